@@ -1,0 +1,16 @@
+"""Time at the edges. Domain functions take `now`; only handlers and capabilities call these."""
+
+from datetime import UTC, datetime
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def to_iso(moment: datetime) -> str:
+    """ISO 8601 in UTC with milliseconds and a `Z`; sorts as text."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def from_iso(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -1,0 +1,56 @@
+"""What travels on the queues. A message names work, never carries its record: the barrier is the record."""
+
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class RunRef(NamedTuple):
+    """Which run, and whose: every key of a run's items starts with both."""
+
+    workspace: str
+    run_id: str
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+    def to_body(self) -> str:
+        return self.model_dump_json(by_alias=True)
+
+
+class DispatchOrder(Message):
+    """Fan out what the barrier of this run and epoch says is missing."""
+
+    workspace: str
+    run_id: str
+    epoch: int
+
+    @property
+    def run(self) -> RunRef:
+        return RunRef(self.workspace, self.run_id)
+
+
+class ProbeSlice(Message):
+    """Some probes of one leaf and one provider."""
+
+    workspace: str
+    run_id: str
+    epoch: Annotated[int, Field(ge=1)]
+    leaf: Annotated[int, Field(ge=0)]
+    indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
+    handoffs: int = 0
+    """How often these probes were handed on after a provider asked to wait longer than an invocation may."""
+
+    @property
+    def run(self) -> RunRef:
+        return RunRef(self.workspace, self.run_id)
+
+
+class GenerationOrder(Message):
+    """Continue writing the scenarios of one generation."""
+
+    workspace: str
+    definition_id: str
+    generation_id: str

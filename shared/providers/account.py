@@ -1,0 +1,16 @@
+"""A workspace's access to one provider."""
+
+from dataclasses import dataclass, field
+
+DEFAULT_PARALLEL_REQUESTS = 50
+
+
+@dataclass(frozen=True)
+class Account:
+    provider: str
+    base_url: str
+    api_key: str | None = field(default=None, repr=False)
+    enabled: bool = True
+    max_parallel_requests: int = DEFAULT_PARALLEL_REQUESTS
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None

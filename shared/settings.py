@@ -1,0 +1,42 @@
+"""The environment of a function, read once. A test compares these fields with the variables in template.yaml."""
+
+import os
+from functools import cache
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    stack_name: str = "cupel"
+    table_name: str
+    bucket_name: str
+    dispatch_queue_url: str
+    generate_queue_url: str
+    finish_machine_arn: str = ""
+    allowed_origins: str = ""
+    """Comma-separated; CORS answers no other origin."""
+    transcript_retention_days: int = 365
+    """0 keeps transcripts for ever."""
+    probe_workers: int = 2
+    """Concurrent probe invocations per provider (the event source mapping's MaximumConcurrency)."""
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+
+    def probe_queue_url(self, provider: str) -> str:
+        """The stack names its queues `<stack>-dispatch` and `<stack>-probe-<provider>`: one prefix serves all."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe-{provider}"
+
+    def probe_dlq_url(self, provider: str) -> str:
+        return f"{self.probe_queue_url(provider)}-dlq"
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return tuple(origin.strip() for origin in self.allowed_origins.split(",") if origin.strip())
+
+
+@cache
+def settings() -> Settings:
+    present = {name: os.environ[name.upper()] for name in Settings.model_fields if name.upper() in os.environ}
+    return Settings.model_validate(present)

@@ -1,0 +1,80 @@
+"""Where every item of the one table lives. A partition key starts with the workspace, so no key reaches across tenants.
+
+pk                                   sk                    item
+<ws>#definition#<id>                 head | v000001        a definition's head and its versions
+<ws>#definition#<id>                 child#<childId>       a fork of it
+<ws>#definition#<id>                 scenarios             the manifest of its scenario pages
+<ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
+<ws>#run#<id>                        run | access          a run; when it was last read
+<ws>#run#<id>                        event#00000001        its events
+<ws>#run#<id>#nodes#<level>#<parent> <number>              barrier nodes, together with their siblings
+<ws>#run#<id>#probes#<block>         <index>               outcomes: transcripts and errors of 1,000 probes
+<ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
+<ws>#provider                        <name>                a provider's settings
+<ws>#tokens                          <tokenId>             API tokens of a workspace, without the secret
+token#<sha256>                       token                 from a secret to its workspace and role
+outbox                               <runId>#<epoch>       dispatches that have not been carried out yet
+
+gsi1 lists newest first: `<ws>#definitions` and `<ws>#runs`, sorted by `<createdAt>#<id>`.
+"""
+
+from shared.domain.barrier import Node
+from shared.messages import RunRef
+
+PROBES_PER_BLOCK = 1_000
+
+
+def definition(workspace: str, definition_id: str) -> str:
+    return f"{workspace}#definition#{definition_id}"
+
+
+def version(number: int) -> str:
+    return f"v{number:06d}"
+
+
+def run(ref: RunRef) -> str:
+    return f"{ref.workspace}#run#{ref.run_id}"
+
+
+def event(seq: int) -> str:
+    return f"event#{seq:08d}"
+
+
+def siblings(ref: RunRef, node: Node) -> str:
+    """The partition a barrier node shares with the other children of its parent."""
+    return f"{run(ref)}#nodes#{node.level}#{node.parent.number}"
+
+
+def node(number: int) -> str:
+    return f"{number:06d}"
+
+
+def probes(ref: RunRef, index: int) -> str:
+    return f"{run(ref)}#probes#{index // PROBES_PER_BLOCK}"
+
+
+def probe(index: int) -> str:
+    return f"{index:07d}"
+
+
+def provider(workspace: str) -> str:
+    return f"{workspace}#provider"
+
+
+def tokens(workspace: str) -> str:
+    return f"{workspace}#tokens"
+
+
+def token(digest: str) -> str:
+    return f"token#{digest}"
+
+
+def start(workspace: str, digest: str) -> str:
+    return f"{workspace}#start#{digest}"
+
+
+OUTBOX = "outbox"
+
+
+def outbox(ref: RunRef, epoch: int) -> str:
+    return f"{ref.run_id}#{epoch:06d}"

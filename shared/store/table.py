@@ -1,0 +1,38 @@
+"""What all PynamoDB models of the one table share. Import a model, not this."""
+
+from typing import Any
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.models import Model
+
+from shared.settings import settings
+
+
+class _TableOfTheStack(type):
+    """Reads the table's name when it is first used, so that importing a model needs no environment."""
+
+    @property
+    def table_name(cls) -> str:
+        return settings().table_name
+
+
+class Newest(GlobalSecondaryIndex[Any]):
+    """gsi1: what a workspace lists, by the time it was created."""
+
+    class Meta:
+        index_name = "gsi1"
+        projection = AllProjection()
+
+    gsi1pk = UnicodeAttribute(hash_key=True)
+    gsi1sk = UnicodeAttribute(range_key=True)
+
+
+class Item(Model):
+    """The keys every item has."""
+
+    class Meta(metaclass=_TableOfTheStack):
+        pass
+
+    pk = UnicodeAttribute(hash_key=True)
+    sk = UnicodeAttribute(range_key=True)

@@ -1,0 +1,91 @@
+"""What all tests share: an environment with no way out, the template, and moto's services built from it."""
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+os.environ.update(
+    AWS_ACCESS_KEY_ID="test",
+    AWS_SECRET_ACCESS_KEY="test",
+    AWS_DEFAULT_REGION="us-east-1",
+    AWS_EC2_METADATA_DISABLED="true",
+    POWERTOOLS_SERVICE_NAME="cupel",
+    POWERTOOLS_METRICS_NAMESPACE="Cupel",
+)
+for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CA_BUNDLE"):
+    os.environ.pop(name, None)
+
+import boto3
+import pytest
+import yaml
+from moto import mock_aws
+
+from shared.providers import PROVIDERS
+from shared.settings import Settings, settings
+from shared.store import clients
+
+ROOT = Path(__file__).parent.parent
+
+
+class _CloudFormationLoader(yaml.SafeLoader):
+    """Reads `!Ref X` as `{"Ref": "X"}` and `!Sub ...` as `{"Fn::Sub": ...}`."""
+
+
+def _intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+    if isinstance(node, yaml.ScalarNode):
+        value: Any = loader.construct_scalar(node)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    else:
+        value = loader.construct_mapping(node, deep=True)
+    if suffix == "GetAtt" and isinstance(value, str):
+        value = value.split(".", 1)
+    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
+
+
+_CloudFormationLoader.add_multi_constructor("!", _intrinsic)
+
+
+@cache
+def template() -> dict[str, Any]:
+    return yaml.load((ROOT / "template.yaml").read_text(), Loader=_CloudFormationLoader)  # noqa: S506
+
+
+def create_table(name: str) -> None:
+    properties = dict(template()["Resources"]["Table"]["Properties"])
+    kept = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
+    boto3.client("dynamodb").create_table(TableName=name, **{key: properties[key] for key in kept})
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """The stack's table, bucket and queues in moto, and the settings that name them."""
+    with mock_aws():
+        sqs = boto3.client("sqs")
+        queues = ["dispatch", "generate", *(f"probe-{name}" for name in PROVIDERS)]
+        urls = {name: sqs.create_queue(QueueName=f"cupel-test-{name}")["QueueUrl"] for name in queues}
+        for name in PROVIDERS:
+            sqs.create_queue(QueueName=f"cupel-test-probe-{name}-dlq")
+        create_table("cupel-test")
+        boto3.client("s3").create_bucket(Bucket="cupel-test")
+        environment = {
+            "STACK_NAME": "cupel-test",
+            "TABLE_NAME": "cupel-test",
+            "BUCKET_NAME": "cupel-test",
+            "DISPATCH_QUEUE_URL": urls["dispatch"],
+            "GENERATE_QUEUE_URL": urls["generate"],
+            "ALLOWED_ORIGINS": "http://localhost:5173",
+        }
+        for key, value in environment.items():
+            monkeypatch.setenv(key, value)
+        _forget_caches()
+        yield settings()
+    _forget_caches()
+
+
+def _forget_caches() -> None:
+    settings.cache_clear()
+    for client in (clients.dynamodb, clients.s3, clients.sqs, clients.stepfunctions, clients.secretsmanager):
+        client.cache_clear()
