@@ -1,4 +1,4 @@
-"""JSON documents in the stack's bucket, compressed. An object is written once and never changed, so readers may cache it."""
+"""JSON documents in the stack's bucket, compressed. One is written once and never changed, so readers may cache it."""
 
 import gzip
 from typing import Any

@@ -1,0 +1,96 @@
+"""A scenario is one concrete case of a definition; a manifest says in which pages a definition's scenarios lie."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from shared.domain.conversation import Message, Role
+
+MAX_SCENARIOS = 100_000
+"""Per definition."""
+PAGE_SIZE = 1_000
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Messages to begin with, and what is known about the case: a score per dimension, and anything else."""
+
+    id: str
+    name: str
+    messages: tuple[Message, ...]
+    dimensions: dict[str, float] = field(default_factory=dict)
+    metadata: dict[str, object] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "name": self.name,
+            "messages": [{"role": str(message.role), "content": message.content} for message in self.messages],
+            "dimensions": self.dimensions,
+            "metadata": self.metadata,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Scenario":
+        return cls(
+            id=data["id"],
+            name=data["name"],
+            messages=tuple(Message(Role(message["role"]), message["content"]) for message in data["messages"]),
+            dimensions=data["dimensions"],
+            metadata=data["metadata"],
+        )
+
+
+def scenario_id(definition_id: str, ordinal: int) -> str:
+    """Unique in a definition, and in its forks: an ordinal is given once, also after all scenarios were replaced."""
+    return f"scn_{definition_id[-8:]}_{ordinal:06d}"
+
+
+@dataclass(frozen=True)
+class ScenarioPage:
+    """An immutable object of up to 1,000 scenarios."""
+
+    key: str
+    count: int
+
+
+class Place(NamedTuple):
+    """Where a scenario lies: its page, and its offset in there."""
+
+    page: ScenarioPage
+    offset: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The ordered pages of a definition's scenarios. A scenario is found by its position 0 … total-1."""
+
+    revision: int = 0
+    pages: tuple[ScenarioPage, ...] = ()
+    next_ordinal: int = 1
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate((page.count for page in self.pages), initial=0))
+
+    @property
+    def total(self) -> int:
+        return self._starts[-1]
+
+    def place(self, position: int) -> Place:
+        if not 0 <= position < self.total:
+            raise IndexError(position)
+        number = bisect_right(self._starts, position) - 1
+        return Place(self.pages[number], position - self._starts[number])
+
+    def to_json(self) -> dict[str, object]:
+        pages = [[page.key, page.count] for page in self.pages]
+        return {"revision": self.revision, "pages": pages, "nextOrdinal": self.next_ordinal}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
+        pages = tuple(ScenarioPage(key, count) for key, count in data["pages"])
+        return cls(data["revision"], pages, data["nextOrdinal"])
