@@ -1,0 +1,44 @@
+"""The HTTP API's authorizer. It identifies and never refuses: its refusal could not be a problem document.
+
+The api function refuses whatever comes without a workspace. The authorizer's cache is off, so that a revoked token
+stops at once; its imports are few, because every request waits for it.
+"""
+
+from typing import Any
+
+from shared.access import tokens
+from shared.domain.access import Caller
+from shared.errors import RetryableError, Unauthorized
+from shared.settings import settings
+
+_NO_TOKEN = "send an API token as `Authorization: Bearer <token>`"  # noqa: S105 - words for a person
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    """HTTP API payload 2.0, simple response."""
+    try:
+        return _identified(identify((event.get("headers") or {}).get("authorization", "")))
+    except Unauthorized as refusal:
+        return {"isAuthorized": True, "context": {"problem": refusal.detail}}
+    except RetryableError as error:
+        return {"isAuthorized": True, "context": {"unavailable": error.detail}}
+
+
+def identify(authorization: str) -> Caller:
+    scheme, _, bearer = authorization.strip().partition(" ")
+    bearer = bearer.strip()
+    if scheme.lower() != "bearer" or not bearer:
+        raise Unauthorized(_NO_TOKEN)
+    if bearer.count(".") == 2 and settings().oidc_issuer:
+        from shared.access import oidc  # PyJWT and cryptography: only for those who use it
+
+        return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audience)
+    known = tokens.identify(bearer)
+    if known is None:
+        raise Unauthorized("the token is not known, or was revoked")
+    return known
+
+
+def _identified(caller: Caller) -> dict[str, Any]:
+    context = {"workspace": caller.workspace, "role": str(caller.role), "tokenId": caller.token_id}
+    return {"isAuthorized": True, "context": context}
