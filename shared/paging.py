@@ -1,4 +1,4 @@
-"""Lists: `{items, nextCursor}`. A cursor says where to go on inside the caller's own partition, never which partition."""
+"""Lists: `{items, nextCursor}`. A cursor says where to go on in the caller's own partition, never which partition."""
 
 import base64
 import binascii

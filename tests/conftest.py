@@ -24,7 +24,7 @@ from moto import mock_aws
 
 from shared.providers import PROVIDERS
 from shared.settings import Settings, settings
-from shared.store import clients
+from shared.store import clients, table
 
 ROOT = Path(__file__).parent.parent
 
@@ -87,5 +87,6 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
 
 def _forget_caches() -> None:
     settings.cache_clear()
+    table.connection.cache_clear()
     for client in (clients.dynamodb, clients.s3, clients.sqs, clients.stepfunctions, clients.secretsmanager):
         client.cache_clear()

@@ -70,7 +70,9 @@ MOVES: dict[Action, Move] = {
     Action.START: Move(frozenset({_S.PENDING}), _S.RUNNING, EventType.STARTED),
     Action.PAUSE: Move(frozenset({_S.PENDING, _S.RUNNING}), _S.PAUSED, EventType.PAUSED, new_epoch=True),
     Action.RESUME: Move(frozenset({_S.PAUSED}), _S.RUNNING, EventType.RESUMED, new_epoch=True),
-    Action.CANCEL: Move(frozenset({_S.PENDING, _S.RUNNING, _S.PAUSED}), _S.CANCELLED, EventType.CANCELLED, new_epoch=True),
+    Action.CANCEL: Move(
+        frozenset({_S.PENDING, _S.RUNNING, _S.PAUSED}), _S.CANCELLED, EventType.CANCELLED, new_epoch=True
+    ),
     Action.SUMMARIZE: Move(frozenset({_S.RUNNING}), _S.SUMMARIZING, EventType.PHASE_CHANGED),
     Action.COMPLETE: Move(frozenset({_S.SUMMARIZING}), _S.COMPLETED, EventType.FINISHED),
     Action.FAIL: Move(frozenset({_S.PENDING, _S.RUNNING, _S.SUMMARIZING}), _S.FAILED, EventType.FINISHED),

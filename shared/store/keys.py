@@ -57,6 +57,15 @@ def probe(index: int) -> str:
     return f"{index:07d}"
 
 
+def transcript_blob(ref: RunRef, index: int, unique: str) -> str:
+    """Begins with `transcripts/` for the sake of the bucket's lifecycle rule, which knows prefixes only."""
+    return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.json.gz"
+
+
+def snapshot_blob(ref: RunRef) -> str:
+    return f"runs/{ref.workspace}/{ref.run_id}/snapshot.json.gz"
+
+
 def provider(workspace: str) -> str:
     return f"{workspace}#provider"
 

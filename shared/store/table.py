@@ -1,8 +1,10 @@
 """What all PynamoDB models of the one table share. Import a model, not this."""
 
+from functools import cache
 from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.connection import Connection
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
 
@@ -17,7 +19,7 @@ class _TableOfTheStack(type):
         return settings().table_name
 
 
-class Newest(GlobalSecondaryIndex[Any]):
+class Newest(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     """gsi1: what a workspace lists, by the time it was created."""
 
     class Meta:
@@ -36,3 +38,9 @@ class Item(Model):
 
     pk = UnicodeAttribute(hash_key=True)
     sk = UnicodeAttribute(range_key=True)
+
+
+@cache
+def connection() -> Connection:
+    """For transactions; kept, because a new one makes a new client."""
+    return Connection()

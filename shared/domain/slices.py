@@ -1,0 +1,36 @@
+"""How the missing probes of a leaf are cut into messages.
+
+A slice never leaves its leaf nor its provider. Large slices cost fewer messages; small ones let two workers finish at
+the same time. So the slices are large while much is left of a run and small towards its end (guided self-scheduling,
+Polychronopoulos and Kuck 1987).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from shared.domain.plan import Plan
+
+LARGEST = 100
+SMALLEST = 10
+_SHARES = 40
+"""A slice is at most this part of what is left: with two workers the last ones end within one slice of each other."""
+
+
+def slice_size(remaining: int) -> int:
+    """How many probes a slice should have when `remaining` are still to be sent."""
+    return max(SMALLEST, min(LARGEST, remaining // _SHARES))
+
+
+def providers_of(plan: Plan) -> tuple[str, ...]:
+    """The provider of each target of a plan."""
+    return tuple(target.partition("/")[0] for target in plan.targets)
+
+
+def cut(plan: Plan, indexes: Sequence[int], remaining: int) -> Iterator[tuple[str, list[int]]]:
+    """(provider, indexes) of each slice of one leaf's missing indexes, in order."""
+    providers = providers_of(plan)
+    size = slice_size(remaining)
+    for provider, group in groupby(indexes, key=lambda index: providers[plan.probe(index).target]):
+        members = list(group)
+        for first in range(0, len(members), size):
+            yield provider, members[first : first + size]

@@ -1,0 +1,76 @@
+"""Dispatches that are still to be carried out. Written with the run's move, removed when all slices are sent."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import UpdateError
+
+from shared.clock import from_iso, to_iso
+from shared.messages import DispatchOrder, RunRef
+from shared.store import keys
+from shared.store.table import Item
+
+
+class OutboxItem(Item):
+    workspace = UnicodeAttribute()
+    run_id = UnicodeAttribute(attr_name="runId")
+    epoch = NumberAttribute()
+    next_leaf = NumberAttribute(attr_name="nextLeaf", default=0)
+    touched_at = UnicodeAttribute(attr_name="touchedAt")
+
+    @classmethod
+    def of(cls, ref: RunRef, epoch: int, now: datetime) -> "OutboxItem":
+        return cls(
+            keys.OUTBOX,
+            keys.outbox(ref, epoch),
+            workspace=ref.workspace,
+            run_id=ref.run_id,
+            epoch=epoch,
+            next_leaf=0,
+            touched_at=to_iso(now),
+        )
+
+
+@dataclass(frozen=True)
+class Pending:
+    order: DispatchOrder
+    next_leaf: int
+    touched_at: datetime
+
+
+def get(order: DispatchOrder) -> Pending | None:
+    """What is left of a dispatch; None when it was carried out."""
+    try:
+        item = OutboxItem.get(keys.OUTBOX, keys.outbox(order.run, order.epoch), consistent_read=True)
+    except OutboxItem.DoesNotExist:
+        return None
+    return _pending(item)
+
+
+def advance(order: DispatchOrder, next_leaf: int, now: datetime) -> None:
+    """The slices of all leaves before `next_leaf` are sent. Never brings a finished dispatch back."""
+    try:
+        OutboxItem(keys.OUTBOX, keys.outbox(order.run, order.epoch)).update(
+            actions=[OutboxItem.next_leaf.set(next_leaf), OutboxItem.touched_at.set(to_iso(now))],
+            condition=OutboxItem.pk.exists(),
+        )
+    except UpdateError as error:
+        if error.cause_response_code != "ConditionalCheckFailedException":
+            raise
+
+
+def remove(order: DispatchOrder) -> None:
+    OutboxItem(keys.OUTBOX, keys.outbox(order.run, order.epoch)).delete()
+
+
+def untouched_since(moment: datetime) -> Iterator[DispatchOrder]:
+    """Dispatches that nobody has worked on since: their message was never sent, or its consumer died."""
+    for item in OutboxItem.query(keys.OUTBOX, filter_condition=OutboxItem.touched_at < to_iso(moment)):
+        yield _pending(item).order
+
+
+def _pending(item: OutboxItem) -> Pending:
+    order = DispatchOrder(workspace=item.workspace, run_id=item.run_id, epoch=int(item.epoch))
+    return Pending(order, int(item.next_leaf), from_iso(item.touched_at))

@@ -1,0 +1,139 @@
+"""Outcomes of probes: transcripts, and errors where there is no transcript. The first writer wins.
+
+Outcomes are written in transactions of up to 100: one call carries the condition of every item, which a batch write
+cannot. Only an error may be overwritten, and only by a later epoch (a person asked for the retry).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from itertools import batched
+from typing import Any
+
+from pynamodb.exceptions import UpdateError
+
+from shared.clock import to_iso
+from shared.domain.transcripts import Outcome, Summary
+from shared.errors import RetryableError
+from shared.messages import RunRef
+from shared.settings import settings
+from shared.store import keys
+from shared.store.clients import dynamodb
+from shared.store.outcome_items import OutcomeItem, from_item, summary_to_json, to_item
+
+_TRANSACTION = 100
+_READ_BATCH = 100
+_ROUNDS = 6
+
+
+def record(ref: RunRef, epoch: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
+    """Writes outcomes that are not there yet; answers for each index whether the probe stands as completed."""
+    stands: dict[int, bool] = {}
+    with ThreadPoolExecutor(max_workers=8) as threads:
+        items = list(threads.map(lambda outcome: to_item(ref, epoch, outcome), outcomes))
+    for batch in batched(items, _TRANSACTION, strict=False):
+        stands |= _record_batch(list(batch), epoch)
+    return stands
+
+
+def recorded(ref: RunRef, indexes: Iterable[int]) -> dict[int, bool]:
+    """Which of these probes have an outcome, and whether they completed. Strongly consistent."""
+    found = _batch_get(ref, indexes, "#index, completed", {"#index": "index"})
+    return {int(item["index"]["N"]): item["completed"]["BOOL"] for item in found}
+
+
+def get(ref: RunRef, index: int) -> Outcome | None:
+    try:
+        return from_item(OutcomeItem.get(keys.probes(ref, index), keys.probe(index)))
+    except OutcomeItem.DoesNotExist:
+        return None
+
+
+def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
+    """By index; those without an outcome are left out."""
+    found = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
+    return {int(item.index): from_item(item) for item in found}
+
+
+def in_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
+    """The outcomes of a range of indexes, ascending, read as they are asked for."""
+    block = keys.PROBES_PER_BLOCK
+    for first in range(indexes.start - indexes.start % block, indexes.stop, block):
+        start, stop = max(first, indexes.start), min(first + block, indexes.stop)
+        for item in OutcomeItem.query(
+            keys.probes(ref, first), OutcomeItem.sk.between(keys.probe(start), keys.probe(stop - 1))
+        ):
+            yield from_item(item)
+
+
+def summarize(ref: RunRef, index: int, summary: Summary) -> None:
+    """Sets the summary of a transcript that has none."""
+    item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
+    try:
+        item.update(
+            actions=[OutcomeItem.summary.set(summary_to_json(summary))],
+            condition=OutcomeItem.pk.exists() & OutcomeItem.summary.does_not_exist(),
+        )
+    except UpdateError as error:
+        if error.cause_response_code != "ConditionalCheckFailedException":
+            raise
+
+
+def touch(ref: RunRef, index: int, now: datetime) -> None:
+    OutcomeItem(keys.probes(ref, index), keys.probe(index)).update(
+        actions=[OutcomeItem.last_accessed_at.set(to_iso(now))], condition=OutcomeItem.pk.exists()
+    )
+
+
+def _record_batch(items: list[OutcomeItem], epoch: int) -> dict[int, bool]:
+    """One transaction; items that lose to an earlier writer are taken out and the rest is written again."""
+    stands: dict[int, bool] = {}
+    for _ in range(_ROUNDS):
+        if not items:
+            return stands
+        reasons = _transact(items, epoch)
+        if reasons is None:
+            return stands | {int(item.index): item.completed for item in items}
+        lost = [n for n, reason in enumerate(reasons) if reason.get("Code") == "ConditionalCheckFailed"]
+        for n in lost:
+            stands[int(items[n].index)] = reasons[n]["Item"]["completed"]["BOOL"]
+        items = [item for n, item in enumerate(items) if n not in set(lost)]
+    raise RetryableError("the table refused outcomes again and again")
+
+
+def _transact(items: Sequence[OutcomeItem], epoch: int) -> list[dict[str, Any]] | None:
+    """None when all were written, else the reason of each item."""
+    client = dynamodb()
+    puts: list[Any] = [
+        {
+            "Put": {
+                "TableName": settings().table_name,
+                "Item": item.serialize(),
+                "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :epoch)",
+                "ExpressionAttributeValues": {":no": {"BOOL": False}, ":epoch": {"N": str(epoch)}},
+                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            }
+        }
+        for item in items
+    ]
+    try:
+        client.transact_write_items(TransactItems=puts)
+    except client.exceptions.TransactionCanceledException as error:
+        reasons: list[Any] = error.response["CancellationReasons"]
+        return reasons
+    return None
+
+
+def _batch_get(
+    ref: RunRef, indexes: Iterable[int], projection: str | None = None, names: dict[str, str] | None = None
+) -> Iterator[dict[str, Any]]:
+    options: dict[str, Any] = {"ConsistentRead": True}
+    if projection is not None:
+        options |= {"ProjectionExpression": projection, "ExpressionAttributeNames": names}
+    table = settings().table_name
+    for batch in batched(indexes, _READ_BATCH, strict=False):
+        wanted: list[Any] = [{"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in batch]
+        while wanted:
+            answer: Any = dynamodb().batch_get_item(RequestItems={table: {"Keys": wanted, **options}})
+            yield from answer["Responses"].get(table, [])
+            wanted = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])

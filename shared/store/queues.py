@@ -1,0 +1,91 @@
+"""Sending, receiving and deleting messages, with the partial failures that batches have."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from typing import TYPE_CHECKING
+
+from shared.errors import RetryableError
+from shared.messages import Message
+from shared.store.clients import sqs
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+_BATCH = 10
+_ROUNDS = 3
+MAX_DELAY_SECONDS = 900
+MAX_VISIBILITY_SECONDS = 43_200
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A received message; `receipt` is what deletes it."""
+
+    queue_url: str
+    id: str
+    receipt: str
+    body: str
+    receive_count: int
+
+
+def send(queue_url: str, messages: Sequence[Message], delay_seconds: int = 0) -> None:
+    """All of the messages, or RetryableError: some may have been sent then, and sending again is safe."""
+    for batch in batched(messages, _BATCH, strict=False):
+        _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS))
+
+
+def _send_batch(queue_url: str, messages: Sequence[Message], delay_seconds: int) -> None:
+    entries: list[SendMessageBatchRequestEntryTypeDef] = [
+        {"Id": str(number), "MessageBody": message.to_body(), "DelaySeconds": delay_seconds}
+        for number, message in enumerate(messages)
+    ]
+    for _ in range(_ROUNDS):
+        failed = {
+            entry["Id"] for entry in sqs().send_message_batch(QueueUrl=queue_url, Entries=entries).get("Failed", [])
+        }
+        entries = [entry for entry in entries if entry["Id"] in failed]
+        if not entries:
+            return
+    raise RetryableError(f"the queue refused {len(entries)} of {len(messages)} messages")
+
+
+def receive(queue_url: str, most: int, wait_seconds: int = 0) -> list[Delivery]:
+    """Up to `most` (at most 10) messages, hidden from others for the queue's visibility timeout."""
+    answer = sqs().receive_message(
+        QueueUrl=queue_url,
+        MaxNumberOfMessages=min(most, _BATCH),
+        WaitTimeSeconds=wait_seconds,
+        MessageSystemAttributeNames=["ApproximateReceiveCount"],
+    )
+    return [
+        Delivery(
+            queue_url,
+            message["MessageId"],
+            message["ReceiptHandle"],
+            message["Body"],
+            int(message["Attributes"]["ApproximateReceiveCount"]),
+        )
+        for message in answer.get("Messages", [])
+    ]
+
+
+def delete(deliveries: Sequence[Delivery]) -> None:
+    """Acknowledges; a message that could not be deleted comes again and finds its work done."""
+    for queue_url, group in _by_queue(deliveries):
+        for batch in batched(group, _BATCH, strict=False):
+            entries = [{"Id": str(n), "ReceiptHandle": delivery.receipt} for n, delivery in enumerate(batch)]
+            sqs().delete_message_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
+
+
+def show_again(delivery: Delivery, after_seconds: float) -> None:
+    """Lets a message that was not acknowledged come again after this time instead of the queue's own."""
+    seconds = int(max(0, min(after_seconds, MAX_VISIBILITY_SECONDS)))
+    sqs().change_message_visibility(
+        QueueUrl=delivery.queue_url, ReceiptHandle=delivery.receipt, VisibilityTimeout=seconds
+    )
+
+
+def _by_queue(deliveries: Sequence[Delivery]) -> Iterator[tuple[str, list[Delivery]]]:
+    for queue_url in dict.fromkeys(delivery.queue_url for delivery in deliveries):
+        yield queue_url, [delivery for delivery in deliveries if delivery.queue_url == queue_url]

@@ -1,0 +1,270 @@
+"""Runs in the table. A status changes only by `move`: the conditional write and its event are one transaction."""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import TransactWriteError
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from shared.clock import from_iso, to_iso
+from shared.domain.plan import Plan
+from shared.domain.runs import (
+    MOVES,
+    Action,
+    EventType,
+    Failure,
+    Priority,
+    Progress,
+    Run,
+    RunStatus,
+    allowed,
+)
+from shared.errors import Conflict, NotFound, RetryableError
+from shared.messages import RunRef
+from shared.paging import Page, decode_cursor, encode_cursor
+from shared.store import keys
+from shared.store.events import EventItem
+from shared.store.outbox import OutboxItem
+from shared.store.starts import StartItem
+from shared.store.table import Item, Newest, connection
+
+_ROUNDS = 8
+
+
+class RunItem(Item):
+    newest = Newest()
+    gsi1pk = UnicodeAttribute()
+    gsi1sk = UnicodeAttribute()
+    definition_id = UnicodeAttribute(attr_name="definitionId")
+    experiment_id = UnicodeAttribute(attr_name="experimentId", null=True)
+    status = UnicodeAttribute()
+    epoch = NumberAttribute()
+    event_seq = NumberAttribute(attr_name="eventSeq")
+    deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
+    body = JSONAttribute()
+    """Everything that no condition and no filter asks for."""
+
+
+class AccessItem(Item):
+    last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt")
+
+
+class Read(NamedTuple):
+    run: Run
+    last_accessed_at: datetime | None
+
+
+def create(run: Run, data: dict[str, object], start: StartItem | None = None) -> Run:
+    """The run, its first event and its dispatch in one transaction; with `start`, the Idempotency-Key's answer too."""
+    created = replace(run, event_seq=1)
+    ref = RunRef(run.workspace, run.id)
+    with TransactWrite(connection=connection()) as transaction:
+        transaction.save(_to_item(created), condition=RunItem.pk.does_not_exist())
+        transaction.save(EventItem.of(ref, 1, EventType.CREATED, run.created_at, data))
+        transaction.save(OutboxItem.of(ref, run.epoch, run.created_at))
+        if start is not None:
+            start.answer = orjson.dumps(_to_item(created).to_dynamodb_dict()).decode()
+            transaction.save(start, condition=StartItem.run_id == run.id)
+    return created
+
+
+def answered(start: StartItem) -> Run:
+    """The run as it was when its Idempotency-Key was answered."""
+    item = RunItem()
+    item.from_dynamodb_dict(orjson.loads(start.answer or "{}"))
+    return from_item(item)
+
+
+def get(ref: RunRef, *, consistent: bool = True) -> Run:
+    """The run; NotFound when there is none in this workspace or it was deleted."""
+    try:
+        item = RunItem.get(keys.run(ref), "run", consistent_read=consistent)
+    except RunItem.DoesNotExist:
+        raise _unknown(ref) from None
+    run = from_item(item)
+    if run.deleted_at is not None:
+        raise _unknown(ref)
+    return run
+
+
+def move(
+    ref: RunRef,
+    action: Action,
+    now: datetime,
+    *,
+    epoch: int | None = None,
+    data: dict[str, object] | None = None,
+    change: Callable[[Run], Run] = lambda run: run,
+) -> Run:
+    """Carries out `action` and writes its event. `change` sets what goes with it.
+
+    Raises IllegalMove where the table has no such move, and Conflict when `epoch` is given and is not the run's.
+    """
+    for _ in range(_ROUNDS):
+        run = get(ref)
+        if epoch is not None and run.epoch != epoch:
+            raise Conflict(f"the run is at epoch {run.epoch}, not {epoch}")
+        step = allowed(action, run.status)
+        moved = replace(
+            change(run),
+            status=step.target,
+            epoch=run.epoch + step.new_epoch,
+            event_seq=run.event_seq + 1,
+            updated_at=now,
+        )
+        details = {"from": run.status, "to": step.target, **(data or {})}
+        if _write_move(ref, run, moved, MOVES[action].event, details, now):
+            return moved
+    raise RetryableError("the run is being changed by others; try again")
+
+
+def listed(
+    workspace: str,
+    *,
+    definition_id: str | None,
+    experiment_id: str | None,
+    status: RunStatus | None,
+    limit: int,
+    cursor: str | None,
+) -> Page[Run]:
+    """Newest first."""
+    condition: Condition = RunItem.deleted_at.does_not_exist()
+    for attribute, wanted in (
+        (RunItem.definition_id, definition_id),
+        (RunItem.experiment_id, experiment_id),
+        (RunItem.status, status),
+    ):
+        if wanted is not None:
+            condition &= attribute == str(wanted)
+    partition = f"{workspace}#runs"
+    below = Newest.gsi1sk < decode_cursor(cursor) if cursor else None
+    found = RunItem.newest.query(partition, below, filter_condition=condition, scan_index_forward=False)
+    items: list[RunItem] = []
+    for item in found:
+        if len(items) == limit:
+            return Page(tuple(map(from_item, items)), encode_cursor(items[-1].gsi1sk))
+        items.append(item)
+    return Page(tuple(map(from_item, items)))
+
+
+def delete(ref: RunRef, now: datetime) -> None:
+    """Hides the run from every reader; its items stay."""
+    get(ref)
+    RunItem(keys.run(ref), "run").update(actions=[RunItem.deleted_at.set(to_iso(now))], condition=RunItem.pk.exists())
+
+
+def touch(ref: RunRef, now: datetime) -> None:
+    """Notes that the run was read, in an item of its own so that readers never stand in a writer's way."""
+    AccessItem(keys.run(ref), "access", last_accessed_at=to_iso(now)).save()
+
+
+def last_accessed_at(ref: RunRef) -> datetime | None:
+    try:
+        return from_iso(AccessItem.get(keys.run(ref), "access").last_accessed_at)
+    except AccessItem.DoesNotExist:
+        return None
+
+
+def from_item(item: RunItem) -> Run:
+    body: dict[str, Any] = item.body
+    plan = body["plan"]
+    failure, settled = body.get("failure"), body.get("settled")
+    return Run(
+        workspace=body["workspace"],
+        id=body["id"],
+        definition_id=item.definition_id,
+        definition_version=body["definitionVersion"],
+        plan=Plan(tuple(plan["targets"]), tuple(plan["segments"]), plan["personas"], plan["repeats"]),
+        sample_percentage=body["samplePercentage"],
+        sample_seed=body["sampleSeed"],
+        snapshot_key=body["snapshotKey"],
+        created_at=from_iso(body["createdAt"]),
+        updated_at=from_iso(body["updatedAt"]),
+        priority=Priority(body["priority"]),
+        status=RunStatus(item.status),
+        epoch=int(item.epoch),
+        event_seq=int(item.event_seq),
+        experiment_id=item.experiment_id,
+        temperature=body.get("temperature"),
+        max_turns=body.get("maxTurns"),
+        pause_reason=body.get("pauseReason"),
+        failure=Failure(**failure) if failure else None,
+        started_at=_moment(body.get("startedAt")),
+        completed_at=_moment(body.get("completedAt")),
+        deleted_at=_moment(item.deleted_at),
+        settled=Progress(**settled) if settled else None,
+    )
+
+
+def _to_item(run: Run) -> RunItem:
+    ref = RunRef(run.workspace, run.id)
+    body = {
+        "workspace": run.workspace,
+        "id": run.id,
+        "definitionVersion": run.definition_version,
+        "plan": asdict(run.plan),
+        "samplePercentage": run.sample_percentage,
+        "sampleSeed": run.sample_seed,
+        "snapshotKey": run.snapshot_key,
+        "createdAt": to_iso(run.created_at),
+        "updatedAt": to_iso(run.updated_at),
+        "priority": run.priority,
+        "temperature": run.temperature,
+        "maxTurns": run.max_turns,
+        "pauseReason": run.pause_reason,
+        "failure": run.failure and asdict(run.failure),
+        "startedAt": run.started_at and to_iso(run.started_at),
+        "completedAt": run.completed_at and to_iso(run.completed_at),
+        "settled": run.settled and asdict(run.settled),
+    }
+    return RunItem(
+        keys.run(ref),
+        "run",
+        gsi1pk=f"{run.workspace}#runs",
+        gsi1sk=f"{to_iso(run.created_at)}#{run.id}",
+        definition_id=run.definition_id,
+        experiment_id=run.experiment_id,
+        status=run.status,
+        epoch=run.epoch,
+        event_seq=run.event_seq,
+        deleted_at=run.deleted_at and to_iso(run.deleted_at),
+        body={name: value for name, value in body.items() if value is not None},
+    )
+
+
+def _write_move(ref: RunRef, run: Run, moved: Run, event: EventType, data: dict[str, object], now: datetime) -> bool:
+    """False when somebody else changed the run since it was read."""
+    unchanged = (
+        (RunItem.status == run.status) & (RunItem.event_seq == run.event_seq) & RunItem.deleted_at.does_not_exist()
+    )
+    try:
+        with TransactWrite(connection=connection()) as transaction:
+            transaction.save(_to_item(moved), condition=unchanged)
+            transaction.save(
+                EventItem.of(ref, moved.event_seq, event, now, data), condition=EventItem.pk.does_not_exist()
+            )
+            if moved.epoch != run.epoch and moved.status is RunStatus.RUNNING:
+                transaction.save(OutboxItem.of(ref, moved.epoch, now))
+    except TransactWriteError as error:
+        if error.cause_response_code != "TransactionCanceledException":
+            raise
+        return _is_ours(ref, moved)
+    return True
+
+
+def _is_ours(ref: RunRef, moved: Run) -> bool:
+    """A retry after a lost reply meets its own write; that is success."""
+    return get(ref) == moved
+
+
+def _unknown(ref: RunRef) -> NotFound:
+    return NotFound(f"there is no run {ref.run_id}")
+
+
+def _moment(text: str | None) -> datetime | None:
+    return from_iso(text) if text else None
