@@ -1,0 +1,116 @@
+"""What the lines of an imported text hold."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.imports import Format, Line, lines
+
+
+def csv_lines(text: str, *dimensions: str) -> list[Line]:
+    return list(lines(text, Format.CSV, dimensions))
+
+
+def jsonl_lines(text: str) -> list[Line]:
+    return list(lines(text, Format.JSONL))
+
+
+def only(found: list[Line]) -> Any:
+    assert [line.problem for line in found] == [None]
+    return found[0].item
+
+
+def test_a_row_of_every_column() -> None:
+    text = "prompt,name,dimension:risk,Benefit Size,metadata:source\nHello,first,1.5,2,book\n"
+    assert only(csv_lines(text, "risk", "benefit_size")) == {
+        "prompt": "Hello",
+        "name": "first",
+        "dimensions": {"risk": 1.5, "benefit_size": 2},
+        "metadata": {"source": "book"},
+    }
+
+
+def test_messages_are_json_in_a_cell() -> None:
+    messages = [{"role": "user", "content": 'say "hi", please'}]
+    cell = json.dumps(messages).replace('"', '""')
+    assert only(csv_lines(f'messages\n"{cell}"\n')) == {"messages": messages}
+
+
+def test_an_empty_cell_is_a_field_that_is_not_given() -> None:
+    assert only(csv_lines("prompt,name,dimension:risk\nHello,,\n")) == {"prompt": "Hello"}
+
+
+def test_a_byte_order_mark_is_not_part_of_the_header() -> None:
+    assert only(csv_lines("\ufeffprompt\nHello\n")) == {"prompt": "Hello"}
+
+
+def test_a_row_is_told_by_the_line_it_begins_on() -> None:
+    found = csv_lines('prompt,dimension:risk\n"two\nlines",1\n\nthird,much\n')
+    assert [(line.number, line.problem) for line in found] == [
+        (2, None),
+        (5, "the score of dimension risk must be a number, not much"),
+    ]
+
+
+@pytest.mark.parametrize("cell", ["much", "nan", "inf", "1,5", "--1"])
+def test_a_score_must_be_a_number(cell: str) -> None:
+    [line] = csv_lines(f'prompt,dimension:risk\nHello,"{cell}"\n')
+    assert "must be a number" in (line.problem or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "prompt or messages"),
+        ("name\nx\n", "prompt or messages"),
+        ("prompt,colour\nx,red\n", "column colour is not known"),
+        ("prompt,\nx,y\n", "(without a name)"),
+        ("prompt,prompt\nx,y\n", "prompt is there twice"),
+        ("prompt,risk,dimension:Risk\nx,1,2\n", "dimension:Risk is there twice"),
+    ],
+)
+def test_a_bad_header_is_the_only_problem(text: str, problem: str) -> None:
+    [line] = csv_lines(text, "risk")
+    assert line.number == 1
+    assert problem in (line.problem or "")
+
+
+def test_a_row_with_a_cell_too_many_is_refused() -> None:
+    assert [line.problem for line in csv_lines("prompt\nx,y\nz\n")] == ["has 2 cells where the header has 1", None]
+
+
+def test_an_open_quote_is_refused() -> None:
+    found = csv_lines('prompt\nfine\n"never closed\n')
+    assert (found[-1].number, found[-1].item) == (3, None)
+    assert "not valid CSV" in (found[-1].problem or "")
+
+
+def test_bad_json_in_a_cell_is_refused() -> None:
+    [line] = csv_lines("messages\n[{]\n")
+    assert "messages must be valid JSON" in (line.problem or "")
+
+
+def test_jsonl_has_an_object_per_line_and_may_have_blank_lines() -> None:
+    found = jsonl_lines('{"prompt": "one"}\r\n\n{"prompt": "two"}')
+    assert [(line.number, line.item) for line in found] == [(1, {"prompt": "one"}), (3, {"prompt": "two"})]
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "7", "nonsense", "[" * 100_000])
+def test_a_line_that_is_no_object_is_refused_and_the_others_are_read(content: str) -> None:
+    found = jsonl_lines(f'{content}\n{{"prompt": "two"}}')
+    assert [line.item for line in found] == [None, {"prompt": "two"}]
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=20), min_size=1), max_size=5))
+def test_whatever_json_holds_comes_back_from_its_line(items: list[dict[str, str]]) -> None:
+    text = "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
+    assert [line.item for line in jsonl_lines(text)] == items
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_an_answer(text: str) -> None:
+    for text_format in Format:
+        assert all((line.item is None) != (line.problem is None) for line in lines(text, text_format))
