@@ -1,4 +1,4 @@
-"""What is evaluated: a definition's content, the rules it must keep, and how a fork's content comes from its parent's."""
+"""What is evaluated: a definition's content, the rules it must keep, and how a fork's comes from its parent's."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -59,9 +59,7 @@ class Content:
         return _present(
             system=self.system,
             template=self.template,
-            dimensions=[
-                {"name": d.name, "levels": [_level_json(level) for level in d.levels]} for d in self.dimensions
-            ],
+            dimensions=[_dimension_json(dimension) for dimension in self.dimensions],
             matchingRules=[dict(rule) for rule in self.matching_rules],
             followUps=list(self.follow_ups),
             maxTurns=self.max_turns,
@@ -168,6 +166,10 @@ def _dimension(data: Mapping[str, Any]) -> Dimension:
         for level in data["levels"]
     )
     return Dimension(data["name"], tuple(levels))
+
+
+def _dimension_json(dimension: Dimension) -> dict[str, Any]:
+    return {"name": dimension.name, "levels": [_level_json(level) for level in dimension.levels]}
 
 
 def _level_json(level: Level) -> dict[str, Any]:

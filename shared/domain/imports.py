@@ -1,7 +1,7 @@
 """Scenario items from a CSV or JSONL text, line by line: what a line holds, or what is wrong with it.
 
-CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, and the bare name of a dimension
-that the definition has. An empty cell is a field that is not given. JSONL: the fields of an item, an object per line.
+CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, and the bare name of a
+dimension that the definition has; an empty cell is a field that is not given. JSONL: an object per line.
 """
 
 import csv

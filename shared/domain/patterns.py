@@ -2,11 +2,12 @@
 
 What is protected: an expression that repeats a repetition, the classic way to exponential time, is refused, and
 the text it sees is bounded where it is read (shared/domain/decisions.py). What is not: alternatives that overlap
-inside a repetition, such as `(a|a)*`, and several repetitions in a row, whose time grows as a power of the text's length.
+inside a repetition, such as `(a|a)*`, and several repetitions in a row, whose time is a power of the text's length.
 Such an expression slows or times out the probes of the workspace that wrote it, and nobody else's.
 """
 
 import re
+import warnings
 
 MAX_PATTERN_LENGTH = 1_000
 _MANY = 10
@@ -20,8 +21,10 @@ def complaint(pattern: str) -> str | None:
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"must have at most {MAX_PATTERN_LENGTH} characters"
     try:
-        groups = re.compile(pattern).groups
-    except (re.error, OverflowError, RecursionError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a pattern that will mean something else in a later Python
+            groups = re.compile(pattern).groups
+    except (re.error, Warning, OverflowError, RecursionError) as error:
         return f"is not a regular expression: {error}"
     if groups == 0:
         return "must have a group: the first one is the decision code"

@@ -1,8 +1,8 @@
 """Templates with `[placeholders]`.
 
-A placeholder is a name in brackets that begins with a letter and has letters, digits, spaces, `_` and `-`. Case does not
-count, and spaces, `_` and `-` are alike, so `[Risk level]` stands for a dimension `risk_level`. `[1-5]` or `[a, b]` is
-plain text, and so is a name after a backslash: `\\[name]` is rendered as `[name]`.
+A placeholder is a name in brackets that begins with a letter and has letters, digits, spaces, `_` and `-`. Case does
+not count, and spaces, `_` and `-` are alike, so `[Risk level]` stands for a dimension `risk_level`. `[1-5]` or `[a, b]`
+is plain text, and so is a name after a backslash: `\\[name]` is rendered as `[name]`.
 """
 
 import re
@@ -20,8 +20,11 @@ def normal_name(name: str) -> str:
 
 def placeholders(template: str) -> list[str]:
     """The names in brackets as written, each once, in order of appearance."""
-    found = {normal_name(name): name for escape, name in reversed(_PLACEHOLDER.findall(template)) if not escape}
-    return list(reversed(found.values()))
+    found: dict[str, str] = {}
+    for escape, name in _PLACEHOLDER.findall(template):
+        if not escape:
+            found.setdefault(normal_name(name), name)
+    return list(found.values())
 
 
 @dataclass(frozen=True)
