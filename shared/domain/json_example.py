@@ -1,0 +1,122 @@
+"""A JSON value that satisfies a simple JSON Schema, for simulated models. The schema is trusted to be satisfiable."""
+
+from random import Random
+
+type Schema = dict[str, object]
+
+_MAX_DEPTH = 8
+
+
+def example_of(schema: Schema, rng: Random) -> object:
+    """Knows objects, arrays, strings, integers, numbers, booleans, enum, const, local `$ref` and the first of `anyOf`.
+
+    The elements of an array take the values of an enum, or of an integer's range, in turn: together they cover it.
+    """
+    return _Example(schema, rng).value(schema)
+
+
+class _Example:
+    def __init__(self, root: Schema, rng: Random) -> None:
+        self._root = root
+        self._rng = rng
+
+    def value(self, schema: Schema, name: str = "value", position: int | None = None, depth: int = 0) -> object:
+        schema = self._resolve(schema)
+        if "const" in schema:
+            return schema["const"]
+        choices = schema.get("enum")
+        if isinstance(choices, list):
+            return choices[self._pick(len(choices), position)]
+        match _type_of(schema):
+            case "object":
+                return self._object(schema, position, depth)
+            case "array":
+                return self._array(schema, name, depth)
+            case "integer":
+                return self._integer(schema, position)
+            case "number":
+                return self._number(schema)
+            case "boolean":
+                return self._rng.random() < 0.5
+            case "null":
+                return None
+        return _text(schema, name, position)
+
+    def _resolve(self, schema: Schema) -> Schema:
+        """Follows `#/$defs/Name` and takes the first alternative."""
+        for _ in range(_MAX_DEPTH):
+            alternatives = schema.get("anyOf") or schema.get("oneOf")
+            if isinstance(reference := schema.get("$ref"), str):
+                target: object = self._root
+                for step in reference.removeprefix("#/").split("/"):
+                    target = target[step] if isinstance(target, dict) else {}
+                schema = _schema(target)
+            elif isinstance(alternatives, list) and alternatives:
+                schema = _schema(alternatives[0])
+            else:
+                break
+        return schema
+
+    def _pick(self, count: int, position: int | None) -> int:
+        return self._rng.randrange(count) if position is None else position % count
+
+    def _object(self, schema: Schema, position: int | None, depth: int) -> dict[str, object]:
+        properties = _schema(schema.get("properties"))
+        required = schema.get("required")
+        kept = properties
+        if depth >= _MAX_DEPTH and isinstance(required, list):
+            kept = {name: properties[name] for name in required if name in properties}
+        return {name: self.value(_schema(inner), name, position, depth + 1) for name, inner in kept.items()}
+
+    def _array(self, schema: Schema, name: str, depth: int) -> list[object]:
+        least = schema.get("minItems")
+        count = least if isinstance(least, int) else int(depth < _MAX_DEPTH)
+        items = _schema(schema.get("items"))
+        return [self.value(items, name, position, depth + 1) for position in range(count)]
+
+    def _integer(self, schema: Schema, position: int | None) -> int:
+        lowest, highest = _bounds(schema, step=1, default=(1, 5))
+        return int(lowest) + self._pick(int(highest) - int(lowest) + 1, position)
+
+    def _number(self, schema: Schema) -> float:
+        lowest, highest = _bounds(schema, step=0, default=(0, 1))
+        return round(self._rng.uniform(lowest, highest), 3)
+
+
+def _schema(value: object) -> Schema:
+    return value if isinstance(value, dict) else {}
+
+
+def _type_of(schema: Schema) -> object:
+    declared = schema.get("type")
+    if isinstance(declared, list):
+        return next((each for each in declared if each != "null"), "null")
+    return declared or ("object" if "properties" in schema else "string")
+
+
+def _bounds(schema: Schema, step: int, default: tuple[float, float]) -> tuple[float, float]:
+    """The range, inclusive; a bound that is not given lies as far from the other as in the default range."""
+    width = default[1] - default[0]
+    lowest = _limit(schema, "minimum", step)
+    highest = _limit(schema, "maximum", -step)
+    if lowest is None and highest is None:
+        return default
+    if lowest is None:
+        lowest = (highest or 0.0) - width
+    return lowest, lowest + width if highest is None else highest
+
+
+def _limit(schema: Schema, name: str, step: int) -> float | None:
+    inclusive, exclusive = schema.get(name), schema.get(f"exclusive{name.capitalize()}")
+    if isinstance(inclusive, int | float):
+        return inclusive
+    return exclusive + step if isinstance(exclusive, int | float) else None
+
+
+def _text(schema: Schema, name: str, position: int | None) -> str:
+    number = "" if position is None else f" {position + 1}"
+    text = f"Simulated {name}{number}."
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    if isinstance(least, int):
+        text = text.ljust(least, ".")
+    return text[:most] if isinstance(most, int) else text

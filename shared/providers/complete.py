@@ -1,0 +1,95 @@
+"""The way to a model: one attempt, or as many as patience and the rules of retrying allow."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from random import Random
+
+import httpx
+
+from shared.clock import utc_now
+from shared.domain.backoff import RETRIES, delay_seconds
+from shared.domain.conversation import Conversation, ErrorCode, Reply
+from shared.providers import anthropic, bedrock, google, http, name_of, openai, provider_of, sim
+from shared.providers.account import Account
+from shared.providers.errors import PleaseWait, ProviderError
+from shared.providers.wire import HttpWire
+
+_HTTP_WIRES: dict[str, HttpWire] = {"openai": openai, "anthropic": anthropic, "google": google}
+
+type Attempt = Callable[[Account, str, Conversation, float], Awaitable[Reply]]
+type OnRetry = Callable[[ProviderError, float], None]
+
+
+async def complete(
+    account: Account,
+    model: str,
+    conversation: Conversation,
+    timeout_seconds: float,
+    connection: httpx.AsyncClient | None = None,
+) -> Reply:
+    """One attempt at the next message, for every provider. Raises `ProviderError`, and never takes longer."""
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await _ask(account, model, conversation, timeout_seconds, connection)
+    except TimeoutError as error:
+        raise ProviderError(ErrorCode.TIMEOUT, f"no answer within {timeout_seconds:g} s") from error
+    except ProviderError as error:
+        raise _without_key(error, account) from error.__cause__
+
+
+async def _ask(
+    account: Account,
+    model: str,
+    conversation: Conversation,
+    timeout_seconds: float,
+    connection: httpx.AsyncClient | None,
+) -> Reply:
+    wire, name = provider_of(model).wire, name_of(model)
+    if wire == "sim":
+        return await sim.answer(name, conversation)
+    if wire == "bedrock":
+        return await bedrock.answer(account, name, conversation, timeout_seconds, now=utc_now())
+    return await http.exchange(
+        connection or http.client(), _HTTP_WIRES[wire], account, name, conversation, now=utc_now()
+    )
+
+
+def _without_key(error: ProviderError, account: Account) -> ProviderError:
+    """Servers have been seen to repeat the key they refuse."""
+    key = account.api_key
+    if not key or key not in error.message:
+        return error
+    message = error.message.replace(key, "[key]")
+    return ProviderError(error.code, message, error.retry_after, error.attempts, final=error.final)
+
+
+async def complete_with_retry(
+    account: Account,
+    model: str,
+    conversation: Conversation,
+    *,
+    timeout_seconds: float,
+    patience_seconds: float,
+    rng: Random,
+    on_retry: OnRetry | None = None,
+    attempt: Attempt = complete,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> Reply:
+    """Up to four attempts. Raises `ProviderError` after the last one or for what no retry can save, and `PleaseWait`
+    when the waits together would take longer than `patience_seconds`. `on_retry` is told each failure and wait."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            return await attempt(account, model, conversation, timeout_seconds)
+        except ProviderError as error:
+            error.attempts = number
+            if number > RETRIES or not error.retryable:
+                raise
+            wait = delay_seconds(number, error.retry_after, rng)
+            if wait > patience_seconds:
+                raise PleaseWait(wait, error.code, number) from error
+            if on_retry is not None:
+                on_retry(error, wait)
+        patience_seconds -= wait
+        await sleep(wait)

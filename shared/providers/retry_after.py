@@ -1,0 +1,49 @@
+"""How long a provider asks to wait, in the forms providers say it."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+
+
+def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """How long the answer asks to wait, if it does; header names are lower case or case-insensitive."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return max(0.0, milliseconds / 1000)
+    if asked := headers.get("retry-after"):
+        seconds = _number(asked)
+        seconds = _until(asked, now) if seconds is None else seconds
+        return None if seconds is None else max(0.0, seconds)
+    # OpenAI, xAI and others: how long until the spent allowance is full again, e.g. `6m0s`.
+    spent = [kind for kind in ("requests", "tokens") if _number(headers.get(f"x-ratelimit-remaining-{kind}")) == 0]
+    resets = [duration_seconds(headers.get(f"x-ratelimit-reset-{kind}", "")) for kind in spent]
+    return max((reset for reset in resets if reset is not None), default=None)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _until(http_date: str, now: datetime) -> float | None:
+    try:
+        moment = parsedate_to_datetime(http_date)
+    except ValueError:
+        return None
+    return (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+
+
+def duration_seconds(text: str) -> float | None:
+    """`1m30.5s` → 90.5; a bare number is seconds."""
+    parts = _DURATION.findall(text)
+    if not parts:
+        return _number(text)
+    return sum(float(amount) * _UNITS[unit] for amount, unit in parts)
