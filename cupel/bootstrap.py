@@ -1,0 +1,44 @@
+"""The first admin token of a stack on AWS, written straight into its table with the caller's own AWS credentials."""
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from cupel.environment import set_variables
+from cupel.errors import CupelError, WrongUse
+from shared.domain.access import Role
+from shared.errors import Invalid
+
+
+class FirstToken(NamedTuple):
+    api_url: str
+    token_id: str
+    secret: str
+
+
+def issue_first_token(stack_name: str, workspace: str, name: str, now: datetime) -> FirstToken:
+    """Needs `cloudformation:DescribeStacks` and `dynamodb:TransactWriteItems` or `PutItem` on the stack's table."""
+    from shared.access import tokens  # after the environment is known
+
+    try:
+        outputs = stack_outputs(stack_name)
+        set_variables({"STACK_NAME": stack_name, **{_variable(key): value for key, value in outputs.items()}})
+        issued = tokens.issue(workspace, Role.ADMIN, name, now)
+    except Invalid as error:
+        raise WrongUse(error.detail) from error
+    except (BotoCoreError, ClientError) as error:
+        raise CupelError(f"AWS refused: {error}") from error
+    return FirstToken(outputs["ApiUrl"], issued.token_id, issued.secret)
+
+
+def stack_outputs(stack_name: str) -> dict[str, str]:
+    stacks = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
+    return {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", [])}
+
+
+def _variable(output: str) -> str:
+    """`TableName` → `TABLE_NAME`: the stack's outputs are named after the settings they belong to."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", output).upper()

@@ -1,0 +1,24 @@
+"""The `cupel` command. Commands live in cupel/commands, one module per subject."""
+
+import typer
+
+from cupel.commands import export, providers, run, show, tokens
+from cupel.commands.failures import CommandGroup
+
+app = typer.Typer(
+    cls=CommandGroup,
+    help="Evaluate language models. Exit codes: 0 done, 1 the run or the work failed, 2 wrong use.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,  # they could hold a token
+)
+
+app.command()(run.run)
+app.command()(run.watch)
+app.command()(show.runs)
+app.command()(show.show)
+app.command()(show.transcripts)
+app.command()(export.export)
+app.command()(providers.models)
+app.add_typer(providers.app, name="providers")
+app.add_typer(tokens.app, name="tokens")

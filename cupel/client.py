@@ -1,0 +1,196 @@
+"""A client of the HTTP API: one method per call, answers as the JSON the API gives, lists as iterators over pages."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from cupel.documents import Json
+from cupel.environment import find_address
+from cupel.errors import ApiProblem, NotConnected, Problem
+
+ATTEMPTS = 4
+FIRST_WAIT_SECONDS = 0.2
+PAGE_SIZE = 100
+TRANSIENT = frozenset({429, 502, 503, 504})
+IN_FLIGHT = 409
+"""What a start answers while an earlier attempt under the same Idempotency-Key is still being carried out."""
+
+
+class Client:
+    """Calls that change nothing, and starts of runs, are repeated when the network or a busy API fails them."""
+
+    def __init__(
+        self,
+        api_url: str,
+        token: str,
+        *,
+        source: str = "the caller",
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.api_url = api_url.rstrip("/")
+        self.source = source
+        """Where the token is kept, for people: a file or the environment."""
+        self._sleep = sleep
+        self._http = httpx.Client(
+            base_url=f"{self.api_url}/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=httpx.Timeout(35, connect=5),  # API Gateway answers within 30 s
+            transport=transport,
+        )
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        address = find_address()
+        return cls(address.api_url, address.token, source=address.source)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def health(self) -> Json:
+        return self._get("/health")
+
+    def definitions(
+        self, *, folder: str | None = None, search: str | None = None, tag: str | None = None
+    ) -> Iterator[Json]:
+        return self._pages("/definitions", folder=folder, search=search, tag=tag)
+
+    def definition(self, definition_id: str) -> Json:
+        return self._get(f"/definitions/{definition_id}")
+
+    def create_definition(self, definition: Json) -> Json:
+        return self._send("POST", "/definitions", definition)
+
+    def update_definition(self, definition_id: str, changes: Json) -> Json:
+        return self._send("PATCH", f"/definitions/{definition_id}", changes)
+
+    def delete_definition(self, definition_id: str) -> None:
+        self._send("DELETE", f"/definitions/{definition_id}")
+
+    def scenarios(self, definition_id: str) -> Iterator[Json]:
+        return self._pages(f"/definitions/{definition_id}/scenarios")
+
+    def add_scenarios(self, definition_id: str, items: list[Json]) -> Json:
+        """At most 1,000 items a call."""
+        return self._send("POST", f"/definitions/{definition_id}/scenarios", {"items": items})
+
+    def generate_scenarios(self, definition_id: str, generation: Json) -> Json:
+        return self._send("POST", f"/definitions/{definition_id}/scenarios/generate", generation)
+
+    def generation(self, definition_id: str, generation_id: str) -> Json:
+        return self._get(f"/definitions/{definition_id}/scenarios/generations/{generation_id}")
+
+    def start_run(self, specification: Json) -> Json:
+        """`{run, jobCount}`. Safe to repeat: every call has its own Idempotency-Key, the same in all its attempts."""
+        return self._send("POST", "/runs", specification, idempotency_key=str(uuid.uuid4()))
+
+    def runs(self, *, definition_id: str | None = None, status: str | None = None) -> Iterator[Json]:
+        return self._pages("/runs", definitionId=definition_id, status=status)
+
+    def run(self, run_id: str) -> Json:
+        return self._get(f"/runs/{run_id}")
+
+    def delete_run(self, run_id: str) -> None:
+        self._send("DELETE", f"/runs/{run_id}")
+
+    def probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
+        return self._pages(f"/runs/{run_id}/probes", status=status, model=model)
+
+    def transcripts(self, run_id: str, *, model: str | None = None, scenario_id: str | None = None) -> Iterator[Json]:
+        return self._pages(f"/runs/{run_id}/transcripts", model=model, scenarioId=scenario_id)
+
+    def transcript(self, transcript_id: str) -> Json:
+        return self._get(f"/transcripts/{transcript_id}")
+
+    def events(self, run_id: str, *, after: int = 0) -> list[Json]:
+        return list(self._get(f"/runs/{run_id}/events", after=after)["items"])
+
+    def models(self, *, provider: str | None = None) -> Iterator[Json]:
+        return self._pages("/models", provider=provider)
+
+    def providers(self) -> Iterator[Json]:
+        return self._pages("/providers")
+
+    def configure_provider(self, name: str, changes: Json) -> Json:
+        return self._send("PUT", f"/providers/{name}", changes)
+
+    def tokens(self) -> Iterator[Json]:
+        return self._pages("/tokens")
+
+    def create_token(self, name: str, role: str) -> Json:
+        """The only answer that holds the token itself."""
+        return self._send("POST", "/tokens", {"name": name, "role": role})
+
+    def revoke_token(self, token_id: str) -> None:
+        self._send("DELETE", f"/tokens/{token_id}")
+
+    def _pages(self, path: str, **filters: str | None) -> Iterator[Json]:
+        cursor: str | None = None
+        while True:
+            page = self._get(path, limit=PAGE_SIZE, cursor=cursor, **filters)
+            yield from page["items"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def _get(self, path: str, **query: str | int | None) -> Json:
+        params = {name: value for name, value in query.items() if value is not None}
+        return self._call(self._http.build_request("GET", path, params=params), TRANSIENT)
+
+    def _send(self, method: str, path: str, body: Json | None = None, *, idempotency_key: str | None = None) -> Json:
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+        request = self._http.build_request(method, path, json=body, headers=headers)
+        return self._call(request, TRANSIENT | {IN_FLIGHT} if idempotency_key else frozenset())
+
+    def _call(self, request: httpx.Request, transient: frozenset[int]) -> Json:
+        """Repeats the request on network errors and the statuses given; one without any is tried once."""
+        attempts = ATTEMPTS if transient else 1
+        for attempt in range(1, attempts + 1):
+            last = attempt == attempts
+            try:
+                response = self._http.send(request)
+            except httpx.TransportError as error:
+                if last:
+                    raise NotConnected(f"{self.api_url} cannot be reached: {error or type(error).__name__}") from error
+            else:
+                if last or response.status_code not in transient:
+                    return _answer(response)
+            self._sleep(FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _answer(response: httpx.Response) -> Json:
+    body = _json(response)
+    if response.is_success:
+        return body
+    raise ApiProblem(
+        response.status_code,
+        str(body.get("title") or response.reason_phrase),
+        str(body.get("detail") or ""),
+        tuple(Problem(str(error.get("field")), str(error.get("message"))) for error in body.get("errors") or ()),
+    )
+
+
+def _json(response: httpx.Response) -> Json:
+    """An error may come from a gateway that answers in other formats; a success may not."""
+    if not response.content:
+        return {}
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if isinstance(body, dict):
+        return body
+    if response.is_success:
+        raise ApiProblem(502, "Not an answer of Cupel", f"{response.request.url} did not answer with a JSON object")
+    return {}

@@ -1,0 +1,95 @@
+"""`cupel tokens`: who may call the API."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from cupel import render
+from cupel.commands.options import AsJson
+from cupel.documents import Json
+from cupel.session import Session
+from shared.domain.access import Role
+
+app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
+
+Name = Annotated[str, typer.Option(help="What it is for.")]
+
+
+@app.callback()
+def tokens(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List, create and revoke API tokens."""
+    if ctx.invoked_subcommand:
+        return
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        found = list(client.tokens())
+    if as_json:
+        session.print_json(found)
+        return
+    columns = render.table("token", "name", "role", "created", "revoked")
+    for token in found:
+        columns.add_row(
+            token["id"],
+            escape(token["name"]),
+            token["role"],
+            render.moment(token["createdAt"]),
+            render.moment(token["revokedAt"]),
+        )
+    session.out.print(columns)
+
+
+@app.command()
+def create(ctx: typer.Context, name: Name, role: Role = Role.MEMBER, as_json: AsJson = False) -> None:
+    """Create a token. It is shown once and cannot be read again."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        created = client.create_token(name, role)
+    _print_secret(session, created, as_json=as_json)
+
+
+@app.command()
+def revoke(
+    ctx: typer.Context, token_id: Annotated[str, typer.Argument(help="Its id, tok_….")], as_json: AsJson = False
+) -> None:
+    """Revoke a token; it stops working with the next request."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.revoke_token(token_id)
+    if as_json:
+        session.print_json({"id": token_id, "revoked": True})
+    else:
+        session.out.print(f"{token_id} is revoked", markup=False)
+
+
+@app.command()
+def bootstrap(
+    ctx: typer.Context,
+    stack_name: Annotated[str, typer.Option(help="The stack on AWS, in the region of your AWS configuration.")],
+    workspace: Annotated[str, typer.Option(help="The workspace the token belongs to.")] = "default",
+    name: Name = "first admin",
+    as_json: AsJson = False,
+) -> None:
+    """Write the first admin token of a stack on AWS, with your own AWS credentials.
+
+    Nobody can call the API before there is a token. The caller needs to describe the stack and to write to its table.
+    """
+    from cupel.bootstrap import issue_first_token
+
+    session = ctx.ensure_object(Session)
+    first = issue_first_token(stack_name, workspace, name, datetime.now(UTC))
+    if as_json:
+        session.print_json({"apiUrl": first.api_url, "tokenId": first.token_id, "token": first.secret})
+        return
+    session.remark("this token is shown once and cannot be read again")
+    session.out.print(f"export CUPEL_API_URL={first.api_url}", markup=False, soft_wrap=True)
+    session.out.print(f"export CUPEL_TOKEN={first.secret}", markup=False, soft_wrap=True)
+
+
+def _print_secret(session: Session, created: Json, *, as_json: bool) -> None:
+    if as_json:
+        session.print_json(created)
+        return
+    session.remark(f"{created['id']} ({created['role']}) is shown once and cannot be read again")
+    session.out.print(created["token"], markup=False, soft_wrap=True)

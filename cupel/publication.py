@@ -1,0 +1,52 @@
+"""From a definition file to a definition of the API with its scenarios, once per content of the file."""
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import batched, islice
+from typing import TYPE_CHECKING
+
+from cupel.documents import Json
+from cupel.errors import CupelError
+from cupel.files import DefinitionFile
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+SCENARIOS_PER_CALL = 1_000
+GENERATION_POLL_SECONDS = 1.0
+
+
+def publish(client: "Client", file: DefinitionFile, sleep: Callable[[float], None] = time.sleep) -> Json:
+    """The definition of this file: the one created from the same bytes before, else a new one.
+
+    An earlier attempt may have stopped in the middle, so the scenarios that are missing are added either way.
+    """
+    definition = next(_earlier(client, file), None) or client.create_definition(file.definition)
+    definition_id = str(definition["id"])
+    if file.generate is not None:
+        if not _count(client, definition_id, up_to=1):
+            _generate(client, definition_id, file.generate, sleep)
+        return definition
+    present = _count(client, definition_id, up_to=len(file.scenarios))
+    for items in batched(file.scenarios[present:], SCENARIOS_PER_CALL, strict=False):
+        client.add_scenarios(definition_id, list(items))
+    return definition
+
+
+def _earlier(client: "Client", file: DefinitionFile) -> Iterator[Json]:
+    """A later version has another content than the file, though it keeps the tag."""
+    return (definition for definition in client.definitions(tag=file.tag) if definition.get("version") == 1)
+
+
+def _count(client: "Client", definition_id: str, *, up_to: int) -> int:
+    return sum(1 for _ in islice(client.scenarios(definition_id), up_to))
+
+
+def _generate(client: "Client", definition_id: str, generation: Json, sleep: Callable[[float], None]) -> None:
+    """A matrix is there at once; texts written by a model are queued work to wait for."""
+    answer = client.generate_scenarios(definition_id, generation)
+    while answer.get("status") in ("QUEUED", "RUNNING"):
+        sleep(GENERATION_POLL_SECONDS)
+        answer = client.generation(definition_id, str(answer["id"]))
+    if answer.get("status") == "ERROR":
+        raise CupelError(f"the scenarios could not be generated: {answer.get('error')}")

@@ -1,0 +1,175 @@
+"""How answers look in a terminal: tables, and lines about a run."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from cupel.documents import Json
+from cupel.results import ModelResults
+from shared.domain.statistics import DECISION_CODES, OTHER
+
+NOTHING = "–"
+_BARS = "▁▂▃▄▅▆▇█"
+_STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow", "PAUSED": "yellow"}
+
+
+def table(*headings: str, right: Sequence[str] = ()) -> Table:
+    columns = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for heading in headings:
+        columns.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+    return columns
+
+
+def results_table(results: Iterable[ModelResults]) -> Table:
+    results = list(results)
+    judged = any(model.correct for model in results)
+    figures = ["probes", "completed", "failed", "mean ± s.e.", "s.d."]
+    correct = ["correct [95 %]"] if judged else []
+    last = [OTHER, "tokens", "median time", "cost"]
+    columns = table("model", *figures, *correct, "1 2 3 4 5", *last, right=[*figures, *correct, *last])
+    for model in results:
+        columns.add_row(*_results_row(model, judged=judged))
+    return columns
+
+
+def _results_row(model: ModelResults, *, judged: bool) -> list[str]:
+    decisions = model.decisions
+    return [
+        escape(model.model),
+        f"{model.probes:,}",
+        f"{model.completed:,}",
+        f"[red]{model.failed:,}[/red]" if model.failed else "0",
+        _with_error(decisions.mean, decisions.standard_error),
+        _figure(decisions.sd),
+        *([_correct(model)] if judged else []),
+        bars([decisions.distribution[code] for code in DECISION_CODES]),
+        f"{decisions.distribution[OTHER]:,}",
+        f"{model.tokens:,}",
+        duration(model.median_duration_ms),
+        cost(model.cost_usd),
+    ]
+
+
+def results_legend(results: Iterable[ModelResults]) -> list[str]:
+    """What the table's figures are, why probes failed, and which models were simulated."""
+    results = list(results)
+    lines = ["mean and s.d. are of the decisions 1-5; s.e. is the standard error of the mean, clustered by scenario"]
+    if any(model.correct for model in results):
+        lines.append("correct: share of right answers with its 95 % Wilson interval")
+    for model in results:
+        lines += [f"{model.model}: {r.count:,} failed with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
+    simulated = [model.model for model in results if model.simulated]
+    if simulated:
+        lines.append(f"simulated, no real model was asked: {', '.join(simulated)}")
+    return lines
+
+
+def bars(counts: Sequence[int]) -> str:
+    """One block per count, as high as its share of the largest; a dot for none."""
+    largest = max(counts, default=0)
+    return " ".join(_BARS[(count * len(_BARS) - 1) // largest] if count else "·" for count in counts)
+
+
+def runs_table(runs: Iterable[Json]) -> Table:
+    counts = ["probes", "completed", "failed"]
+    columns = table("run", "status", *counts, "models", "created", right=counts)
+    for run in runs:
+        progress = run["progress"]
+        columns.add_row(
+            escape(run["id"]),
+            status(run["status"]),
+            f"{progress['total']:,}",
+            f"{progress['completed']:,}",
+            f"{progress['failed']:,}",
+            escape(", ".join(run["config"]["models"])),
+            moment(run["createdAt"]),
+        )
+    return columns
+
+
+def run_lines(run: Json) -> list[str]:
+    """The run itself, as markup."""
+    config, progress = run["config"], run["progress"]
+    lines = [
+        f"[bold]{escape(run['id'])}[/bold]  {status(run['status'])}"
+        + (f" ({escape(run['pauseReason'])})" if run.get("pauseReason") else ""),
+        f"definition {escape(run['definitionId'])} version {run['definitionVersion']}, "
+        f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']}), repeats {config['repeats']}",
+        f"{progress['completed']:,} completed and {progress['failed']:,} failed of {progress['total']:,} probes",
+        f"created {moment(run['createdAt'])}, completed {moment(run.get('completedAt'))}",
+    ]
+    failure = run.get("failure")
+    if failure:
+        lines.append(f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]")
+    return lines
+
+
+def transcripts_table(transcripts: Iterable[Json]) -> Table:
+    columns = table(
+        "probe", "model", "scenario", "decision", "tokens", "time", "answer", right=["probe", "tokens", "time"]
+    )
+    for transcript in transcripts:
+        columns.add_row(
+            str(transcript["probeIndex"]),
+            escape(transcript["modelId"]),
+            escape(transcript["scenarioId"]),
+            escape(transcript["decisionCode"] or NOTHING),
+            f"{transcript['tokenCount']:,}",
+            duration(transcript["durationMs"]),
+            escape(shorten(last_answer(transcript), 60)),
+        )
+    return columns
+
+
+def last_answer(transcript: Json) -> str:
+    """Empty when the content has expired."""
+    messages = (transcript.get("content") or {}).get("messages") or []
+    return next((str(m["content"]) for m in reversed(messages) if m["role"] == "assistant"), "")
+
+
+def status(name: str) -> str:
+    colour = _STATUS_COLOURS.get(name)
+    return f"[{colour}]{name}[/{colour}]" if colour else name
+
+
+def moment(iso: str | None) -> str:
+    """`2026-01-31 09:30:00`, in UTC as the API tells it."""
+    return iso[:19].replace("T", " ") if iso else NOTHING
+
+
+def duration(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return NOTHING
+    return f"{milliseconds:.0f} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:.1f} s"
+
+
+def cost(usd: float | None) -> str:
+    if usd is None:
+        return NOTHING
+    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
+
+
+def plain(text: str) -> str:
+    """Without the control characters by which a model's answer could steer the terminal it is shown in."""
+    return "".join(character for character in text if character.isprintable() or character in "\n\t")
+
+
+def shorten(text: str, length: int) -> str:
+    line = " ".join(plain(text).split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
+def _figure(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def _with_error(value: float | None, error: float | None) -> str:
+    return _figure(value) if error is None else f"{_figure(value)} ± {error:.2f}"
+
+
+def _correct(model: ModelResults) -> str:
+    if model.correct is None or model.correct.interval is None:
+        return NOTHING
+    low, high = model.correct.interval
+    return f"{model.correct.successes / model.correct.judged:.0%} \\[{low:.0%}-{high:.0%}]"
