@@ -26,7 +26,7 @@ def decode_cursor(cursor: str) -> str:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
         text = ""
-    if not text.startswith("c1:"):
+    if not text.removeprefix("c1:") or not text.startswith("c1:"):
         raise Invalid.field("cursor", "must be the nextCursor of an earlier answer to the same list")
     return text.removeprefix("c1:")
 
