@@ -2,7 +2,7 @@
 
 import typer
 
-from cupel.commands import export, providers, run, show, tokens
+from cupel.commands import export, providers, run, show, stack, tokens
 from cupel.commands.failures import CommandGroup
 
 app = typer.Typer(
@@ -13,6 +13,9 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,  # they could hold a token
 )
 
+app.command()(stack.up)
+app.command()(stack.down)
+app.command()(stack.status)
 app.command()(run.run)
 app.command()(run.watch)
 app.command()(show.runs)

@@ -21,6 +21,10 @@ def variable(name: str) -> str | None:
     return os.environ.get(name)
 
 
+def variables() -> dict[str, str]:
+    return dict(os.environ)
+
+
 def set_variables(values: dict[str, str]) -> None:
     """For shared/settings.py, which reads a function's environment."""
     os.environ.update(values)

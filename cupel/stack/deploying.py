@@ -1,0 +1,65 @@
+"""From what was built to a stack in the embedded cloud, by the same `sam deploy` that serves AWS."""
+
+import platform
+from pathlib import Path
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from cupel.errors import CupelError
+from cupel.stack.children import child_environment, run
+from cupel.stack.emulator import Emulator
+from cupel.stack.place import REGION, STACK_NAME, Place
+
+_DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+_ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
+
+
+def is_deployed(place: Place, emulator: Emulator, digest: str) -> bool:
+    """Whether the stack of these sources is there; what was written down may be of a cloud that lost its data."""
+    record = _record(place)
+    return record.is_file() and record.read_text() == digest and _status(emulator) in _DEPLOYED
+
+
+def deploy(place: Place, emulator: Emulator, digest: str) -> None:
+    _record(place).unlink(missing_ok=True)
+    configuration = str(place.repository / "samconfig.toml")
+    command = ["sam", "deploy", "--config-file", configuration, "--template-file", str(place.build / "template.yaml")]
+    command += ["--stack-name", STACK_NAME]
+    command += ["--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"]
+    command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters().items())]
+    run(command, place, child_environment(place, emulator.endpoint_url), place.deploy_log)
+    _record(place).write_text(digest)
+
+
+def _parameters() -> dict[str, str]:
+    """What differs on one machine: everything else is the template's default."""
+    machine = platform.machine()
+    if machine not in _ARCHITECTURES:
+        raise CupelError(f"no Lambda architecture is called {machine}")
+    return {
+        "Architecture": _ARCHITECTURES[machine],
+        "AllowedOrigins": "http://localhost:5173,http://127.0.0.1:5173",
+        "DataDeletionPolicy": "Delete",
+        "ProbeTimeoutSeconds": "120",
+    }
+
+
+def _status(emulator: Emulator) -> str | None:
+    cloudformation = boto3.client(
+        "cloudformation",
+        endpoint_url=emulator.endpoint_url,
+        region_name=REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106 - the emulator takes anything
+        config=Config(proxies={}),
+    )
+    try:
+        return cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"]
+    except ClientError:
+        return None
+
+
+def _record(place: Place) -> Path:
+    return place.state / "deployed.digest"
