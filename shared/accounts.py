@@ -2,15 +2,15 @@
 
 import time
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypedDict
 
-from shared.errors import NotFound
-from shared.providers import PROVIDERS, Provider
+from shared.errors import Invalid, NotFound
+from shared.providers import PROVIDERS, Provider, prices
 from shared.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
 from shared.store import providers, secrets
 
-_CACHED_SECONDS = 60
+_REMEMBERED_SECONDS = 60.0
+_remembered: dict[tuple[str, str], tuple[float, Account]] = {}
 
 
 class ProviderChanges(TypedDict, total=False):
@@ -32,25 +32,48 @@ class ProviderView:
     title: str
     base_url: str
     enabled: bool
+    usable: bool
+    """Enabled, and with the address and the key that it needs."""
     needs_key: bool
     has_key: bool
     max_parallel_requests: int
     requests_per_minute: int | None
     tokens_per_minute: int | None
 
+
+@dataclass(frozen=True)
+class ModelView:
+    """A model that the price list knows; others are accepted too. Prices are per million tokens."""
+
+    id: str
+    name: str
+    provider: ProviderView
+    input_usd_per_million: float | None
+    output_usd_per_million: float | None
+
     @property
-    def usable(self) -> bool:
-        return self.enabled and bool(self.base_url) and (self.has_key or not self.needs_key)
+    def simulated(self) -> bool:
+        return self.provider.name == "sim"
 
 
 def account(workspace: str, provider: str) -> Account:
-    """At most a minute old. `api_key` is None where there is none, also when the provider needs one."""
-    return _account(workspace, provider, int(time.monotonic() // _CACHED_SECONDS))
+    """At most a minute old, and never old where something is still missing: who sets a key may use it at once.
+
+    `api_key` is None where there is none, also when the provider needs one.
+    """
+    until, known = _remembered.get((workspace, provider), (0.0, None))
+    if known is not None and time.monotonic() < until:
+        return known
+    view = _view(_known(provider), providers.get(workspace, provider))
+    found = _account(workspace, view)
+    if view.usable:
+        _remembered[workspace, provider] = (time.monotonic() + _REMEMBERED_SECONDS, found)
+    return found
 
 
 def forget() -> None:
     """Drops what `account` remembers in this process."""
-    _account.cache_clear()
+    _remembered.clear()
 
 
 def configure(workspace: str, name: str, changes: ProviderChanges) -> ProviderView:
@@ -70,13 +93,23 @@ def listed(workspace: str) -> tuple[ProviderView, ...]:
     return tuple(_view(provider, stored.get(name, providers.Stored())) for name, provider in PROVIDERS.items())
 
 
-@lru_cache(maxsize=256)
-def _account(workspace: str, name: str, _minute: int) -> Account:
-    view = _view(_known(name), providers.get(workspace, name))
+def models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
+    """The known models of every provider, or of one, in a fixed order."""
+    if provider is not None and provider not in PROVIDERS:
+        raise Invalid.field("provider", f"must be one of {', '.join(PROVIDERS)}")
+    views = (view for view in listed(workspace) if provider in (None, view.name))
+    return tuple(
+        ModelView(model.id, model.name, view, model.input_usd_per_million, model.output_usd_per_million)
+        for view in views
+        for model in prices.known_models(view.name)
+    )
+
+
+def _account(workspace: str, view: ProviderView) -> Account:
     return Account(
-        provider=name,
+        provider=view.name,
         base_url=view.base_url,
-        api_key=secrets.get(workspace, name) if view.has_key else None,
+        api_key=secrets.get(workspace, view.name) if view.has_key else None,
         enabled=view.enabled,
         max_parallel_requests=view.max_parallel_requests,
         requests_per_minute=view.requests_per_minute,
@@ -100,13 +133,17 @@ def _store_key(workspace: str, name: str, key: str | None) -> bool | None:
 
 
 def _view(provider: Provider, stored: providers.Stored) -> ProviderView:
+    base_url = stored.base_url or provider.base_url
+    enabled, has_key = stored.enabled is not False, bool(stored.has_key)
+    reachable = bool(base_url) or not provider.needs_base_url
     return ProviderView(
         name=provider.name,
         title=provider.title,
-        base_url=stored.base_url or provider.base_url or "",
-        enabled=stored.enabled is not False,
+        base_url=base_url,
+        enabled=enabled,
+        usable=enabled and reachable and (has_key or not provider.needs_key),
         needs_key=provider.needs_key,
-        has_key=bool(stored.has_key),
+        has_key=has_key,
         max_parallel_requests=stored.max_parallel_requests or DEFAULT_PARALLEL_REQUESTS,
         requests_per_minute=stored.requests_per_minute,
         tokens_per_minute=stored.tokens_per_minute,

@@ -47,6 +47,11 @@ def _caller(claims: dict[str, Any]) -> Caller:
     return Caller(workspace, Role(role), str(claims["sub"]))
 
 
+def forget() -> None:
+    """Drops the keys read so far."""
+    _keys.cache_clear()
+
+
 @cache
 def _keys(issuer: str) -> PyJWKClient:
     """The issuer's keys, refreshed every five minutes and, at most every 30 s, for a key id not seen before."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.connection import Connection
 from pynamodb.transactions import TransactWrite
 
 from shared.clock import from_iso, to_iso
@@ -12,7 +11,7 @@ from shared.domain.access import Caller, Role
 from shared.errors import NotFound
 from shared.paging import Page, decode_cursor, encode_cursor
 from shared.store import keys
-from shared.store.table import Item
+from shared.store.table import Item, connection
 
 _SECRET = "token"  # noqa: S105 - a sort key
 
@@ -53,7 +52,7 @@ def add(workspace: str, token: Token, digest: str) -> None:
         digest=digest,
         created_at=to_iso(token.created_at),
     )
-    with TransactWrite(connection=Connection()) as transaction:
+    with TransactWrite(connection=connection()) as transaction:
         transaction.save(secret, condition=SecretItem.pk.does_not_exist())
         transaction.save(listed, condition=TokenItem.pk.does_not_exist())
 
@@ -74,7 +73,7 @@ def revoke(workspace: str, token_id: str, now: datetime) -> None:
         raise NotFound(f"there is no token {token_id}") from None
     if item.revoked_at:
         return
-    with TransactWrite(connection=Connection()) as transaction:
+    with TransactWrite(connection=connection()) as transaction:
         secret = SecretItem(keys.token(item.digest), _SECRET)
         transaction.update(secret, [SecretItem.revoked_at.set(to_iso(now))], condition=SecretItem.pk.exists())
         transaction.update(item, [TokenItem.revoked_at.set(to_iso(now))])

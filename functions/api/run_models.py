@@ -1,0 +1,187 @@
+"""What is asked and told about runs, their probes and their events."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from api.shapes import Answer, Request, Time
+from shared.domain.conversation import ErrorCode
+from shared.domain.runs import Event, EventType, Priority, ProbeStatus, Progress, RunStatus
+from shared.domain.transcripts import ProbeError
+from shared.runs.reading import ProbeView, RunView
+from shared.runs.start import RunSpec
+
+Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
+Model = Annotated[str, Field(min_length=3, max_length=256, description="provider/name")]
+
+
+class ConfigRequest(Request):
+    temperature: Annotated[float, Field(strict=True, ge=0, le=2)] | None = None
+    max_turns: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
+
+
+class RunRequest(Request):
+    definition_id: Annotated[str, Field(min_length=1, max_length=64)]
+    models: Annotated[list[Model], Field(min_length=1, max_length=100)]
+    sample_percentage: Percentage = 100
+    sample_seed: Annotated[int, Field(strict=True, ge=0, lt=2**53, description="Drawn when left out")] | None = None
+    priority: Priority = Priority.NORMAL
+    experiment_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    repeats: Annotated[int, Field(strict=True, ge=1, le=100)] = 1
+    config: ConfigRequest = ConfigRequest()
+
+    def spec(self) -> RunSpec:
+        return RunSpec(
+            definition_id=self.definition_id,
+            models=tuple(self.models),
+            sample_percentage=self.sample_percentage,
+            sample_seed=self.sample_seed,
+            priority=self.priority,
+            experiment_id=self.experiment_id,
+            repeats=self.repeats,
+            temperature=self.config.temperature,
+            max_turns=self.config.max_turns,
+        )
+
+
+class ConfigAnswer(Answer):
+    models: list[str]
+    sample_percentage: int
+    sample_seed: int
+    repeats: int
+    temperature: float | None
+    max_turns: int | None
+    definition_snapshot: Annotated[
+        dict[str, Any] | None, Field(description="Null in lists and where a run was just started")
+    ]
+
+
+class ProgressAnswer(Answer):
+    total: int
+    completed: int
+    failed: int
+
+    @classmethod
+    def of(cls, progress: Progress) -> "ProgressAnswer":
+        return cls(total=progress.total, completed=progress.completed, failed=progress.failed)
+
+
+class FailureAnswer(Answer):
+    where: str
+    why: str
+
+
+class RunAnswer(Answer):
+    id: str
+    definition_id: str
+    definition_version: int
+    experiment_id: str | None
+    status: RunStatus
+    pause_reason: str | None
+    priority: Priority
+    config: ConfigAnswer
+    progress: ProgressAnswer
+    epoch: int
+    created_at: Time
+    started_at: Time | None
+    completed_at: Time | None
+    updated_at: Time
+    last_accessed_at: Time | None
+    failure: FailureAnswer | None
+
+    @classmethod
+    def of(cls, view: RunView) -> "RunAnswer":
+        run = view.run
+        return cls(
+            id=run.id,
+            definition_id=run.definition_id,
+            definition_version=run.definition_version,
+            experiment_id=run.experiment_id,
+            status=run.status,
+            pause_reason=run.pause_reason,
+            priority=run.priority,
+            config=_config(view),
+            progress=ProgressAnswer.of(view.progress),
+            epoch=run.epoch,
+            created_at=run.created_at,
+            started_at=run.started_at,
+            completed_at=run.completed_at,
+            updated_at=run.updated_at,
+            last_accessed_at=view.last_accessed_at,
+            failure=FailureAnswer(where=run.failure.where, why=run.failure.why) if run.failure else None,
+        )
+
+
+def _config(view: RunView) -> ConfigAnswer:
+    run = view.run
+    return ConfigAnswer(
+        models=list(run.models),
+        sample_percentage=run.sample_percentage,
+        sample_seed=run.sample_seed,
+        repeats=run.plan.repeats,
+        temperature=run.temperature,
+        max_turns=run.max_turns,
+        definition_snapshot=view.definition_snapshot,
+    )
+
+
+class StartedAnswer(Answer):
+    run: RunAnswer
+    job_count: int
+
+
+class RunList(Answer):
+    items: list[RunAnswer]
+    next_cursor: str | None
+
+
+class ProbeErrorAnswer(Answer):
+    code: ErrorCode
+    message: str
+    attempts: int
+    created_at: Time
+
+    @classmethod
+    def of(cls, error: ProbeError) -> "ProbeErrorAnswer":
+        return cls(code=error.code, message=error.message, attempts=error.attempts, created_at=error.created_at)
+
+
+class ProbeAnswer(Answer):
+    index: int
+    status: ProbeStatus
+    scenario_id: str
+    model_id: str
+    repeat: int
+    error: ProbeErrorAnswer | None
+
+    @classmethod
+    def of(cls, view: ProbeView) -> "ProbeAnswer":
+        return cls(
+            index=view.index,
+            status=view.status,
+            scenario_id=view.scenario_id,
+            model_id=view.model_id,
+            repeat=view.repeat,
+            error=ProbeErrorAnswer.of(view.error) if view.error else None,
+        )
+
+
+class ProbeList(Answer):
+    items: list[ProbeAnswer]
+    next_cursor: str | None
+
+
+class EventAnswer(Answer):
+    seq: Annotated[int | None, Field(description="Null for computed progress")]
+    type: EventType
+    ts: Time
+    run_id: str
+    data: dict[str, Any]
+
+    @classmethod
+    def of(cls, run_id: str, event: Event) -> "EventAnswer":
+        return cls(seq=event.seq, type=event.type, ts=event.ts, run_id=run_id, data=event.data)
+
+
+class EventList(Answer):
+    items: list[EventAnswer]

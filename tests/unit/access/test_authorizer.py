@@ -1,0 +1,178 @@
+"""The authorizer identifies; it never refuses."""
+
+import hmac
+import json
+import threading
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+
+from authorize.app import handler
+from shared.access import oidc, tokens
+from shared.domain.access import Role
+from shared.settings import Settings, settings
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def context_of(authorization: str | None) -> dict[str, Any]:
+    headers = {} if authorization is None else {"authorization": authorization}
+    answer = handler({"version": "2.0", "headers": headers}, None)
+    assert answer["isAuthorized"] is True
+    context: dict[str, Any] = answer["context"]
+    return context
+
+
+def test_a_token_is_told_as_workspace_role_and_id(cloud: Settings) -> None:
+    assert cloud.table_name
+    issued = tokens.issue("acme", Role.VIEWER, "ci", NOW)
+    expected = {"workspace": "acme", "role": "viewer", "tokenId": issued.token_id}
+    assert context_of(f"Bearer {issued.secret}") == expected
+    assert context_of(f"bearer  {issued.secret} ") == expected
+
+
+@pytest.mark.usefixtures("cloud")
+@pytest.mark.parametrize("authorization", [None, "", "Bearer", "Bearer ", "Basic abc", "cupel_x", "Bearer a.b.c"])
+def test_anything_else_is_a_problem_and_no_workspace(authorization: str | None) -> None:
+    assert list(context_of(authorization)) == ["problem"]
+
+
+@dataclass
+class Issuer:
+    """An identity provider on loopback, with one RSA and one EC key."""
+
+    url: str = ""
+    rsa: Any = field(default_factory=lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048))
+    ec: Any = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+    requests: int = 0
+
+    def answer(self, path: str) -> dict[str, Any]:
+        self.requests += 1
+        if path.endswith("openid-configuration"):
+            return {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
+        first = RSAAlgorithm.to_jwk(self.rsa.public_key(), as_dict=True)
+        second = ECAlgorithm.to_jwk(self.ec.public_key(), as_dict=True)
+        return {"keys": [first | {"kid": "one", "use": "sig"}, second | {"kid": "two", "use": "sig"}]}
+
+    def sign(self, key: Any = None, algorithm: str = "RS256", kid: str = "one", **changes: Any) -> str:
+        claims = {
+            "iss": self.url,
+            "aud": "cupel",
+            "sub": "ada",
+            "exp": datetime.now(UTC) + timedelta(hours=1),
+            "cupel_workspace": "acme",
+            "cupel_role": "member",
+        } | changes
+        kept = {name: value for name, value in claims.items() if value is not None}
+        return jwt.encode(kept, key or self.rsa, algorithm, headers={"kid": kid})
+
+
+@pytest.fixture(scope="module")
+def running_issuer() -> Iterator[Issuer]:
+    issuer = Issuer()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps(issuer.answer(self.path)).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        issuer.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield issuer
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def issuer(running_issuer: Issuer, cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Issuer]:
+    assert cloud.oidc_issuer == ""
+    monkeypatch.setenv("OIDC_ISSUER", running_issuer.url)
+    monkeypatch.setenv("OIDC_AUDIENCE", "cupel")
+    settings.cache_clear()
+    oidc.forget()
+    yield running_issuer
+    settings.cache_clear()
+    oidc.forget()
+
+
+def test_a_jwt_of_the_issuer_is_told_by_its_claims(issuer: Issuer) -> None:
+    expected = {"workspace": "acme", "role": "member", "tokenId": "ada"}
+    assert context_of(f"Bearer {issuer.sign()}") == expected
+    assert context_of(f"Bearer {issuer.sign(issuer.ec, 'ES256', 'two')}") == expected
+
+
+def test_claims_of_cognito_are_understood(issuer: Issuer) -> None:
+    claims = {"cupel_workspace": None, "cupel_role": None, "custom:workspace": "acme", "custom:role": "admin"}
+    assert context_of(f"Bearer {issuer.sign(**claims)}")["role"] == "admin"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"exp": datetime(2020, 1, 1, tzinfo=UTC)},
+        {"exp": None},
+        {"aud": "other"},
+        {"aud": None},
+        {"iss": "https://evil.example"},
+        {"sub": None},
+        {"cupel_workspace": None},
+        {"cupel_workspace": "acme#run"},
+        {"cupel_workspace": 7},
+        {"cupel_role": "owner"},
+        {"cupel_role": None},
+        {"kid": "unknown"},
+    ],
+)
+def test_a_jwt_with_a_wrong_claim_is_a_problem(issuer: Issuer, changes: dict[str, Any]) -> None:
+    assert list(context_of(f"Bearer {issuer.sign(**changes)}")) == ["problem"]
+
+
+def test_a_jwt_signed_by_another_key_is_a_problem(issuer: Issuer) -> None:
+    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    assert list(context_of(f"Bearer {issuer.sign(other)}")) == ["problem"]
+
+
+def test_a_jwt_signed_with_the_public_key_as_a_password_is_a_problem(issuer: Issuer) -> None:
+    """The classic confusion: the verifier takes the public key for the secret of HS256. PyJWT makes no such token."""
+    public = issuer.rsa.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    head = urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT","kid":"one"}').rstrip(b"=")
+    signed = head + b"." + issuer.sign().split(".")[1].encode()
+    signature = urlsafe_b64encode(hmac.digest(public, signed, "sha256")).rstrip(b"=")
+    assert list(context_of(f"Bearer {(signed + b'.' + signature).decode()}")) == ["problem"]
+
+
+def test_an_unsigned_jwt_is_a_problem(issuer: Issuer) -> None:
+    head, body, _ = jwt.encode({"sub": "ada"}, None, "none", headers={"kid": "one"}).split(".")
+    assert list(context_of(f"Bearer {head}.{body}.")) == ["problem"]
+    assert issuer.url
+
+
+def test_the_issuer_is_asked_once_for_many_tokens(issuer: Issuer) -> None:
+    before = issuer.requests
+    for _ in range(3):
+        context_of(f"Bearer {issuer.sign()}")
+    assert issuer.requests == before + 2
+
+
+def test_an_issuer_that_cannot_be_reached_is_nobodys_fault(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = issuer.sign()
+    monkeypatch.setenv("OIDC_ISSUER", "http://127.0.0.1:1")
+    settings.cache_clear()
+    assert list(context_of(f"Bearer {token}")) == ["unavailable"]

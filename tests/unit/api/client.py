@@ -1,0 +1,107 @@
+"""A client that calls the two functions as API Gateway would: the authorizer, then the API with its context."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from api import app as api
+from authorize import app as authorizer
+from shared.access import tokens
+from shared.domain.access import Role
+
+
+class Context:
+    function_name = "api"
+    memory_limit_in_mb = 512
+    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:api"
+    aws_request_id = "request-1"
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+    def fields(self) -> list[str]:
+        """The fields that a problem document names."""
+        assert self.headers["Content-Type"] == "application/problem+json"
+        return [wrong["field"] for wrong in self.json()["errors"]]
+
+
+def event(
+    method: str,
+    path: str,
+    headers: dict[str, str] | None = None,
+    body: str | None = None,
+    query: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """HTTP API, payload 2.0."""
+    return {
+        "version": "2.0",
+        "routeKey": "ANY /v1/{proxy+}",
+        "rawPath": path,
+        "rawQueryString": urlencode(query or {}),
+        "queryStringParameters": {key: str(value) for key, value in (query or {}).items()},
+        "headers": {key.lower(): value for key, value in (headers or {}).items()},
+        "requestContext": {"http": {"method": method, "path": path}, "stage": "$default", "requestId": "request-1"},
+        "body": body,
+        "isBase64Encoded": False,
+    }
+
+
+@dataclass
+class Client:
+    token: str | None
+
+    def issue(self, workspace: str = "acme", role: Role = Role.ADMIN) -> str:
+        """The secret of a new token."""
+        return tokens.issue(workspace, role, "test", datetime(2026, 1, 1, tzinfo=UTC)).secret
+
+    def get(self, path: str, **options: Any) -> Answer:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, json: Any = None, **options: Any) -> Answer:
+        return self.request("POST", path, json=json, **options)
+
+    def put(self, path: str, json: Any = None, **options: Any) -> Answer:
+        return self.request("PUT", path, json=json, **options)
+
+    def patch(self, path: str, json: Any = None, **options: Any) -> Answer:
+        return self.request("PATCH", path, json=json, **options)
+
+    def delete(self, path: str, **options: Any) -> Answer:
+        return self.request("DELETE", path, **options)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        body: str | None = None,
+        token: str | None = None,
+        headers: dict[str, str] | None = None,
+        query: dict[str, Any] | None = None,
+    ) -> Answer:
+        sent = dict(headers or {})
+        if bearer := token or self.token:
+            sent.setdefault("Authorization", f"Bearer {bearer}")
+        asked = event(method, path, sent, _text(json) if body is None and json is not None else body, query)
+        if method != "OPTIONS":
+            asked["requestContext"]["authorizer"] = {"lambda": authorizer.handler(asked, Context())["context"]}
+        return call(asked)
+
+
+def call(asked: dict[str, Any]) -> Answer:
+    answer = api.handler(asked, Context())
+    return Answer(answer["statusCode"], answer["headers"], answer["body"] or "")
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value)

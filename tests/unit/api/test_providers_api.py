@@ -1,0 +1,126 @@
+from typing import Any
+
+import pytest
+
+from shared import accounts
+from shared.providers import PROVIDERS
+from shared.store import clients, keys
+from tests.unit.api.client import Client
+
+KEY = "sk-" + "secret" * 5
+
+
+def test_every_provider_is_listed_before_anything_is_set(client: Client) -> None:
+    items = client.get("/v1/providers").json()["items"]
+    assert [item["name"] for item in items] == list(PROVIDERS)
+    usable = {item["name"] for item in items if item["usable"]}
+    assert usable == {"bedrock", "sim"}
+
+
+def test_a_key_makes_a_provider_usable_and_is_never_told(client: Client) -> None:
+    answer = client.put("/v1/providers/openai", {"apiKey": KEY})
+    assert (answer.json()["hasKey"], answer.json()["usable"]) == (True, True)
+    assert KEY not in answer.text + client.get("/v1/providers").text
+
+
+def test_a_key_lies_in_secrets_manager_and_not_in_the_table(client: Client) -> None:
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    assert accounts.account("acme", "openai").api_key == KEY
+    secret = clients.secretsmanager().get_secret_value(SecretId="cupel-test/acme/openai")
+    assert secret["SecretString"] == KEY
+    stored = clients.dynamodb().scan(TableName="cupel-test")["Items"]
+    assert keys.provider("acme") in str(stored)
+    assert KEY not in str(stored)
+
+
+def test_a_key_is_replaced_and_deleted(client: Client) -> None:
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    client.put("/v1/providers/openai", {"apiKey": "other"})
+    assert accounts.account("acme", "openai").api_key == "other"
+    assert client.put("/v1/providers/openai", {"apiKey": None}).json()["hasKey"] is False
+    assert accounts.account("acme", "openai").api_key is None
+    assert client.put("/v1/providers/openai", {"apiKey": None}).status == 200
+
+
+def test_a_change_leaves_other_fields_alone(client: Client) -> None:
+    client.put("/v1/providers/openai", {"apiKey": KEY, "maxParallelRequests": 7})
+    changed = client.put("/v1/providers/openai", {"requestsPerMinute": 60}).json()
+    assert (changed["hasKey"], changed["maxParallelRequests"], changed["requestsPerMinute"]) == (True, 7, 60)
+
+
+def test_null_goes_back_to_the_default(client: Client) -> None:
+    client.put("/v1/providers/openai", {"maxParallelRequests": 7, "baseUrl": "http://127.0.0.1:9/v1/"})
+    changed = client.put("/v1/providers/openai", {"maxParallelRequests": None, "baseUrl": None}).json()
+    assert (changed["maxParallelRequests"], changed["baseUrl"]) == (50, PROVIDERS["openai"].base_url)
+
+
+def test_a_disabled_provider_is_not_usable(client: Client) -> None:
+    assert client.put("/v1/providers/sim", {"enabled": False}).json()["usable"] is False
+    assert accounts.account("acme", "sim").enabled is False
+
+
+def test_custom_is_usable_with_an_address_alone(client: Client) -> None:
+    assert client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:11434/v1"}).json()["usable"] is True
+
+
+def test_settings_of_one_workspace_are_not_those_of_another(client: Client, stranger: str) -> None:
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    openai = client.get("/v1/providers", token=stranger).json()["items"][0]
+    assert openai["hasKey"] is False
+    assert accounts.account("other", "openai").api_key is None
+
+
+def test_a_member_may_not_set_up_a_provider(client: Client, member: str) -> None:
+    assert client.put("/v1/providers/openai", {"apiKey": KEY}, token=member).status == 403
+
+
+def test_an_unknown_provider_is_not_found(client: Client) -> None:
+    assert client.put("/v1/providers/acme", {}).status == 404
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("baseUrl", "ftp://example.org"),
+        ("baseUrl", "/v1"),
+        ("baseUrl", "http://user:pass@example.org"),
+        ("baseUrl", "https://example.org/?key=1"),
+        ("baseUrl", "http://[::1"),
+        ("baseUrl", "http://example.org:99999"),
+        ("baseUrl", "http://exa mple.org"),
+        ("apiKey", ""),
+        ("apiKey", "line\nbreak"),
+        ("apiKey", 7),
+        ("enabled", "yes"),
+        ("maxParallelRequests", 0),
+        ("maxParallelRequests", 1001),
+        ("maxParallelRequests", "7"),
+        ("requestsPerMinute", 0),
+        ("tokensPerMinute", 1.5),
+        ("colour", "blue"),
+    ],
+)
+def test_a_wrong_setting_is_named(client: Client, field: str, value: Any) -> None:
+    answer = client.put("/v1/providers/openai", {field: value})
+    assert (answer.status, answer.fields()) == (422, [field])
+
+
+def test_a_refused_key_is_not_repeated(client: Client) -> None:
+    assert KEY not in client.put("/v1/providers/openai", {"apiKey": f"{KEY}\n"}).text
+
+
+def test_models_tell_prices_and_whether_they_can_be_used(client: Client) -> None:
+    items = client.get("/v1/models", query={"provider": "sim"}).json()["items"]
+    assert "sim/steady" in {item["id"] for item in items}
+    assert all(item["simulated"] and item["usable"] and item["provider"] == "sim" for item in items)
+
+
+def test_models_are_paged(client: Client) -> None:
+    first = client.get("/v1/models", query={"limit": 2}).json()
+    second = client.get("/v1/models", query={"limit": 2, "cursor": first["nextCursor"]}).json()
+    ids = [item["id"] for item in first["items"] + second["items"]]
+    assert len(set(ids)) == 4
+
+
+def test_models_of_an_unknown_provider_are_refused(client: Client) -> None:
+    assert client.get("/v1/models", query={"provider": "acme"}).fields() == ["provider"]

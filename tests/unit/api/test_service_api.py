@@ -1,0 +1,35 @@
+"""What holds for every route: the log tells of requests but nothing they carry; what breaks inside stays inside."""
+
+import logging
+
+import pytest
+
+from shared.settings import Settings
+from shared.store import clients
+from tests.unit.api.client import Client, call, event
+
+
+def test_each_request_is_one_line_without_secrets(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    client.put("/v1/providers/openai", {"apiKey": "sk-secret"})
+    lines = [vars(record) for record in caplog.records if record.name == "cupel"]
+    told = [(line["message"], line["method"], line["route"], line["status"], line["workspace"]) for line in lines]
+    assert told == [("request", "PUT", "/v1/providers/{name}", 200, "acme")]
+    assert "sk-secret" not in str(lines)
+    assert str(client.token) not in str(lines)
+
+
+def test_an_unexpected_error_is_a_500_problem_without_internals(
+    cloud: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    clients.dynamodb().delete_table(TableName=cloud.table_name)
+    asked = event("GET", "/v1/providers")
+    asked["requestContext"]["authorizer"] = {"lambda": {"workspace": "acme", "role": "admin", "tokenId": "tok_1"}}
+    answer = call(asked)
+    assert (answer.status, answer.headers["Content-Type"]) == (500, "application/problem+json")
+    assert "ResourceNotFound" not in answer.text
+    assert "ResourceNotFound" in caplog.text
+
+
+def test_answers_are_not_to_be_stored(client: Client) -> None:
+    assert client.get("/v1/providers").headers["Cache-Control"] == "no-store"
