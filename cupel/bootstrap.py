@@ -11,6 +11,7 @@ from cupel.environment import set_variables
 from cupel.errors import CupelError, WrongUse
 from shared.domain.access import Role
 from shared.errors import Invalid
+from shared.settings import Settings
 
 
 class FirstToken(NamedTuple):
@@ -25,7 +26,7 @@ def issue_first_token(stack_name: str, workspace: str, name: str, now: datetime)
 
     try:
         outputs = stack_outputs(stack_name)
-        set_variables({"STACK_NAME": stack_name, **{_variable(key): value for key, value in outputs.items()}})
+        set_variables(_settings(stack_name, outputs))
         issued = tokens.issue(workspace, Role.ADMIN, name, now)
     except Invalid as error:
         raise WrongUse(error.detail) from error
@@ -39,6 +40,8 @@ def stack_outputs(stack_name: str) -> dict[str, str]:
     return {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", [])}
 
 
-def _variable(output: str) -> str:
-    """`TableName` → `TABLE_NAME`: the stack's outputs are named after the settings they belong to."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", output).upper()
+def _settings(stack_name: str, outputs: dict[str, str]) -> dict[str, str]:
+    """The stack's outputs are named after the settings they belong to: `TableName` is `TABLE_NAME`."""
+    known = {name.upper() for name in Settings.model_fields}
+    named = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper(): value for key, value in outputs.items()}
+    return {"STACK_NAME": stack_name, **{name: value for name, value in named.items() if name in known}}

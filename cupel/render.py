@@ -1,7 +1,9 @@
 """How answers look in a terminal: tables, and lines about a run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -11,6 +13,8 @@ from shared.domain.statistics import DECISION_CODES, OTHER
 
 NOTHING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
+_ENDLESS = 10_000
+"""Columns enough for any table, to measure how many it would take."""
 _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow", "PAUSED": "yellow"}
 
 
@@ -21,39 +25,32 @@ def table(*headings: str, right: Sequence[str] = ()) -> Table:
     return columns
 
 
-def results_table(results: Iterable[ModelResults]) -> Table:
-    results = list(results)
+class Column(NamedTuple):
+    heading: str
+    cell: Callable[[ModelResults], str]
+    right: bool = True
+
+
+def results_tables(results: Sequence[ModelResults], console: Console) -> list[Table]:
+    """One table with a row per model; two where the console is too narrow for it."""
     judged = any(model.correct for model in results)
-    figures = ["probes", "completed", "failed", "mean ± s.e.", "s.d."]
-    correct = ["correct [95 %]"] if judged else []
-    last = [OTHER, "tokens", "median time", "cost"]
-    columns = table("model", *figures, *correct, "1 2 3 4 5", *last, right=[*figures, *correct, *last])
+    decisions = [*_DECISIONS, *([_CORRECT] if judged else []), *_DISTRIBUTION]
+    whole = _results_table(results, [*_OUTCOMES, *decisions, *_EXPENSES])
+    if console.measure(whole, options=console.options.update_width(_ENDLESS)).maximum <= console.width:
+        return [whole]
+    return [_results_table(results, [*_OUTCOMES, *_EXPENSES]), _results_table(results, decisions)]
+
+
+def _results_table(results: Sequence[ModelResults], columns: Sequence[Column]) -> Table:
+    headings = [column.heading for column in columns]
+    filled = table("model", *headings, right=[column.heading for column in columns if column.right])
     for model in results:
-        columns.add_row(*_results_row(model, judged=judged))
-    return columns
+        filled.add_row(escape(model.model), *(column.cell(model) for column in columns))
+    return filled
 
 
-def _results_row(model: ModelResults, *, judged: bool) -> list[str]:
-    decisions = model.decisions
-    return [
-        escape(model.model),
-        f"{model.probes:,}",
-        f"{model.completed:,}",
-        f"[red]{model.failed:,}[/red]" if model.failed else "0",
-        _with_error(decisions.mean, decisions.standard_error),
-        _figure(decisions.sd),
-        *([_correct(model)] if judged else []),
-        bars([decisions.distribution[code] for code in DECISION_CODES]),
-        f"{decisions.distribution[OTHER]:,}",
-        f"{model.tokens:,}",
-        duration(model.median_duration_ms),
-        cost(model.cost_usd),
-    ]
-
-
-def results_legend(results: Iterable[ModelResults]) -> list[str]:
+def results_legend(results: Sequence[ModelResults]) -> list[str]:
     """What the table's figures are, why probes failed, and which models were simulated."""
-    results = list(results)
     lines = ["mean and s.d. are of the decisions 1-5; s.e. is the standard error of the mean, clustered by scenario"]
     if any(model.correct for model in results):
         lines.append("correct: share of right answers with its 95 % Wilson interval")
@@ -147,7 +144,9 @@ def duration(milliseconds: float | None) -> str:
 def cost(usd: float | None) -> str:
     if usd is None:
         return NOTHING
-    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
+    if usd == 0 or usd >= 0.1:
+        return f"${usd:,.2f}"
+    return f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
 
 
 def plain(text: str) -> str:
@@ -168,8 +167,37 @@ def _with_error(value: float | None, error: float | None) -> str:
     return _figure(value) if error is None else f"{_figure(value)} ± {error:.2f}"
 
 
+def _failed(model: ModelResults) -> str:
+    return f"[red]{model.failed:,}[/red]" if model.failed else "0"
+
+
 def _correct(model: ModelResults) -> str:
     if model.correct is None or model.correct.interval is None:
         return NOTHING
     low, high = model.correct.interval
     return f"{model.correct.successes / model.correct.judged:.0%} \\[{low:.0%}-{high:.0%}]"
+
+
+def _bars(model: ModelResults) -> str:
+    return bars([model.decisions.distribution[code] for code in DECISION_CODES])
+
+
+_OUTCOMES = (
+    Column("probes", lambda model: f"{model.probes:,}"),
+    Column("completed", lambda model: f"{model.completed:,}"),
+    Column("failed", _failed),
+)
+_DECISIONS = (
+    Column("mean ± s.e.", lambda model: _with_error(model.decisions.mean, model.decisions.standard_error)),
+    Column("s.d.", lambda model: _figure(model.decisions.sd)),
+)
+_CORRECT = Column("correct [95 %]", _correct)
+_DISTRIBUTION = (
+    Column("1 2 3 4 5", _bars, right=False),
+    Column(OTHER, lambda model: f"{model.decisions.distribution[OTHER]:,}"),
+)
+_EXPENSES = (
+    Column("tokens", lambda model: f"{model.tokens:,}"),
+    Column("median time", lambda model: duration(model.median_duration_ms)),
+    Column("cost", lambda model: cost(model.cost_usd)),
+)

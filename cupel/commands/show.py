@@ -70,7 +70,8 @@ def report(session: Session, client: "Client", run: Json, *, as_json: bool, more
     for line in render.run_lines(run):
         session.out.print(line, soft_wrap=True)
     session.out.print()
-    session.out.print(render.results_table(found))
+    for table in render.results_tables(found, session.out):
+        session.out.print(table)
     for line in render.results_legend(found):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 

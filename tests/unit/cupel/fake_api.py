@@ -1,0 +1,169 @@
+"""A fake of the HTTP API in memory."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from typer.testing import Result
+
+from cupel.client import Client
+
+type Json = dict[str, Any]
+type Connect = Callable[[], Client]
+type Cupel = Callable[..., Result]
+
+
+USER = {"role": "user", "content": "?"}
+SIMULATED, REAL = "sim/steady", "openai/gpt-5-mini"
+
+
+def a_run(**changes: Any) -> Json:
+    run = {
+        "id": "run_1",
+        "definitionId": "def_1",
+        "definitionVersion": 1,
+        "status": "COMPLETED",
+        "pauseReason": None,
+        "config": {
+            "models": ["sim/steady", "openai/gpt-5-mini"],
+            "samplePercentage": 10,
+            "sampleSeed": 42,
+            "repeats": 1,
+        },
+        "progress": {"total": 6, "completed": 5, "failed": 1},
+        "createdAt": "2026-01-31T09:30:00.000Z",
+        "completedAt": "2026-01-31T09:30:09.000Z",
+        "failure": None,
+    }
+    return run | changes
+
+
+def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Json:
+    transcript = {
+        "id": f"run_1.{index}",
+        "probeIndex": index,
+        "scenarioId": f"scn_{index % 3}",
+        "modelId": model,
+        "modelVersion": "v1",
+        "definitionSnapshot": {"template": "shared by all"},
+        "content": {
+            "messages": [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"Rating: {code}"}]
+        },
+        "turnCount": 1,
+        "tokenCount": 100,
+        "usage": {"inputTokens": 80, "outputTokens": 20},
+        "durationMs": 40,
+        "costUsd": 0.0,
+        "decisionCode": code,
+        "decisionText": "because",
+        "result": None,
+        "createdAt": "2026-01-31T09:30:01.000Z",
+    }
+    return transcript | changes
+
+
+def an_error(index: int, model: str, code: str = "timeout", message: str = "no answer in 60 s") -> Json:
+    error = {"code": code, "message": message, "attempts": 4}
+    return {"index": index, "status": "ERROR", "scenarioId": "scn_2", "modelId": model, "repeat": 0, "error": error}
+
+
+@dataclass
+class FakeApi:
+    """Answers like the API; `polls` are the statuses that the run shows one after another, the last for good."""
+
+    definitions: list[Json] = field(default_factory=list)
+    warnings: list[Json] = field(default_factory=list)
+    scenarios: dict[str, list[Json]] = field(default_factory=dict)
+    runs: list[Json] = field(default_factory=lambda: [a_run()])
+    polls: list[str] = field(default_factory=list)
+    transcripts: list[Json] = field(default_factory=list)
+    errors: list[Json] = field(default_factory=list)
+    models: list[Json] = field(default_factory=list)
+    providers: list[Json] = field(default_factory=list)
+    tokens: list[Json] = field(default_factory=list)
+    refusals: list[httpx.Response | httpx.TransportError] = field(default_factory=list)
+    """What the next requests meet instead of an answer."""
+    failing_path: str = ""
+    """Path and query of what always answers 500."""
+    requests: list[httpx.Request] = field(default_factory=list)
+    page_size: int = 2
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        if self.refusals:
+            refusal = self.refusals.pop(0)
+            if isinstance(refusal, httpx.TransportError):
+                raise refusal
+            return refusal
+        if request.url.raw_path.decode() == self.failing_path:
+            return httpx.Response(500)
+        path = [part for part in request.url.path.split("/") if part][1:]
+        body = json.loads(request.content) if request.content else {}
+        return self._answer(request, path, body)
+
+    def _answer(self, request: httpx.Request, path: list[str], body: Json) -> httpx.Response:
+        answered = self._read(request, path) if request.method == "GET" else self._write(request.method, path, body)
+        if answered is None:
+            return httpx.Response(404, json={"status": 404, "title": "Not found", "detail": "there is no such thing"})
+        return answered
+
+    def _read(self, request: httpx.Request, path: list[str]) -> httpx.Response | None:
+        filters = request.url.params
+        match path:
+            case ["definitions"]:
+                return self._page(request, [d for d in self.definitions if filters.get("tag") in (None, *d["tags"])])
+            case ["definitions", definition_id, "scenarios"]:
+                return self._page(request, self.scenarios.get(definition_id, []))
+            case ["runs", run_id] if run_id == self.runs[0]["id"]:
+                return httpx.Response(200, json=self._read_run())
+            case ["runs", _, "transcripts"]:
+                model = filters.get("model")
+                return self._page(request, [t for t in self.transcripts if model in (None, t["modelId"])])
+            case ["runs", _, "probes"]:
+                return self._page(request, self.errors)
+            case ["runs" | "models" | "providers" | "tokens" as collection]:
+                return self._page(request, getattr(self, collection))
+        return None
+
+    def _write(self, method: str, path: list[str], body: Json) -> httpx.Response | None:
+        match method, *path:
+            case "POST", "definitions":
+                definition = {"id": f"def_{len(self.definitions) + 1}", "version": 1, **body, "warnings": self.warnings}
+                self.definitions.append(definition)
+                return httpx.Response(201, json=definition)
+            case "POST", "definitions", definition_id, "scenarios":
+                self.scenarios.setdefault(definition_id, []).extend(body["items"])
+                return httpx.Response(201, json={"ids": []})
+            case "POST", "definitions", definition_id, "scenarios", "generate":
+                self.scenarios[definition_id] = [{"generated": body}]
+                return httpx.Response(201, json={"count": 1})
+            case "POST", "runs":
+                self.runs[0]["config"]["models"] = body["models"]
+                return httpx.Response(201, json={"run": self._read_run(), "jobCount": 6})
+            case "PUT", "providers", name:
+                provider = {"name": name, "enabled": True, "usable": True, "needsKey": True, "hasKey": True}
+                return httpx.Response(200, json=provider)
+            case "POST", "tokens":
+                return httpx.Response(201, json={"id": "tok_1", **body, "token": "cupel_secret"})
+            case "DELETE", "tokens", _:
+                return httpx.Response(204)
+        return None
+
+    def _read_run(self) -> Json:
+        if self.polls:
+            self.runs[0]["status"] = self.polls.pop(0)
+        return self.runs[0]
+
+    def _page(self, request: httpx.Request, items: list[Json]) -> httpx.Response:
+        start = int(request.url.params.get("cursor", 0))
+        end = start + self.page_size
+        return httpx.Response(
+            200, json={"items": items[start:end], "nextCursor": str(end) if end < len(items) else None}
+        )
+
+    def bodies(self, method: str, path: str) -> list[Json]:
+        """What was sent to `path`."""
+        sent = [r for r in self.requests if r.method == method and r.url.path == f"/v1{path}"]
+        return [json.loads(request.content) for request in sent]

@@ -1,0 +1,202 @@
+"""`cupel show`, `runs`, `transcripts`, `export`, and the table of results."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
+from rich.console import Console
+
+from cupel.client import Client
+from cupel.render import bars, cost, duration, plain, results_tables
+from cupel.results import collect
+
+
+@pytest.fixture
+def finished(api: FakeApi) -> FakeApi:
+    api.transcripts = [a_transcript(index, SIMULATED, code) for index, code in enumerate(["2", "3", "4"])]
+    api.transcripts += [a_transcript(3, REAL, "5", costUsd=0.25), a_transcript(4, REAL, "other", costUsd=0.25)]
+    api.errors = [an_error(5, REAL)]
+    return api
+
+
+def row(table: str, model: str) -> list[str]:
+    return next(line for line in table.splitlines() if line.startswith(model)).split()
+
+
+@pytest.mark.usefixtures("finished")
+def test_the_table_has_a_row_of_figures_per_model(cupel: Cupel):
+    table = cupel("show", "run_1").stdout
+    assert row(table, SIMULATED) == [
+        *(SIMULATED, "3", "3", "0", "3.00", "±", "0.58", "1.00"),
+        *("·", "█", "█", "█", "·", "0", "300", "40", "ms", "$0.00"),
+    ]
+    assert row(table, REAL) == [
+        *(REAL, "3", "2", "1", "5.00", "–"),
+        *("·", "·", "·", "·", "█", "1", "200", "40", "ms", "$0.50"),
+    ]
+
+
+@pytest.mark.usefixtures("finished")
+def test_below_the_table_stands_why_probes_failed(cupel: Cupel):
+    assert f"{REAL}: 1 failed with timeout: no answer in 60 s" in cupel("show", "run_1").stdout
+
+
+@pytest.mark.usefixtures("finished")
+def test_simulated_models_are_said_to_be(cupel: Cupel):
+    assert f"simulated, no real model was asked: {SIMULATED}\n" in cupel("show", "run_1").stdout
+
+
+def test_right_answers_stand_with_their_interval(api: FakeApi, cupel: Cupel):
+    verdicts = [{"success": index != 0, "score": None, "reason": None} for index in range(3)]
+    api.transcripts = [a_transcript(index, SIMULATED, "1", result=verdict) for index, verdict in enumerate(verdicts)]
+    assert "67% [21%-94%]" in cupel("show", "run_1").stdout
+
+
+def test_a_cost_that_is_not_known_for_all_is_not_summed(api: FakeApi, client: Client):
+    api.transcripts = [a_transcript(0, REAL, "1", costUsd=1.0), a_transcript(1, REAL, "1", costUsd=None)]
+    assert collect(client, a_run())[1].cost_usd is None
+
+
+def test_transcripts_without_summary_are_no_decisions(api: FakeApi, client: Client):
+    api.transcripts = [a_transcript(0, SIMULATED, None), a_transcript(1, SIMULATED, "4")]
+    steady = collect(client, a_run())[0]
+    assert (steady.completed, steady.decisions.mean, sum(steady.decisions.distribution.values())) == (2, 4.0, 1)
+
+
+def test_errored_probes_are_counted_by_code(api: FakeApi, client: Client):
+    api.errors = [an_error(0, REAL, "auth", "bad key"), an_error(1, REAL), an_error(2, REAL)]
+    reasons = collect(client, a_run())[1].reasons
+    assert [(reason.code, reason.count) for reason in reasons] == [("timeout", 2), ("auth", 1)]
+
+
+@pytest.mark.usefixtures("finished")
+def test_results_as_json(cupel: Cupel):
+    steady, real = json.loads(cupel("show", "run_1", "--json").stdout)["results"]
+    assert steady["simulated"] is True
+    assert steady["decision"]["distribution"] == {"1": 0, "2": 1, "3": 1, "4": 1, "5": 0, "other": 0}
+    assert real["errors"] == [{"code": "timeout", "count": 1, "example": "no answer in 60 s"}]
+    assert real["costUsd"] == 0.5
+
+
+def test_runs_are_listed_up_to_the_limit(api: FakeApi, cupel: Cupel):
+    api.runs = [a_run(id=f"run_{number}") for number in range(5)]
+    assert [run["id"] for run in json.loads(cupel("runs", "--limit", "3", "--json").stdout)] == [
+        "run_0",
+        "run_1",
+        "run_2",
+    ]
+
+
+def test_runs_in_a_table(cupel: Cupel):
+    table = cupel("runs").stdout
+    assert row(table, "run_1")[:5] == ["run_1", "COMPLETED", "6", "5", "1"]
+
+
+@pytest.mark.usefixtures("finished")
+def test_transcripts_of_one_model(cupel: Cupel):
+    found = json.loads(cupel("transcripts", "run_1", "--model", REAL, "--json").stdout)
+    assert [transcript["probeIndex"] for transcript in found] == [3, 4]
+
+
+@pytest.mark.usefixtures("finished")
+def test_transcripts_in_a_table(cupel: Cupel):
+    assert row(cupel("transcripts", "run_1").stdout.replace("    0", "0"), "0")[:4] == ["0", SIMULATED, "scn_0", "2"]
+
+
+def test_a_whole_conversation_cannot_steer_the_terminal(api: FakeApi, cupel: Cupel):
+    messages = [{"role": "assistant", "content": "\x1b[2Jhello [bold]there[/bold]"}]
+    api.transcripts = [a_transcript(0, SIMULATED, "1", content={"messages": messages})]
+    answer = cupel("transcripts", "run_1", "--full").stdout
+    assert "[2Jhello [bold]there[/bold]" in answer
+    assert "\x1b" not in answer
+
+
+def test_expired_content_is_shown_as_empty(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", content=None)]
+    assert cupel("transcripts", "run_1").exit_code == 0
+    assert cupel("transcripts", "run_1", "--full").exit_code == 0
+
+
+@pytest.mark.usefixtures("finished")
+def test_export_as_json_lines(cupel: Cupel):
+    answer = cupel("export", "run_1", "--format", "jsonl")
+    lines = [json.loads(line) for line in answer.stdout.splitlines()]
+    assert [line["probeIndex"] for line in lines] == [0, 1, 2, 3, 4]
+    assert "definitionSnapshot" not in lines[0]
+    assert "5 transcripts; 1 probes have none" in answer.stderr
+
+
+@pytest.mark.usefixtures("finished")
+def test_export_as_csv(cupel: Cupel):
+    rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout)))
+    assert len(rows) == 5
+    assert rows[3]["modelId"] == REAL
+    assert rows[3]["answer"] == "Rating: 5"
+    assert (rows[3]["inputTokens"], rows[3]["outputTokens"], rows[3]["success"]) == ("80", "20", "")
+
+
+def test_csv_keeps_line_breaks_commas_and_quotes(api: FakeApi, cupel: Cupel):
+    text = 'first, "second"\nthird'
+    content = {"messages": [{"role": "assistant", "content": text}]}
+    api.transcripts = [a_transcript(0, SIMULATED, "1", content=content, decisionText=text)]
+    rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout)))
+    assert (rows[0]["answer"], rows[0]["decisionText"]) == (text, text)
+
+
+@pytest.mark.usefixtures("finished")
+def test_export_to_a_file(cupel: Cupel, tmp_path: Path):
+    output = tmp_path / "out.jsonl"
+    answer = cupel("export", "run_1", "--format", "jsonl", "--output", str(output), "--json")
+    assert json.loads(answer.stdout)["transcripts"] == 5
+    assert len(output.read_text().splitlines()) == 5
+
+
+def test_a_file_that_cannot_be_written_is_a_failure(cupel: Cupel, tmp_path: Path):
+    answer = cupel("export", "run_1", "--format", "csv", "--output", str(tmp_path / "nowhere" / "out.csv"))
+    assert answer.exit_code == 1
+    assert "No such file or directory" in answer.stderr
+
+
+def test_an_export_that_breaks_off_leaves_no_file(finished: FakeApi, cupel: Cupel, tmp_path: Path):
+    finished.failing_path = "/v1/runs/run_1/transcripts?limit=100&cursor=2"
+    output = tmp_path / "out.csv"
+    output.write_text("an earlier export")
+    answer = cupel("export", "run_1", "--format", "csv", "--output", str(output))
+    assert answer.exit_code == 1
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("out.csv", "an earlier export")]
+
+
+def test_export_needs_a_known_format(cupel: Cupel):
+    assert cupel("export", "run_1", "--format", "xml").exit_code == 2
+    assert cupel("export", "run_1").exit_code == 2
+    assert cupel("export", "run_1", "--format", "csv", "--json").exit_code == 2
+
+
+@pytest.mark.usefixtures("finished")
+def test_a_narrow_terminal_gets_two_tables_instead_of_broken_cells(client: Client):
+    found = collect(client, a_run())
+    narrow, wide = Console(width=80, file=io.StringIO()), Console(width=120, file=io.StringIO())
+    assert len(results_tables(found, wide)) == 1
+    assert len(results_tables(found, narrow)) == 2
+
+
+def test_bars_show_shares_of_the_largest():
+    assert bars([8, 4, 1, 0, 0]) == "█ ▄ ▁ · ·"
+    assert bars([0, 0, 0, 0, 0]) == "· · · · ·"
+
+
+def test_costs_of_every_size():
+    assert [cost(usd) for usd in (None, 0.0, 0.00001, 0.00123, 0.5, 1234.5)] == [
+        *("–", "$0.00", "<$0.0001", "$0.0012", "$0.50", "$1,234.50"),
+    ]
+
+
+def test_durations_of_every_size():
+    assert [duration(ms) for ms in (None, 0.4, 999, 1500)] == ["–", "0 ms", "999 ms", "1.5 s"]
+
+
+def test_plain_text_has_no_control_characters():
+    assert plain("a\x1b]0;title\x07\tb\nc\r") == "a]0;title\tb\nc"

@@ -1,0 +1,221 @@
+"""`cupel run` and `cupel watch`."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
+
+from cupel.client import Client
+from cupel.watching import follow
+
+FACTS = """
+name: Facts
+tags: [demo]
+content: {system: Be brief.}
+scenarios:
+  - {prompt: one}
+  - {prompt: two}
+  - {prompt: three}
+"""
+MATRIX = """
+name: Dilemma
+content: {template: "About [topic].", dimensions: [{name: topic, levels: [{score: 1, label: a, options: [b]}]}]}
+generate: {mode: matrix, options: first}
+"""
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> str:
+    (tmp_path / "facts.yaml").write_text(FACTS)
+    return str(tmp_path / "facts.yaml")
+
+
+@pytest.fixture
+def matrix(tmp_path: Path) -> str:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    return str(tmp_path / "matrix.yaml")
+
+
+@pytest.fixture
+def finished(api: FakeApi) -> FakeApi:
+    api.transcripts = [a_transcript(index, SIMULATED, code) for index, code in enumerate(["2", "3", "4"])]
+    api.transcripts += [a_transcript(index, REAL, "5", costUsd=0.25) for index in (3, 4)]
+    api.errors = [an_error(5, REAL)]
+    return api
+
+
+def test_a_run_of_a_file_creates_its_definition_and_scenarios(api: FakeApi, cupel: Cupel, facts: str):
+    assert cupel("run", facts, "--models", SIMULATED).exit_code == 0
+    assert api.definitions[0]["name"] == "Facts"
+    assert api.scenarios["def_1"] == [{"prompt": "one"}, {"prompt": "two"}, {"prompt": "three"}]
+
+
+def test_a_second_run_of_the_same_file_makes_no_copy(api: FakeApi, cupel: Cupel, facts: str):
+    cupel("run", facts, "--models", SIMULATED)
+    cupel("run", facts, "--models", SIMULATED)
+    assert len(api.definitions) == 1
+    assert len(api.scenarios["def_1"]) == 3
+
+
+def test_a_changed_file_is_another_definition(api: FakeApi, cupel: Cupel, facts: str):
+    cupel("run", facts, "--models", SIMULATED)
+    Path(facts).write_text(FACTS.replace("three", "four"))
+    cupel("run", facts, "--models", SIMULATED)
+    assert len(api.definitions) == 2
+
+
+def test_a_definition_that_was_edited_since_is_not_taken_for_the_file(api: FakeApi, cupel: Cupel, facts: str):
+    cupel("run", facts, "--models", SIMULATED)
+    api.definitions[0]["version"] = 2
+    cupel("run", facts, "--models", SIMULATED)
+    assert len(api.definitions) == 2
+
+
+def test_scenarios_that_an_interrupted_attempt_left_out_are_added(api: FakeApi, cupel: Cupel, facts: str):
+    cupel("run", facts, "--models", SIMULATED)
+    del api.scenarios["def_1"][1:]
+    cupel("run", facts, "--models", SIMULATED)
+    assert api.scenarios["def_1"] == [{"prompt": "one"}, {"prompt": "two"}, {"prompt": "three"}]
+
+
+def test_scenarios_are_generated_once(api: FakeApi, cupel: Cupel, matrix: str):
+    cupel("run", matrix, "--models", SIMULATED)
+    cupel("run", matrix, "--models", SIMULATED)
+    assert api.bodies("POST", "/definitions/def_1/scenarios/generate") == [{"mode": "matrix", "options": "first"}]
+
+
+def test_warnings_about_a_definition_are_passed_on(api: FakeApi, cupel: Cupel, matrix: str):
+    api.warnings = [{"field": "content.dimensions.0", "message": "no placeholder uses it"}]
+    assert "warning: content.dimensions.0: no placeholder uses it" in cupel("run", matrix, "--models", SIMULATED).stderr
+
+
+def test_a_definition_that_exists_is_run_by_its_id(api: FakeApi, cupel: Cupel):
+    cupel("run", "def_7", "--models", SIMULATED)
+    assert api.bodies("POST", "/runs")[0]["definitionId"] == "def_7"
+    assert api.definitions == []
+
+
+def test_options_become_the_specification_of_the_run(api: FakeApi, cupel: Cupel):
+    options = ["--sample", "10", "--seed", "42", "--repeats", "3", "--temperature", "0.5", "--max-turns", "2"]
+    cupel("run", "def_7", "--models", "a/x, b/y", "--models", "c/z", *options)
+    assert api.bodies("POST", "/runs") == [
+        {
+            "definitionId": "def_7",
+            "models": ["a/x", "b/y", "c/z"],
+            "samplePercentage": 10,
+            "sampleSeed": 42,
+            "repeats": 3,
+            "config": {"temperature": 0.5, "maxTurns": 2},
+        }
+    ]
+
+
+def test_what_is_not_given_is_left_to_the_api(api: FakeApi, cupel: Cupel):
+    cupel("run", "def_7", "--models", "a/x")
+    assert api.bodies("POST", "/runs") == [
+        {"definitionId": "def_7", "models": ["a/x"], "samplePercentage": 100, "repeats": 1, "config": {}}
+    ]
+
+
+def test_without_watch_it_says_how_to_follow(cupel: Cupel):
+    assert cupel("run", "def_7", "--models", SIMULATED).stdout == "cupel watch run_1\n"
+
+
+@pytest.mark.usefixtures("finished")
+def test_watching_ends_with_results_and_where_to_go_next(cupel: Cupel):
+    answer = cupel("run", "def_7", "--models", f"{SIMULATED},{REAL}", "--watch")
+    assert answer.exit_code == 0
+    assert "http://api.test/v1" in answer.stdout
+    assert "a test" in answer.stdout
+    assert "cupel show run_1" in answer.stdout
+    assert f"cupel transcripts run_1 --model {SIMULATED}" in answer.stdout
+    assert "cupel export run_1 --format csv --output run_1.csv" in answer.stdout
+
+
+@pytest.mark.usefixtures("finished")
+def test_with_json_standard_output_is_one_document(cupel: Cupel):
+    answer = cupel("run", "def_7", "--models", f"{SIMULATED},{REAL}", "--watch", "--json")
+    document = json.loads(answer.stdout)
+    assert (document["run"]["id"], document["jobCount"]) == ("run_1", 6)
+    assert [model["model"] for model in document["results"]] == [SIMULATED, REAL]
+
+
+def test_without_watch_json_is_what_the_api_answered(cupel: Cupel):
+    document = json.loads(cupel("run", "def_7", "--models", SIMULATED, "--json").stdout)
+    assert document.keys() == {"run", "jobCount"}
+
+
+@pytest.mark.parametrize(("status", "exit_code"), [("COMPLETED", 0), ("FAILED", 1), ("CANCELLED", 1)])
+def test_the_exit_code_is_the_runs(finished: FakeApi, cupel: Cupel, status: str, exit_code: int):
+    finished.polls = ["PENDING", "RUNNING", status]
+    assert cupel("watch", "run_1").exit_code == exit_code
+
+
+def test_a_failed_run_says_where_and_why(api: FakeApi, cupel: Cupel):
+    failure = {"where": "probing", "why": "no probe completed"}
+    api.runs = [a_run(status="FAILED", failure=failure, progress={"total": 6, "completed": 0, "failed": 6})]
+    answer = cupel("watch", "run_1")
+    assert "failed in probing: no probe completed" in answer.stdout
+    assert answer.exit_code == 1
+
+
+def test_polling_slows_down_to_once_a_second(api: FakeApi, client: Client, waits: list[float]):
+    api.polls = [*["RUNNING"] * 12, "COMPLETED"]
+    statuses = [run["status"] for run in follow(client, a_run(status="PENDING"), waits.append)]
+    assert statuses[-1] == "COMPLETED"
+    assert (waits[0], waits[-1]) == (0.25, 1.0)
+    assert waits == sorted(waits)
+
+
+def test_interrupting_the_watch_says_how_to_come_back(api: FakeApi, cupel: Cupel):
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    api.polls = ["RUNNING"]
+    answer = cupel("watch", "run_1", sleep=interrupt)
+    assert answer.exit_code == 130
+    assert "the run goes on; come back with: cupel watch run_1" in answer.stderr
+
+
+def test_a_refused_start_names_the_fields_and_is_wrong_use(api: FakeApi, cupel: Cupel):
+    errors = [{"field": "models.0", "message": "unknown provider nope"}]
+    api.refusals = [httpx.Response(422, json={"title": "Invalid request", "detail": "x", "errors": errors})]
+    answer = cupel("run", "def_7", "--models", "nope/x")
+    assert answer.exit_code == 2
+    assert answer.stderr == "cupel: 422 Invalid request\n  models.0: unknown provider nope\n"
+    assert answer.stdout == ""
+
+
+def test_an_api_that_cannot_be_reached_is_a_failure(api: FakeApi, cupel: Cupel):
+    api.refusals = [httpx.ConnectError("connection refused")] * 4
+    answer = cupel("run", "def_7", "--models", SIMULATED)
+    assert answer.exit_code == 1
+    assert answer.stderr == "cupel: http://api.test cannot be reached: connection refused\n"
+
+
+def test_an_unknown_run_is_wrong_use(cupel: Cupel):
+    answer = cupel("watch", "run_nope")
+    assert answer.exit_code == 2
+    assert "404 Not found" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run"],
+        ["run", "def_7"],
+        ["run", "def_7", "--models", ""],
+        ["run", "def_7", "--models", "a/x,,b/y"],
+        ["run", "def_7", "--models", "a/x", "--sample", "0"],
+        ["run", "def_7", "--models", "a/x", "--sample", "101"],
+        ["run", "def_7", "--models", "a/x", "--repeats", "0"],
+        ["run", "def_7", "--models", "a/x", "--temperature", "3"],
+        ["run", "no-such-file.yaml", "--models", "a/x"],
+        ["nonsense"],
+    ],
+)
+def test_bad_arguments_are_wrong_use_and_reach_nobody(api: FakeApi, cupel: Cupel, arguments: list[str]):
+    assert cupel(*arguments).exit_code == 2
+    assert api.requests == []

@@ -1,0 +1,132 @@
+"""`cupel models`, `providers` and `tokens`, and the command as a whole."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from fake_api import Cupel, FakeApi
+
+MODEL = {"simulated": False, "usable": True, "inputUsdPerMillion": 0.25, "outputUsdPerMillion": 2.0}
+PROVIDER = {
+    "name": "openai",
+    "enabled": True,
+    "usable": False,
+    "needsKey": True,
+    "hasKey": False,
+    "maxParallelRequests": 50,
+    "requestsPerMinute": None,
+    "tokensPerMinute": None,
+    "baseUrl": "https://api.example/v1",
+}
+
+
+@pytest.fixture
+def two_models(api: FakeApi) -> None:
+    api.models = [{"id": "openai/gpt-5-mini", **MODEL}, {"id": "xai/grok", **MODEL, "usable": False}]
+
+
+@pytest.mark.usefixtures("two_models")
+def test_models_are_those_that_can_be_used(cupel: Cupel):
+    answer = cupel("models")
+    assert "openai/gpt-5-mini" in answer.stdout
+    assert "xai/grok" not in answer.stdout
+    assert "1 more with --all" in answer.stderr
+
+
+@pytest.mark.usefixtures("two_models")
+def test_all_models(cupel: Cupel):
+    assert [model["id"] for model in json.loads(cupel("models", "--all", "--json").stdout)] == [
+        "openai/gpt-5-mini",
+        "xai/grok",
+    ]
+
+
+def test_models_of_one_provider(api: FakeApi, cupel: Cupel):
+    cupel("models", "--provider", "xai")
+    assert api.requests[0].url.params["provider"] == "xai"
+
+
+def test_providers_say_what_they_need(api: FakeApi, cupel: Cupel):
+    api.providers = [PROVIDER, {**PROVIDER, "name": "custom", "needsKey": False, "baseUrl": ""}]
+    table = cupel("providers").stdout
+    assert "needs a key" in table
+    assert "needs an address" in table
+
+
+def test_providers_as_json(api: FakeApi, cupel: Cupel):
+    api.providers = [PROVIDER]
+    assert json.loads(cupel("providers", "--json").stdout) == [PROVIDER]
+
+
+def test_a_key_comes_from_a_variable(api: FakeApi, cupel: Cupel, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOME_KEY", "k-123")
+    answer = cupel("providers", "set", "openai", "--api-key-env", "SOME_KEY")
+    assert api.bodies("PUT", "/providers/openai") == [{"apiKey": "k-123"}]
+    assert "k-123" not in answer.output
+
+
+def test_a_key_comes_from_standard_input(api: FakeApi, cupel: Cupel):
+    cupel("providers", "set", "openai", "--api-key-stdin", stdin="k-456\n")
+    assert api.bodies("PUT", "/providers/openai") == [{"apiKey": "k-456"}]
+
+
+def test_a_key_can_be_forgotten(api: FakeApi, cupel: Cupel):
+    cupel("providers", "set", "openai", "--forget-api-key")
+    assert api.bodies("PUT", "/providers/openai") == [{"apiKey": None}]
+
+
+def test_only_what_is_named_is_changed(api: FakeApi, cupel: Cupel):
+    options = ["--base-url", "http://127.0.0.1:11434/v1", "--max-parallel-requests", "4", "--disable"]
+    cupel("providers", "set", "custom", *options)
+    assert api.bodies("PUT", "/providers/custom") == [
+        {"baseUrl": "http://127.0.0.1:11434/v1", "enabled": False, "maxParallelRequests": 4}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "nothing to set"),
+        (["--api-key-env", "NOT_THERE"], "NOT_THERE is not set"),
+        (["--api-key-stdin"], "standard input holds no key"),
+        (["--api-key-stdin", "--forget-api-key"], "give one of"),
+    ],
+)
+def test_settings_that_make_no_sense_are_wrong_use(api: FakeApi, cupel: Cupel, options: list[str], message: str):
+    answer = cupel("providers", "set", "openai", *options, stdin="")
+    assert answer.exit_code == 2
+    assert message in answer.stderr
+    assert api.requests == []
+
+
+def test_a_new_token_is_printed_alone(cupel: Cupel):
+    answer = cupel("tokens", "create", "--name", "ci", "--role", "viewer")
+    assert answer.stdout == "cupel_secret\n"
+    assert "shown once" in answer.stderr
+
+
+def test_a_token_has_a_known_role(cupel: Cupel):
+    assert cupel("tokens", "create", "--name", "ci", "--role", "owner").exit_code == 2
+
+
+def test_tokens_are_listed(api: FakeApi, cupel: Cupel):
+    times = {"createdAt": "2026-01-31T09:30:00.000Z", "revokedAt": None}
+    api.tokens = [{"id": "tok_1", "name": "[ci]", "role": "member", **times}]
+    assert cupel("tokens").stdout.splitlines()[1].split() == ["tok_1", "[ci]", "member", "2026-01-31", "09:30:00", "–"]
+
+
+def test_a_token_is_revoked(api: FakeApi, cupel: Cupel):
+    assert cupel("tokens", "revoke", "tok_1").exit_code == 0
+    assert [(request.method, request.url.path) for request in api.requests] == [("DELETE", "/v1/tokens/tok_1")]
+
+
+def test_help_names_the_exit_codes(cupel: Cupel):
+    assert "0 done" in cupel("--help").output
+
+
+def test_help_loads_neither_an_http_client_nor_aws():
+    """They take longer to import than all else; `cupel --help` is there at once."""
+    loaded = "import sys, cupel.cli; print([m for m in ('httpx', 'boto3', 'botocore', 'pydantic') if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert answer.stdout == "[]\n"
