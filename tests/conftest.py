@@ -22,6 +22,7 @@ import pytest
 import yaml
 from moto import mock_aws
 
+from shared import accounts
 from shared.providers import PROVIDERS
 from shared.settings import Settings, settings
 from shared.store import clients, table
@@ -88,5 +89,6 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
 def _forget_caches() -> None:
     settings.cache_clear()
     table.connection.cache_clear()
+    accounts.forget()
     for client in (clients.dynamodb, clients.s3, clients.sqs, clients.stepfunctions, clients.secretsmanager):
         client.cache_clear()

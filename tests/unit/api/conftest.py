@@ -1,21 +1,16 @@
-from collections.abc import Iterator
-
 import pytest
 
-from shared import accounts
 from shared.domain.access import Role
 from shared.settings import Settings
 from tests.unit.api.client import Client
 
 
 @pytest.fixture
-def client(cloud: Settings) -> Iterator[Client]:  # noqa: ARG001 - the services behind it
+def client(cloud: Settings) -> Client:  # noqa: ARG001 - the services behind it
     """Calls as an admin of the workspace `acme`; `token=` calls as someone else."""
-    accounts.forget()
     called = Client(None)
     called.token = called.issue()
-    yield called
-    accounts.forget()
+    return called
 
 
 @pytest.fixture
