@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from shared.domain.patterns import complaint
@@ -78,6 +79,31 @@ class Content:
             max_turns=data.get("maxTurns"),
             decision=decision and Decision(decision.get("pattern"), decision.get("rubric"), decision.get("judgeModel")),
         )
+
+
+class Version(NamedTuple):
+    """One immutable state of a definition's content."""
+
+    definition_id: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known about a definition beside its content. Name, folder and tags may change; versions may not."""
+
+    id: str
+    name: str
+    created_at: datetime
+    updated_at: datetime
+    version: int = 1
+    """The latest."""
+    folder: str | None = None
+    tags: tuple[str, ...] = ()
+    """In order of the alphabet, each once."""
+    parent: Version | None = None
+    """Of a fork: what it was made from, and inherits what it does not override from."""
+    deleted_at: datetime | None = None
 
 
 def merge(parent: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

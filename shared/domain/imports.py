@@ -12,6 +12,7 @@ from io import StringIO
 from math import isfinite
 from typing import Any, NamedTuple
 
+from shared.domain.documents import unfit
 from shared.domain.templates import normal_name
 
 
@@ -135,8 +136,13 @@ def _json_object(text: str) -> Mapping[str, Any]:
 
 def _json(text: str, what: str) -> Any:
     try:
-        return json.loads(text)
+        data = json.loads(text)
     except json.JSONDecodeError as error:
         raise Wrong(f"{what} must be valid JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise Wrong(f"{what} must be valid JSON: it is nested too deeply") from None
+    except ValueError as error:  # an integer of more than 4,300 digits
+        raise Wrong(f"{what} must be valid JSON: {error}") from None
+    if why := unfit(data):
+        raise Wrong(f"{what} {why}")
+    return data

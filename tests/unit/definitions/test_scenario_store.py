@@ -1,7 +1,5 @@
 """Pages and manifest, on moto."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from shared.domain.conversation import Message, Role
@@ -11,12 +9,6 @@ from shared.settings import Settings
 from shared.store import blobs, scenarios
 
 pytestmark = pytest.mark.usefixtures("cloud")
-
-
-@pytest.fixture(autouse=True)
-def _empty_page_cache() -> Iterator[None]:
-    yield
-    scenarios.read_page.cache_clear()
 
 
 def case(number: int) -> Scenario:
