@@ -1,0 +1,50 @@
+# `make run` and `make test` are all a newcomer needs: they install what is missing below .cupel and .venv, nowhere else.
+
+# The uv that `ready` installs when there is none comes first; the AWS account of whoever runs this is never used.
+export PATH := $(CURDIR)/.cupel/uv/bin:$(PATH)
+export SAM_CLI_TELEMETRY := 0
+unexport VIRTUAL_ENV UV_PROJECT_ENVIRONMENT PYTHONPATH PYTHONHOME
+
+BIN := .venv/bin
+MODELS := sim/steady,sim/bold,sim/contrarian
+
+.DEFAULT_GOAL := help
+.PHONY: help ready run down test check fmt bench build
+
+help:
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 8
+
+# A uv on PATH may be a shim that does not run, or too old for the lock file; then one of our own is installed.
+ready:
+	@uv sync --locked --quiet 2>/dev/null || { \
+	  echo 'installing uv and the requirements below .cupel and .venv' >&2; \
+	  { uv --version || python3.13 -m venv .cupel/uv || python3 -m venv .cupel/uv; } >/dev/null 2>&1; \
+	  test ! -x .cupel/uv/bin/pip || .cupel/uv/bin/pip install --quiet --disable-pip-version-check 'uv>=0.9'; \
+	  uv sync --locked --quiet; }
+
+run: ready ## evaluate the sample definition with simulated models on this machine; leaves the stack up
+	@$(BIN)/cupel up
+	@$(BIN)/cupel run samples/value-dilemma.yaml --models $(MODELS) --watch
+
+down: ready ## stop the stack; its data stays for the next start
+	@$(BIN)/cupel down
+
+test: ready ## run every test; starts a stack of its own
+	@$(BIN)/pytest
+
+check: ready ## lint, formatting, types, import rules, template; changes nothing
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@PYTHONPATH=functions $(BIN)/lint-imports
+	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
+
+fmt: ready ## format, and repair what ruff can
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
+
+bench: ready ## measure: probes through the embedded cloud against a local model server
+	@$(BIN)/python -m bench.run
+
+build: ready ## build for AWS into .aws-sam (ARCHITECTURE=arm64 or x86_64)
+	@$(BIN)/sam build
