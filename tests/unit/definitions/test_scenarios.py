@@ -75,7 +75,8 @@ def test_an_import_may_replace_all_others(definition_id: str) -> None:
 
 
 def test_one_bad_line_imports_nothing_and_each_is_named(definition_id: str) -> None:
-    text = '{"prompt": "fine"}\n{"prompt": ""}\n{"prompt": "x", "colour": 1}\n{}\n{"prompt": "x", "dimensions": {"r": "1"}}'
+    bad = ['{"prompt": ""}', '{"prompt": "x", "colour": 1}', "{}", '{"prompt": "x", "dimensions": {"r": "1"}}']
+    text = "\n".join(['{"prompt": "fine"}', *bad])
     with pytest.raises(Invalid) as refused:
         scenarios.import_text("ws", definition_id, Format.JSONL, text)
     assert [error.field for error in refused.value.errors] == ["lines.2", "lines.3", "lines.4", "lines.5"]
