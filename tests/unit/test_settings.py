@@ -1,0 +1,50 @@
+"""The environment of a function, as shared/settings.py reads it."""
+
+import pytest
+from pydantic import ValidationError
+
+from shared.settings import Settings, settings
+
+QUEUE = "https://sqs.us-east-1.amazonaws.com/000000000000/cupel"
+REQUIRED = {
+    "table_name": "table",
+    "bucket_name": "bucket",
+    "dispatch_queue_url": f"{QUEUE}-dispatch",
+    "generate_queue_url": f"{QUEUE}-generate",
+}
+
+
+def test_a_provider_has_its_queue_beside_the_dispatch_queue() -> None:
+    assert Settings(**REQUIRED).probe_queue_url("openai") == f"{QUEUE}-probe-openai"
+
+
+def test_dead_letters_lie_beside_their_queue() -> None:
+    assert Settings(**REQUIRED).probe_dlq_url("sim") == f"{QUEUE}-probe-sim-dlq"
+
+
+def test_origins_are_separated_by_commas_and_blanks_do_not_count() -> None:
+    assert Settings(**REQUIRED, allowed_origins="http://a, http://b,").origins == ("http://a", "http://b")
+
+
+def test_no_origin_is_allowed_by_default() -> None:
+    assert Settings(**REQUIRED).origins == ()
+
+
+def test_settings_come_from_upper_case_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in REQUIRED.items():
+        monkeypatch.setenv(name.upper(), value)
+    monkeypatch.setenv("PROBE_WORKERS", "7")
+    settings.cache_clear()
+    found = settings()
+    settings.cache_clear()
+    assert (found.table_name, found.probe_workers) == ("table", 7)
+
+
+def test_a_missing_table_is_an_error_and_not_a_guess() -> None:
+    with pytest.raises(ValidationError):
+        Settings.model_validate({key: value for key, value in REQUIRED.items() if key != "table_name"})
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Settings(**REQUIRED).table_name = "other"  # type: ignore[misc]
