@@ -21,6 +21,8 @@ class Settings(BaseModel):
     """0 keeps transcripts for ever."""
     probe_workers: int = 2
     """Concurrent probe invocations per provider (the event source mapping's MaximumConcurrency)."""
+    call_timeout_seconds: float = 60.0
+    """A model call that takes longer is an error; a probe starts only while an invocation has more time than this."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
 
@@ -30,6 +32,10 @@ class Settings(BaseModel):
 
     def probe_dlq_url(self, provider: str) -> str:
         return f"{self.probe_queue_url(provider)}-dlq"
+
+    def queue_url(self, arn: str) -> str:
+        """The URL of a queue of this stack, from its ARN."""
+        return f"{self.dispatch_queue_url.rpartition('/')[0]}/{arn.rpartition(':')[2]}"
 
     @property
     def origins(self) -> tuple[str, ...]:

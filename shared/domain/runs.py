@@ -57,7 +57,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Move:
-    """A status change: from which statuses, to which, told as which event; `new_epoch` drops the messages of the old."""
+    """A status change and the event that tells it; `new_epoch` makes the messages of the old one void."""
 
     sources: frozenset[RunStatus]
     target: RunStatus

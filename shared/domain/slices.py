@@ -26,11 +26,18 @@ def providers_of(plan: Plan) -> tuple[str, ...]:
     return tuple(target.partition("/")[0] for target in plan.targets)
 
 
-def cut(plan: Plan, indexes: Sequence[int], remaining: int) -> Iterator[tuple[str, list[int]]]:
+def remaining(plan: Plan, provider: str, index: int) -> int:
+    """How many probes of this provider the run has from `index` on."""
+    targets = [number for number, name in enumerate(providers_of(plan)) if name == provider]
+    ranges = (span for target in targets for span in plan.target_ranges(target))
+    return sum(max(0, span.stop - max(span.start, index)) for span in ranges)
+
+
+def cut(plan: Plan, indexes: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
     """(provider, indexes) of each slice of one leaf's missing indexes, in order."""
     providers = providers_of(plan)
-    size = slice_size(remaining)
     for provider, group in groupby(indexes, key=lambda index: providers[plan.probe(index).target]):
         members = list(group)
+        size = slice_size(remaining(plan, provider, members[0]))
         for first in range(0, len(members), size):
             yield provider, members[first : first + size]

@@ -27,7 +27,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A completed probe. `duration_ms` is the time spent in model calls; `cost_usd` is None for a model without price."""
+    """A completed probe. `duration_ms` is spent in model calls; `cost_usd` is None where no price is known."""
 
     probe_index: int
     scenario_id: str

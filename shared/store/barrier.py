@@ -1,7 +1,7 @@
 """The barrier's nodes in the table. Plain client calls: the sets that a write returns are the protocol."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shared.domain.barrier import FANOUT, Inner, Leaf, Node, member, probes_under, root_of
@@ -23,8 +23,8 @@ _ERROR_LENGTH = 1_000
 class LeafItem:
     """A leaf with the claims on it, by claimant, and the last error of a claimant that gave up."""
 
-    leaf: Leaf
-    claims: dict[str, Claim]
+    leaf: Leaf = field(default_factory=Leaf)
+    claims: Mapping[str, Claim] = field(default_factory=dict)
     last_error: str | None = None
 
     def others(self, claimant: str) -> list[Claim]:
@@ -37,13 +37,9 @@ def claim(ref: RunRef, node: Node, claimant: str, wanted: Claim) -> LeafItem:
     return _update_leaf(ref, node, "SET #claim = :claim", {"#claim": _CLAIM + claimant}, {":claim": value})
 
 
-def release(ref: RunRef, node: Node, claimant: str, error: str | None = None) -> None:
-    """Takes a claim back; `error` says why its work is not done."""
-    names = {"#claim": _CLAIM + claimant}
-    if error is None:
-        _update_leaf(ref, node, "REMOVE #claim", names, {})
-    else:
-        _update_leaf(ref, node, "REMOVE #claim SET lastError = :e", names, {":e": {"S": error[:_ERROR_LENGTH]}})
+def blame(ref: RunRef, node: Node, error: str) -> None:
+    """Notes why probes of a leaf could not be carried out, for whoever finds their message dead."""
+    _update_leaf(ref, node, "SET lastError = :error", {}, {":error": {"S": error[:_ERROR_LENGTH]}})
 
 
 def record(ref: RunRef, node: Node, outcomes: dict[int, bool], released: Sequence[str] = ()) -> Leaf:
@@ -58,6 +54,8 @@ def record(ref: RunRef, node: Node, outcomes: dict[int, bool], released: Sequenc
     names = {f"#c{number}": _CLAIM + claimant for number, claimant in enumerate(released)}
     clauses = [f"ADD {', '.join(additions)}"] if additions else []
     clauses += [f"REMOVE {', '.join(names)}"] if names else []
+    if not clauses:
+        return leaf(ref, node).leaf
     return _update_leaf(ref, node, " ".join(clauses), names, values).leaf
 
 
@@ -76,9 +74,9 @@ def leaf(ref: RunRef, node: Node) -> LeafItem:
     return _leaf_item(answer.get("Item", {}))
 
 
-def leaves(ref: RunRef, parent: Node) -> dict[int, Leaf]:
+def leaves(ref: RunRef, parent: Node) -> dict[int, LeafItem]:
     """The leaves below a level-1 node that have been written to, by number."""
-    return {int(item["sk"]["S"]): _leaf_item(item).leaf for item in _children(ref, parent)}
+    return {int(item["sk"]["S"]): _leaf_item(item) for item in _children(ref, parent)}
 
 
 def progress(ref: RunRef, total: int) -> Progress:
@@ -118,9 +116,9 @@ def _open_children(ref: RunRef, total: int, node: Node, inner: Inner) -> Iterato
     ):
         return
     if node.level == 1:
-        for number, own in leaves(ref, node).items():
+        for number, item in leaves(ref, node).items():
             if number % FANOUT not in inner.full_children:
-                yield len(own.completed), len(own.failed)
+                yield len(item.leaf.completed), len(item.leaf.failed)
         return
     for number in range(node.number * FANOUT, (node.number + 1) * FANOUT):
         child = Node(node.level - 1, number)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
+
+AWS_ERRORS = (BotoCoreError, ClientError)
+"""What a call may raise that the service did not carry out, or whose reply was lost."""
 
 # Threads share a client; the pool must not be what makes them wait.
 _CONFIG = Config(max_pool_connections=32, retries={"mode": "standard", "max_attempts": 5}, tcp_keepalive=True)

@@ -134,6 +134,7 @@ def _batch_get(
     for batch in batched(indexes, _READ_BATCH, strict=False):
         wanted: list[Any] = [{"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in batch]
         while wanted:
-            answer: Any = dynamodb().batch_get_item(RequestItems={table: {"Keys": wanted, **options}})
+            request: Any = {table: {"Keys": wanted, **options}}
+            answer: Any = dynamodb().batch_get_item(RequestItems=request)
             yield from answer["Responses"].get(table, [])
             wanted = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])

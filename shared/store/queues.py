@@ -10,7 +10,7 @@ from shared.messages import Message
 from shared.store.clients import sqs
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+    from mypy_boto3_sqs.type_defs import ReceiveMessageResultTypeDef, SendMessageBatchRequestEntryTypeDef
 
 _BATCH = 10
 _ROUNDS = 3
@@ -58,6 +58,21 @@ def receive(queue_url: str, most: int, wait_seconds: int = 0) -> list[Delivery]:
         WaitTimeSeconds=wait_seconds,
         MessageSystemAttributeNames=["ApproximateReceiveCount"],
     )
+    return _deliveries(queue_url, answer)
+
+
+def peek(queue_url: str) -> list[Delivery]:
+    """Up to 10 messages, which stay visible to others."""
+    answer = sqs().receive_message(
+        QueueUrl=queue_url,
+        MaxNumberOfMessages=_BATCH,
+        VisibilityTimeout=0,
+        MessageSystemAttributeNames=["ApproximateReceiveCount"],
+    )
+    return _deliveries(queue_url, answer)
+
+
+def _deliveries(queue_url: str, answer: "ReceiveMessageResultTypeDef") -> list[Delivery]:
     return [
         Delivery(
             queue_url,

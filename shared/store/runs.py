@@ -1,6 +1,5 @@
 """Runs in the table. A status changes only by `move`: the conditional write and its event are one transaction."""
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -99,9 +98,9 @@ def move(
     *,
     epoch: int | None = None,
     data: dict[str, object] | None = None,
-    change: Callable[[Run], Run] = lambda run: run,
+    **changes: Any,
 ) -> Run:
-    """Carries out `action` and writes its event. `change` sets what goes with it.
+    """Carries out `action` and writes its event; `changes` are fields of the run that are set with it.
 
     Raises IllegalMove where the table has no such move, and Conflict when `epoch` is given and is not the run's.
     """
@@ -111,11 +110,12 @@ def move(
             raise Conflict(f"the run is at epoch {run.epoch}, not {epoch}")
         step = allowed(action, run.status)
         moved = replace(
-            change(run),
+            run,
             status=step.target,
             epoch=run.epoch + step.new_epoch,
             event_seq=run.event_seq + 1,
             updated_at=now,
+            **changes,
         )
         details = {"from": run.status, "to": step.target, **(data or {})}
         if _write_move(ref, run, moved, MOVES[action].event, details, now):

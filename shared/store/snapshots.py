@@ -1,10 +1,11 @@
 """What a run was started with, kept once: the definition's content, the scenario pages, and the selection."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from shared.domain.scenarios import Manifest, Scenario
+from shared.domain.scenarios import Manifest, Scenario, ordinal_of
 from shared.store import blobs, scenarios
 
 
@@ -19,6 +20,19 @@ class Snapshot:
     def scenario(self, position: int) -> Scenario:
         """The scenario at a position of the selection."""
         return scenarios.at(self.manifest, self.selection[position])
+
+    def position(self, scenario_id: str) -> int | None:
+        """Where the selection has this scenario; ordinals ascend with the positions in the manifest."""
+        wanted = ordinal_of(scenario_id)
+        if wanted is None:
+            return None
+        place = bisect_left(range(self.manifest.total), wanted, key=self._ordinal)
+        if place == self.manifest.total or scenarios.at(self.manifest, place).id != scenario_id:
+            return None
+        return self.selection.index(place) if place in self.selection else None
+
+    def _ordinal(self, place: int) -> int:
+        return ordinal_of(scenarios.at(self.manifest, place).id) or 0
 
 
 def put(key: str, snapshot: Snapshot) -> None:

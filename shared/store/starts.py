@@ -1,7 +1,8 @@
 """Idempotency-Keys of `POST /runs`.
 
-A key is reserved with the id its run will have, and answered in the transaction that creates the run. So a crash in
-between leaves a reservation that the next try takes over with the same id, and two tries never make two runs.
+A key is reserved for the id its run will have and answered in the transaction that creates the run, on condition that
+it is still reserved for that id. So a crash in between leaves a reservation that a later try may replace, and two
+tries never make two runs.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ class StartItem(Item):
 class Stand(StrEnum):
     """How an Idempotency-Key stands towards a request."""
 
-    OURS = "ours"
+    FREE = "free"
     ANSWERED = "answered"
     IN_FLIGHT = "in flight"
     OTHER_BODY = "other body"
@@ -42,35 +43,41 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> tuple[Stand, StartItem]:
-    """Reserves the key for a run of this id, or tells how it stands; the item is the one that holds the key."""
-    pk = keys.start(workspace, fingerprint(key))
+def stand(workspace: str, key: str, body: str, now: datetime) -> tuple[Stand, StartItem | None]:
+    """How the key stands towards this body; FREE when nobody holds it."""
+    try:
+        held = StartItem.get(_partition(workspace, key), "start", consistent_read=True)
+    except StartItem.DoesNotExist:
+        return Stand.FREE, None
+    if held.ttl < now.timestamp():
+        return Stand.FREE, held
+    if held.fingerprint != fingerprint(body):
+        return Stand.OTHER_BODY, held
+    if held.answer is not None:
+        return Stand.ANSWERED, held
+    return (Stand.IN_FLIGHT if from_iso(held.reserved_until) > now else Stand.FREE), held
+
+
+def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> StartItem | None:
+    """Reserves a free key for a run of this id; None when somebody else was faster."""
     wanted = StartItem(
-        pk,
+        _partition(workspace, key),
         "start",
         run_id=run_id,
         fingerprint=fingerprint(body),
         reserved_until=to_iso(now + _IN_FLIGHT),
         ttl=int((now + KEPT).timestamp()),
     )
+    abandoned = StartItem.answer.does_not_exist() & (StartItem.reserved_until < to_iso(now))
+    forgotten = StartItem.ttl < int(now.timestamp())
     try:
-        wanted.save(condition=StartItem.pk.does_not_exist() | (StartItem.ttl < int(now.timestamp())))
+        wanted.save(condition=StartItem.pk.does_not_exist() | abandoned | forgotten)
     except PutError as error:
         if error.cause_response_code != "ConditionalCheckFailedException":
             raise
-        return _stand(wanted, StartItem.get(pk, "start", consistent_read=True), now)
-    return Stand.OURS, wanted
+        return None
+    return wanted
 
 
-def _stand(wanted: StartItem, held: StartItem, now: datetime) -> tuple[Stand, StartItem]:
-    if held.fingerprint != wanted.fingerprint:
-        return Stand.OTHER_BODY, held
-    if held.answer is not None:
-        return Stand.ANSWERED, held
-    if from_iso(held.reserved_until) > now:
-        return Stand.IN_FLIGHT, held
-    held.update(
-        actions=[StartItem.reserved_until.set(wanted.reserved_until)],
-        condition=StartItem.reserved_until == held.reserved_until,
-    )
-    return Stand.OURS, held
+def _partition(workspace: str, key: str) -> str:
+    return keys.start(workspace, fingerprint(key))

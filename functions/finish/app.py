@@ -1,0 +1,90 @@
+"""The tasks of the finishing state machine: one function, told by `op` which phase it is."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic.alias_generators import to_camel
+
+from shared import loop
+from shared.clock import utc_now
+from shared.finishing import phases
+from shared.finishing.phases import LeafRange
+from shared.finishing.summarize import summarize
+from shared.messages import RunRef
+
+logger = Logger()
+_WHY_LENGTH = 1_000
+
+
+class _Task(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+
+    workspace: str
+    run_id: str
+    epoch: int
+
+    @property
+    def run(self) -> RunRef:
+        return RunRef(self.workspace, self.run_id)
+
+
+class Settle(_Task):
+    op: Literal["settle"]
+
+
+class Summarize(_Task):
+    op: Literal["summarize"]
+    first_leaf: int
+    leaves: int
+
+
+class Complete(_Task):
+    op: Literal["complete"]
+
+
+class Cause(BaseModel):
+    """What Step Functions says of a failed state."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=str.capitalize)
+
+    error: str
+    cause: str = ""
+
+
+class Fail(_Task):
+    op: Literal["fail"]
+    error: dict[Literal["settle", "summarize", "complete"], Cause]
+    """By the phase that gave up."""
+
+
+type Task = Annotated[Settle | Summarize | Complete | Fail, Field(discriminator="op")]
+_task = TypeAdapter[Task](Task)
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    task = _task.validate_python(event)
+    result = _carry_out(task, lambda: context.get_remaining_time_in_millis() / 1_000)
+    logger.info("finishing", op=task.op, run_id=task.run_id, epoch=task.epoch, result=result)
+    return result
+
+
+def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
+    match task:
+        case Settle():
+            settled = phases.settle(task.run, task.epoch, utc_now())
+            slices = [{"firstLeaf": part.first_leaf, "leaves": part.leaves} for part in settled.slices]
+            return {"status": settled.status, "slices": slices}
+        case Summarize():
+            part = LeafRange(task.first_leaf, task.leaves)
+            loop.run(summarize(task.run, task.epoch, part, seconds_left))
+            return {"firstLeaf": task.first_leaf}
+        case Complete():
+            return {"status": phases.complete(task.run, task.epoch, utc_now())}
+        case Fail():
+            where, cause = next(iter(task.error.items()))
+            why = f"{cause.error}: {cause.cause}"[:_WHY_LENGTH]
+            return {"status": phases.fail(task.run, task.epoch, where, why, utc_now())}

@@ -1,0 +1,38 @@
+"""A provider's queue → conversations, transcripts, progress."""
+
+import time
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from probe.metrics import publish
+from shared import loop
+from shared.probing.worker import Worker
+from shared.settings import settings
+from shared.store.queues import Delivery
+
+logger = Logger()
+metrics = Metrics()
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    provider = event["Records"][0]["eventSourceARN"].rpartition("-probe-")[2]
+    worker = Worker(provider, time.time() + context.get_remaining_time_in_millis() / 1_000)
+    failed = loop.run(worker.run([_delivery(record) for record in event["Records"]]))
+    publish(metrics, provider, worker.tally)
+    logger.info("probed", provider=provider, probes=worker.tally.probes, failed_messages=len(failed))
+    handed = {record["messageId"] for record in event["Records"]}
+    return {"batchItemFailures": [{"itemIdentifier": delivery.id} for delivery in failed if delivery.id in handed]}
+
+
+def _delivery(record: dict[str, Any]) -> Delivery:
+    return Delivery(
+        queue_url=settings().queue_url(record["eventSourceARN"]),
+        id=record["messageId"],
+        receipt=record["receiptHandle"],
+        body=record["body"],
+        receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
+    )

@@ -1,0 +1,80 @@
+"""Summaries by a judge, for a slice of a run's transcripts, many at a time."""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+
+from shared.accounts import account
+from shared.clock import utc_now
+from shared.domain.barrier import FANOUT
+from shared.domain.decisions import OTHER
+from shared.domain.definitions import Content
+from shared.domain.runs import Run, RunStatus
+from shared.domain.transcripts import Summary, Transcript
+from shared.errors import RetryableError
+from shared.finishing.phases import LeafRange
+from shared.judging.decide import Judge, decide
+from shared.messages import RunRef
+from shared.providers.errors import PleaseWait, ProviderError
+from shared.settings import settings
+from shared.store import outcomes, runs, snapshots
+
+CONCURRENT = 50
+PATIENCE_SECONDS = 60.0
+
+
+async def summarize(ref: RunRef, epoch: int, part: LeafRange, seconds_left: Callable[[], float]) -> None:
+    """Summarizes the transcripts of these leaves that have no summary.
+
+    A judge that fails is recorded on the transcript and does not fail the run. RetryableError when time was too short:
+    what was summarized is stored, the next try goes on.
+    """
+    run = await asyncio.to_thread(runs.get, ref)
+    if run.epoch != epoch or run.status is not RunStatus.SUMMARIZING:
+        return
+    judge = await asyncio.to_thread(_judge, run)
+    todo = await asyncio.to_thread(_without_summary, ref, run, part)
+    slots = asyncio.Semaphore(min(CONCURRENT, judge.account.max_parallel_requests))
+    left = await asyncio.gather(*(_summarize_one(ref, judge, each, slots, seconds_left) for each in todo))
+    if any(left):
+        raise RetryableError(f"{sum(left)} transcripts are still without summary")
+
+
+def _judge(run: Run) -> Judge:
+    rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
+    if rules is None or not rules.rubric or not rules.judge_model:
+        raise ValueError("this definition has no judge")
+    access = account(run.workspace, rules.judge_model.partition("/")[0])
+    timeout = settings().call_timeout_seconds
+    return Judge(access, rules.judge_model, rules.rubric, timeout, PATIENCE_SECONDS, Random())  # noqa: S311 - jitter
+
+
+def _without_summary(ref: RunRef, run: Run, part: LeafRange) -> list[Transcript]:
+    first = part.first_leaf * FANOUT
+    covered = range(first, min(first + part.leaves * FANOUT, run.plan.total))
+    found = outcomes.in_range(ref, covered)
+    return [each for each in found if isinstance(each, Transcript) and each.summary is None]
+
+
+async def _summarize_one(
+    ref: RunRef,
+    judge: Judge,
+    transcript: Transcript,
+    slots: asyncio.Semaphore,
+    seconds_left: Callable[[], float],
+) -> bool:
+    """Whether it is left for the next try."""
+    async with slots:
+        if seconds_left() < judge.timeout_seconds + PATIENCE_SECONDS:
+            return True
+        summary = await _summary(judge, transcript)
+        await asyncio.to_thread(outcomes.summarize, ref, transcript.probe_index, summary)
+        return False
+
+
+async def _summary(judge: Judge, transcript: Transcript) -> Summary:
+    try:
+        verdict = await decide(judge, transcript.messages)
+    except (ProviderError, PleaseWait) as error:
+        return Summary(OTHER, "", utc_now(), error=error.detail)
+    return Summary(verdict.decisionCode, verdict.decisionText, utc_now())

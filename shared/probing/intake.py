@@ -1,0 +1,80 @@
+"""From a message to work: read it, look at its run, claim its probes."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+
+from shared.accounts import account
+from shared.clock import utc_now
+from shared.domain.barrier import FANOUT, Node
+from shared.domain.claims import Claim, divide
+from shared.domain.definitions import Content
+from shared.domain.runs import Action, IllegalMove, Run, RunStatus
+from shared.errors import Conflict, Invalid
+from shared.messages import ProbeSlice
+from shared.probing.watch import Watch
+from shared.probing.work import Setting, Work
+from shared.store import barrier, outcomes, runs, snapshots
+from shared.store.queues import Delivery
+
+
+class Intake:
+    """Claims slices for one worker until the time its invocation ends."""
+
+    def __init__(
+        self, worker_id: str, claimed_until: float, watch: Watch, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._worker_id = worker_id
+        self._claimed_until = claimed_until
+        self._watch = watch
+        self._clock = clock
+        self._numbers = count()
+
+    async def accept(self, delivery: Delivery) -> Work | None:
+        """None when the run is over, paused or gone. Raises for a message that makes no sense."""
+        piece = ProbeSlice.model_validate_json(delivery.body)
+        run = await self._watch.open_run(piece.run, piece.epoch)
+        if run is None:
+            return None
+        _check(piece, run)
+        return await asyncio.to_thread(self._claim, piece, delivery, run)
+
+    def _claim(self, piece: ProbeSlice, delivery: Delivery, run: Run) -> Work:
+        setting = _setting(run, piece)
+        if run.status is RunStatus.PENDING:
+            _start(piece)
+        claimant = f"{self._worker_id}:{next(self._numbers)}"
+        wanted = Claim(frozenset(index % FANOUT for index in piece.indexes), self._claimed_until)
+        item = barrier.claim(piece.run, Node(0, piece.leaf), claimant, wanted)
+        others = item.others(claimant)
+        division = divide(item.leaf, others, piece.indexes, self._clock())
+        known = outcomes.recorded(piece.run, division.doubtful) if division.doubtful else {}
+        work = Work(piece, delivery, claimant, setting, deque(division.fresh), known=known)
+        work.waiting.extend(index for index in division.doubtful if index not in known)
+        if division.taken:
+            work.taken_until = max(claim.until for claim in others)
+        return work
+
+
+def _check(piece: ProbeSlice, run: Run) -> None:
+    if any(index // FANOUT != piece.leaf or index >= run.plan.total for index in piece.indexes):
+        raise Invalid.field("indexes", f"must be probes of leaf {piece.leaf} of the run")
+    if len({run.plan.targets[run.plan.probe(index).target].partition("/")[0] for index in piece.indexes}) > 1:
+        raise Invalid.field("indexes", "must be probes of one provider")
+
+
+def _setting(run: Run, piece: ProbeSlice) -> Setting:
+    snapshot = snapshots.get(run.snapshot_key)
+    provider = run.plan.targets[run.plan.probe(piece.indexes[0]).target].partition("/")[0]
+    return Setting(run, snapshot, Content.from_json(snapshot.definition), account(run.workspace, provider))
+
+
+def _start(piece: ProbeSlice) -> None:
+    """The first probe moves the run. Whoever comes second, or after a pause, finds it moved."""
+    now = utc_now()
+    try:
+        runs.move(piece.run, Action.START, now, epoch=piece.epoch, started_at=now)
+    except (IllegalMove, Conflict):
+        return

@@ -1,0 +1,48 @@
+"""One turn: one pass around exactly one main model call."""
+
+import time
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from shared.domain.conversation import Conversation, Reply, Role
+from shared.providers.account import Account
+from shared.providers.complete import OnRetry, complete_with_retry
+
+PATIENCE_SECONDS = 20.0
+"""Longer waits are not worth an invocation's time: the probe is handed on with a delay."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a probe talks to, and how long a call may take."""
+
+    account: Account
+    model: str
+    call_timeout_seconds: float
+    rng: Random
+    on_retry: OnRetry | None = None
+
+
+class Turn(NamedTuple):
+    """What a turn added: the conversation with the answer, the reply, and how long the call took."""
+
+    conversation: Conversation
+    reply: Reply
+    duration_ms: int
+
+
+async def run_turn(conversation: Conversation, target: Target) -> Turn:
+    """Raises ProviderError when the call has failed for good, and PleaseWait when it is to be made later."""
+    began = time.perf_counter()
+    reply = await complete_with_retry(
+        target.account,
+        target.model,
+        conversation,
+        timeout_seconds=target.call_timeout_seconds,
+        patience_seconds=PATIENCE_SECONDS,
+        rng=target.rng,
+        on_retry=target.on_retry,
+    )
+    duration_ms = round((time.perf_counter() - began) * 1_000)
+    return Turn(conversation.say(Role.ASSISTANT, reply.text), reply, duration_ms)

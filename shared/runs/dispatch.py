@@ -1,0 +1,81 @@
+"""From a run to messages: a range fan-out that goes on where it stopped.
+
+The cursor is saved after the sends it covers, so a crash repeats messages and loses none; a repeated slice finds its
+work claimed or done.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from shared.domain.barrier import FANOUT, Node
+from shared.domain.plan import Plan
+from shared.domain.runs import ACTIVE, Run
+from shared.domain.slices import cut
+from shared.errors import NotFound
+from shared.messages import DispatchOrder, ProbeSlice
+from shared.settings import settings
+from shared.store import barrier, executions, outbox, queues, runs
+from shared.store.barrier import LeafItem
+
+_LEAVES_PER_STEP = 100
+"""The cursor moves by so many leaves: one partition of the barrier, and some hundred messages."""
+_RESERVE_SECONDS = 10.0
+
+
+def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], float]) -> None:
+    """Sends the slices of the run's missing probes; near the deadline it sends itself the order again."""
+    pending = outbox.get(order)
+    if pending is None:
+        return
+    run = _current(order)
+    if run is None:
+        outbox.remove(order)
+        return
+    for first_leaf in range(pending.next_leaf, _leaves(run.plan), _LEAVES_PER_STEP):
+        if seconds_left() < _RESERVE_SECONDS:
+            queues.send(settings().dispatch_queue_url, [order])
+            return
+        _send_step(order, run, first_leaf)
+        outbox.advance(order, first_leaf + _LEAVES_PER_STEP, now)
+    if order.epoch > 1 and barrier.is_finished(order.run, run.plan.total):
+        executions.begin(order.run, order.epoch)
+    outbox.remove(order)
+
+
+def _current(order: DispatchOrder) -> Run | None:
+    """The run, unless it is gone or the order is of an epoch that is over."""
+    try:
+        run = runs.get(order.run)
+    except NotFound:
+        return None
+    return run if run.epoch == order.epoch and run.status in ACTIVE else None
+
+
+def _leaves(plan: Plan) -> int:
+    return -(-plan.total // FANOUT)
+
+
+def _send_step(order: DispatchOrder, run: Run, first_leaf: int) -> None:
+    """Sends the slices of up to a hundred leaves, each provider's to its own queue."""
+    # Before the first epoch has run nothing can have an outcome, so there is nothing to read.
+    known = barrier.leaves(order.run, Node(1, first_leaf // FANOUT)) if order.epoch > 1 else {}
+    by_provider: dict[str, list[ProbeSlice]] = {}
+    for provider, piece in _slices(order, run.plan, first_leaf, known):
+        by_provider.setdefault(provider, []).append(piece)
+    for provider, pieces in by_provider.items():
+        queues.send(settings().probe_queue_url(provider), pieces)
+
+
+def _slices(
+    order: DispatchOrder, plan: Plan, first_leaf: int, known: dict[int, LeafItem]
+) -> Iterator[tuple[str, ProbeSlice]]:
+    for number in range(first_leaf, min(first_leaf + _LEAVES_PER_STEP, _leaves(plan))):
+        covered = range(number * FANOUT, min((number + 1) * FANOUT, plan.total))
+        missing = known.get(number, LeafItem()).leaf.missing(covered)
+        for provider, indexes in cut(plan, missing):
+            yield (
+                provider,
+                ProbeSlice(
+                    workspace=order.workspace, run_id=order.run_id, epoch=order.epoch, leaf=number, indexes=indexes
+                ),
+            )

@@ -1,0 +1,162 @@
+"""What readers see of a run: its progress, probes, transcripts and events."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import batched, chain, islice
+from typing import Any
+
+from shared.domain.plan import Plan
+from shared.domain.runs import Event, Progress, Run, RunStatus
+from shared.domain.transcripts import Outcome, Transcript
+from shared.errors import Invalid, NotFound
+from shared.messages import RunRef
+from shared.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
+from shared.store import barrier, outcomes, runs, snapshots
+from shared.store import events as event_store
+
+_BATCH = 100
+
+# Access times are written beside the answer: a reader does not wait for them, and losing one harms nobody.
+_background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
+
+
+@dataclass(frozen=True)
+class RunView:
+    run: Run
+    progress: Progress
+    definition_snapshot: dict[str, Any] | None
+    last_accessed_at: datetime | None
+
+
+@dataclass(frozen=True)
+class TranscriptView:
+    id: str
+    run_id: str
+    transcript: Transcript
+    definition_snapshot: dict[str, Any] | None
+    content_available: bool
+    """False once the content's time is over, also while its item is still there."""
+
+
+def get(workspace: str, run_id: str, now: datetime) -> RunView:
+    ref = RunRef(workspace, run_id)
+    run = runs.get(ref)
+    _background.submit(runs.touch, ref, now)
+    snapshot = snapshots.get(run.snapshot_key)
+    return RunView(run, progress(run), snapshot.definition, runs.last_accessed_at(ref))
+
+
+def listed(
+    workspace: str,
+    *,
+    definition_id: str | None = None,
+    experiment_id: str | None = None,
+    status: RunStatus | None = None,
+    limit: int = DEFAULT_LIMIT,
+    cursor: str | None = None,
+) -> Page[RunView]:
+    """Newest first; without the definition snapshots, which `get` has."""
+    found = runs.listed(
+        workspace, definition_id=definition_id, experiment_id=experiment_id, status=status, limit=limit, cursor=cursor
+    )
+    views = (RunView(run, progress(run), None, None) for run in found.items)
+    return Page(tuple(views), found.next_cursor)
+
+
+def progress(run: Run) -> Progress:
+    """From the barrier while probes may still end; a settled run carries its counts."""
+    return run.settled or barrier.progress(RunRef(run.workspace, run.id), run.plan.total)
+
+
+def delete(workspace: str, run_id: str, now: datetime) -> None:
+    runs.delete(RunRef(workspace, run_id), now)
+
+
+def events(workspace: str, run_id: str, after: int) -> tuple[Event, ...]:
+    """Those with a higher `seq` than `after`, in order."""
+    ref = RunRef(workspace, run_id)
+    runs.get(ref)
+    return event_store.after(ref, after)
+
+
+def transcripts(
+    workspace: str,
+    run_id: str,
+    *,
+    model: str | None = None,
+    scenario_id: str | None = None,
+    limit: int = DEFAULT_LIMIT,
+    cursor: str | None = None,
+    now: datetime,
+) -> Page[TranscriptView]:
+    """By probe index."""
+    ref = RunRef(workspace, run_id)
+    run = runs.get(ref)
+    ranges = starting_at(ranges_of(run.plan, model), decode_index(cursor))
+    if scenario_id is None:
+        found = chain.from_iterable(outcomes.in_range(ref, span) for span in ranges)
+    else:
+        found = chain(_of_scenario(run, scenario_id, ranges))
+    kept = list(islice((each for each in found if isinstance(each, Transcript)), limit + 1))
+    views = tuple(_view(run, each, now) for each in kept[:limit])
+    return Page(views, encode_cursor(str(kept[limit].probe_index)) if len(kept) > limit else None)
+
+
+def transcript(workspace: str, transcript_id: str, now: datetime) -> TranscriptView:
+    """NotFound for an id of another workspace, and for a probe that has no transcript."""
+    run_id, _, number = transcript_id.rpartition("-")
+    unknown = NotFound(f"there is no transcript {transcript_id}")
+    if not run_id or not (number.isascii() and number.isdigit()):
+        raise unknown
+    ref = RunRef(workspace, run_id)
+    try:
+        run = runs.get(ref)
+    except NotFound:
+        raise unknown from None
+    found = outcomes.get(ref, int(number)) if int(number) < run.plan.total else None
+    if not isinstance(found, Transcript):
+        raise unknown
+    _background.submit(outcomes.touch, ref, found.probe_index, now)
+    return _view(run, found, now)
+
+
+def transcript_id(run_id: str, index: int) -> str:
+    return f"{run_id}-{index}"
+
+
+def ranges_of(plan: Plan, model: str | None) -> list[range]:
+    """The indexes of one model, or of all, ascending."""
+    if model is None:
+        return [range(plan.total)]
+    if model not in plan.targets:
+        raise Invalid.field("model", f"must be one of the run's models: {', '.join(plan.targets)}")
+    return list(plan.target_ranges(plan.targets.index(model)))
+
+
+def starting_at(ranges: Sequence[range], start: int) -> list[range]:
+    return [range(max(span.start, start), span.stop) for span in ranges if span.stop > start]
+
+
+def _of_scenario(run: Run, scenario_id: str, ranges: Sequence[range]) -> Iterator[Outcome]:
+    """The outcomes of one scenario within these ranges, ascending."""
+    position = snapshots.get(run.snapshot_key).position(scenario_id)
+    if position is None:
+        return
+    indexes = [index for index in run.plan.scenario_indexes(position) if any(index in span for span in ranges)]
+    for batch in batched(indexes, _BATCH, strict=False):
+        found = outcomes.get_many(RunRef(run.workspace, run.id), batch)
+        yield from (found[index] for index in batch if index in found)
+
+
+def _view(run: Run, transcript: Transcript, now: datetime) -> TranscriptView:
+    expired = transcript.content_expires_at is not None and transcript.content_expires_at <= now
+    available = bool(transcript.messages) and not expired
+    return TranscriptView(
+        id=transcript_id(run.id, transcript.probe_index),
+        run_id=run.id,
+        transcript=transcript,
+        definition_snapshot=snapshots.get(run.snapshot_key).definition,
+        content_available=available,
+    )

@@ -1,0 +1,106 @@
+"""What a crash or a poison message leaves behind, found once a minute.
+
+Dead letters stay in their queue, where the alarm sees them and a person can send them again; their probes are recorded
+as errored, so that no run waits for them. Recording is idempotent, so a letter may be seen every minute.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import ValidationError
+
+from shared.domain.barrier import FANOUT, Node
+from shared.domain.conversation import ErrorCode
+from shared.domain.runs import ACTIVE, Run
+from shared.domain.transcripts import ProbeError
+from shared.errors import NotFound
+from shared.messages import ProbeSlice
+from shared.probing.recording import record
+from shared.providers import PROVIDERS
+from shared.settings import settings
+from shared.store import barrier, outbox, queues, runs, snapshots
+from shared.store.queues import Delivery
+
+FORGOTTEN_AFTER = timedelta(minutes=2)
+"""A dispatch that nobody touched for so long has lost its message or its consumer."""
+_MOST_LETTERS = 100
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What one round has done."""
+
+    dispatched: int
+    errored: int
+    unreadable: int
+
+
+def sweep(now: datetime) -> Swept:
+    dispatched = _send_forgotten_dispatches(now)
+    errored = unreadable = 0
+    for provider in PROVIDERS:
+        for letter in _peek(settings().probe_dlq_url(provider)):
+            recorded = _bury(letter, now)
+            errored += recorded or 0
+            unreadable += recorded is None
+    return Swept(dispatched, errored, unreadable)
+
+
+def _send_forgotten_dispatches(now: datetime) -> int:
+    orders = list(outbox.untouched_since(now - FORGOTTEN_AFTER))
+    queues.send(settings().dispatch_queue_url, orders)
+    return len(orders)
+
+
+def _peek(queue_url: str) -> Iterator[Delivery]:
+    """Dead letters, left where they are. Stops at the first receive that brings nothing new."""
+    seen: set[str] = set()
+    while len(seen) < _MOST_LETTERS:
+        fresh = [letter for letter in queues.peek(queue_url) if letter.id not in seen]
+        if not fresh:
+            return
+        seen.update(letter.id for letter in fresh)
+        yield from fresh
+
+
+def _bury(letter: Delivery, now: datetime) -> int | None:
+    """Records the probes of a dead slice as errored; how many, or None for a letter that names none."""
+    try:
+        piece = ProbeSlice.model_validate_json(letter.body)
+        run = runs.get(piece.run)
+    except (ValidationError, NotFound):
+        return None
+    node = Node(0, piece.leaf)
+    item = barrier.leaf(piece.run, node)
+    indexes = [index for index in item.leaf.missing(piece.indexes) if _is_of(run, piece, index)]
+    if run.epoch != piece.epoch or run.status not in ACTIVE or not indexes:
+        return 0
+    cause = item.last_error or "its worker died each time"
+    record(run, piece.epoch, [_dead(run, index, cause, now) for index in indexes])
+    return len(indexes)
+
+
+def _is_of(run: Run, piece: ProbeSlice, index: int) -> bool:
+    return 0 <= index < run.plan.total and index // FANOUT == piece.leaf
+
+
+def _dead(run: Run, index: int, cause: str, now: datetime) -> ProbeError:
+    probe = run.plan.probe(index)
+    return ProbeError(
+        probe_index=index,
+        scenario_id=_scenario_id(run, probe.scenario),
+        model_id=run.plan.targets[probe.target],
+        code=ErrorCode.DEAD_LETTER,
+        message=f"the message of this probe was given up: {cause}",
+        attempts=0,
+        created_at=now,
+    )
+
+
+def _scenario_id(run: Run, position: int) -> str:
+    """Empty when the snapshot itself cannot be read, which may be why the letter is dead."""
+    try:
+        return snapshots.get(run.snapshot_key).scenario(position).id
+    except NotFound:
+        return ""
