@@ -8,7 +8,8 @@ from api.shapes import Answer, Request, Time
 from shared.domain.conversation import ErrorCode
 from shared.domain.runs import Event, EventType, Priority, ProbeStatus, Progress, RunStatus
 from shared.domain.transcripts import ProbeError
-from shared.runs.reading import ProbeView, RunView
+from shared.runs.probes import ProbeView
+from shared.runs.reading import RunView
 from shared.runs.start import RunSpec
 
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]

@@ -12,6 +12,7 @@ from api.shapes import Cursor, Limit
 from shared.clock import utc_now
 from shared.domain.runs import ProbeStatus, Progress, RunStatus
 from shared.paging import DEFAULT_LIMIT
+from shared.runs import probes as standing
 from shared.runs import reading, start
 
 router = APIGatewayHttpRouter()
@@ -76,5 +77,7 @@ def probes(
     cursor: Cursor = None,
 ) -> ProbeList:
     workspace = caller(router.current_event).workspace
-    page = reading.probes(workspace, run_id, status=status, model=model, limit=limit, cursor=cursor)
+    page = standing.listed(
+        workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now()
+    )
     return ProbeList(items=[ProbeAnswer.of(view) for view in page.items], next_cursor=page.next_cursor)

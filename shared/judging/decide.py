@@ -12,7 +12,7 @@ from shared.providers.account import Account
 from shared.providers.complete import complete_with_retry
 from shared.providers.errors import ProviderError
 
-_INSTRUCTIONS = """You read a conversation between a user and an assistant and report which decision the assistant came to.
+_INSTRUCTIONS = """You read a conversation between a user and an assistant and report the assistant's decision.
 Use this rubric and nothing else:
 
 {rubric}

@@ -9,7 +9,7 @@ from itertools import groupby
 from shared.domain.barrier import Node
 from shared.domain.transcripts import Outcome
 from shared.errors import RetryableError
-from shared.probing.recording import record
+from shared.recording import record
 from shared.probing.tally import Tally
 from shared.probing.work import Work
 from shared.settings import settings

@@ -16,7 +16,7 @@ from shared.domain.runs import ACTIVE, Run
 from shared.domain.transcripts import ProbeError
 from shared.errors import NotFound
 from shared.messages import ProbeSlice
-from shared.probing.recording import record
+from shared.recording import record
 from shared.providers import PROVIDERS
 from shared.settings import settings
 from shared.store import barrier, outbox, queues, runs, snapshots
