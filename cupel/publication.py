@@ -1,8 +1,9 @@
 """From a definition file to a definition of the API with its scenarios, once per content of the file."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
-from itertools import batched, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cupel.documents import Json
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from cupel.client import Client
 
 SCENARIOS_PER_CALL = 1_000
+BYTES_PER_CALL = 500_000
+"""Half of what the API takes, counted without the separators between items."""
 GENERATION_POLL_SECONDS = 1.0
 
 
@@ -28,9 +31,24 @@ def publish(client: "Client", file: DefinitionFile, sleep: Callable[[float], Non
             _generate(client, definition_id, file.generate, sleep)
         return definition
     present = _count(client, definition_id, up_to=len(file.scenarios))
-    for items in batched(file.scenarios[present:], SCENARIOS_PER_CALL, strict=False):
-        client.add_scenarios(definition_id, list(items))
+    for items in _calls(file.scenarios[present:]):
+        client.add_scenarios(definition_id, items)
     return definition
+
+
+def _calls(scenarios: list[Json]) -> Iterator[list[Json]]:
+    """In order, as many in each call as it may hold."""
+    items: list[Json] = []
+    size = 0
+    for scenario in scenarios:
+        length = len(json.dumps(scenario))
+        if items and (len(items) == SCENARIOS_PER_CALL or size + length > BYTES_PER_CALL):
+            yield items
+            items, size = [], 0
+        items.append(scenario)
+        size += length
+    if items:
+        yield items
 
 
 def _earlier(client: "Client", file: DefinitionFile) -> Iterator[Json]:

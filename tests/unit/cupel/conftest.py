@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from fake_api import Connect, Cupel, FakeApi
 from typer.testing import CliRunner, Result
 
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
+from tests.unit.cupel.fake_api import Connect, Cupel, FakeApi
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import json
 
 import boto3
 import pytest
-from fake_api import Cupel
 
 from shared.access import tokens
 from shared.domain.access import Caller, Role
 from shared.settings import Settings
+from tests.unit.cupel.fake_api import Cupel
 
 STACK = {
     "Resources": {"Queue": {"Type": "AWS::SQS::Queue"}},

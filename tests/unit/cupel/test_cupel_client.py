@@ -5,11 +5,11 @@ from threading import Thread
 
 import httpx
 import pytest
-from fake_api import FakeApi
 
 from cupel.client import Client
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, NotConnected, WrongUse
+from tests.unit.cupel.fake_api import FakeApi
 
 REFUSED = httpx.ConnectError("connection refused")
 

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 from rich.console import Console
 
 from cupel.client import Client
 from cupel.render import bars, cost, duration, plain, results_tables
 from cupel.results import collect
+from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 
 from cupel.client import Client
 from cupel.watching import follow
+from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 
 FACTS = """
 name: Facts
@@ -78,6 +78,17 @@ def test_scenarios_that_an_interrupted_attempt_left_out_are_added(api: FakeApi, 
     del api.scenarios["def_1"][1:]
     cupel("run", facts, "--models", SIMULATED)
     assert api.scenarios["def_1"] == [{"prompt": "one"}, {"prompt": "two"}, {"prompt": "three"}]
+
+
+@pytest.mark.parametrize(("count", "length", "sent"), [(2_500, 1, [1_000, 1_000, 500]), (5, 200_000, [2, 2, 1])])
+def test_many_or_long_scenarios_go_in_several_calls(
+    api: FakeApi, cupel: Cupel, tmp_path: Path, count: int, length: int, sent: list[int]
+):
+    scenarios = [{"prompt": f"{number}".ljust(length, "x")} for number in range(count)]
+    (tmp_path / "long.json").write_text(json.dumps({"name": "Long", "content": {}, "scenarios": scenarios}))
+    cupel("run", str(tmp_path / "long.json"), "--models", SIMULATED)
+    assert [len(body["items"]) for body in api.bodies("POST", "/definitions/def_1/scenarios")] == sent
+    assert api.scenarios["def_1"] == scenarios
 
 
 def test_scenarios_are_generated_once(api: FakeApi, cupel: Cupel, matrix: str):

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from fake_api import Cupel, FakeApi
+
+from tests.unit.cupel.fake_api import Cupel, FakeApi
 
 MODEL = {"simulated": False, "usable": True, "inputUsdPerMillion": 0.25, "outputUsdPerMillion": 2.0}
 PROVIDER = {
