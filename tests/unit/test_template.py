@@ -302,3 +302,29 @@ def test_the_readme_lists_the_functions() -> None:
     )
     assert table, "README.md has no table of functions"
     assert {line.split("|")[1].strip(" `") for line in table[1].splitlines()} == FUNCTIONS
+
+
+def dashboard_metrics() -> list[list[Any]]:
+    """Of all widgets, with the shorthand "..." written out."""
+    (dashboard,) = of_type("AWS::CloudWatch::Dashboard").values()
+    found: list[list[Any]] = []
+    for widget in json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])["widgets"]:
+        for metric in widget["properties"]["metrics"]:
+            found.append([*found[-1][:3], metric[1]] if metric[0] == "..." else metric)
+    return found
+
+
+def test_the_dashboard_searches_our_metrics_by_provider_of_this_stack() -> None:
+    searches = [metric[0]["expression"] for metric in dashboard_metrics() if isinstance(metric[0], dict)]
+    pattern = (
+        r"SEARCH\('\{Cupel,(code,)?provider,service\} service=\"\$\{AWS::StackName\}\" MetricName=\"\w+\"', 'Sum', 60\)"
+    )
+    assert searches
+    assert all(re.fullmatch(pattern, search) for search in searches)
+
+
+def test_the_dashboard_shows_every_queue_with_work_and_every_function() -> None:
+    shown = {(metric[2], metric[3]) for metric in dashboard_metrics() if len(metric) == 4}
+    working = [queue for key, queue in queues().items() if key not in dead_letters()]
+    named = {("QueueName", queue["Properties"]["QueueName"]["Fn::Sub"]) for queue in working}
+    assert shown == named | {("FunctionName", each["FunctionName"]["Fn::Sub"]) for each in functions().values()}
