@@ -71,7 +71,7 @@ def _field(location: tuple[str | int, ...]) -> str:
     """`("body", "models", 1)` is `models.1`; the body itself is `body`. Headers are told as people write them."""
     place, *path = location
     if place == "header":
-        return "-".join(word.capitalize() for word in str(path[0]).split("-"))
+        return "-".join("ID" if word == "id" else word.capitalize() for word in str(path[0]).split("-"))
     return ".".join(str(part) for part in path) or str(place)
 
 

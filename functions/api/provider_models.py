@@ -1,7 +1,7 @@
 """What is told and asked about providers and their models."""
 
 import re
-from typing import Annotated
+from typing import Annotated, cast
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
@@ -46,7 +46,7 @@ class ProviderRequest(Request):
     tokens_per_minute: PerMinute | None = None
 
     def changes(self) -> ProviderChanges:
-        given = ProviderChanges(**self.model_dump(exclude_unset=True))
+        given = cast(ProviderChanges, self.model_dump(exclude_unset=True))
         if self.api_key is not None:
             given["api_key"] = self.api_key.get_secret_value()
         return given

@@ -19,9 +19,7 @@ def test_each_request_is_one_line_without_secrets(client: Client, caplog: pytest
     assert str(client.token) not in str(lines)
 
 
-def test_an_unexpected_error_tells_no_internals(
-    cloud: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unexpected_error_tells_no_internals(cloud: Settings, caplog: pytest.LogCaptureFixture) -> None:
     clients.dynamodb().delete_table(TableName=cloud.table_name)
     asked = event("GET", "/v1/providers")
     asked["requestContext"]["authorizer"] = {"lambda": {"workspace": "acme", "role": "admin", "tokenId": "tok_1"}}
