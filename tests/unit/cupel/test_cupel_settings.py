@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from cupel.commands.options import own_name
 from tests.unit.cupel.fake_api import Cupel, FakeApi
 
 MODEL = {"simulated": False, "usable": True, "inputUsdPerMillion": 0.25, "outputUsdPerMillion": 2.0}
@@ -131,3 +133,15 @@ def test_help_loads_neither_an_http_client_nor_aws():
     loaded = "import sys, cupel.cli; print([m for m in ('httpx', 'boto3', 'botocore', 'pydantic') if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert answer.stdout == "[]\n"
+
+
+def test_commands_to_copy_name_this_clones_executable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / ".venv" / "bin" / "cupel"), "run"])
+    assert own_name() == ".venv/bin/cupel"
+
+
+def test_commands_to_copy_name_an_installed_command_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/cupel", "run"])
+    assert own_name() == "cupel"
