@@ -38,7 +38,7 @@ _PROBLEM: dict[str, Any] = {
 }
 _ALWAYS = {"401": "No valid token", "403": "The token's role does not allow it"}
 _FAILED = {"500": "Something of ours failed", "503": "Temporarily unavailable"}
-_WITH_ID = {"404": "Not in this workspace"}
+_WITH_NAMES = {"404": "What it names is not in this workspace"}
 _WITH_INPUT = {"422": "A field is wrong; `errors` names it"}
 _WITH_BODY = {
     "400": "The body is not valid JSON",
@@ -74,7 +74,15 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
     for path, operations in told["paths"].items():
         for method, operation in operations.items():
             _tell_problems(operation, path, method.upper())
+            _name_headers(operation)
     return told
+
+
+def _name_headers(operation: dict[str, Any]) -> None:
+    """Powertools lowers their names; people read them as they are usually written."""
+    for parameter in operation.get("parameters", []):
+        if parameter["in"] == "header":
+            parameter["name"] = parameter["schema"]["title"]
 
 
 def _tell_problems(operation: dict[str, Any], path: str, method: str) -> None:
@@ -90,8 +98,8 @@ def _tell_problems(operation: dict[str, Any], path: str, method: str) -> None:
 
 def _problems_of(operation: dict[str, Any], path: str) -> dict[str, str]:
     told = _ALWAYS | _FAILED
-    if "{" in path:
-        told |= _WITH_ID
+    if "{" in path or "requestBody" in operation:
+        told |= _WITH_NAMES
     if "requestBody" in operation:
         told |= _WITH_BODY
     if "requestBody" in operation or operation.get("parameters"):

@@ -56,7 +56,7 @@ def test_only_health_and_the_document_need_no_token(told: dict[str, Any]) -> Non
 
 def test_starting_a_run_documents_its_idempotency_key(told: dict[str, Any]) -> None:
     parameters = told["paths"]["/v1/runs"]["post"]["parameters"]
-    assert [(one["name"], one["in"], one["required"]) for one in parameters] == [("idempotency-key", "header", False)]
+    assert [(one["name"], one["in"], one["required"]) for one in parameters] == [("Idempotency-Key", "header", False)]
 
 
 def test_operation_ids_are_unique(told: dict[str, Any]) -> None:
