@@ -30,16 +30,17 @@ class Matrix:
     options: Options = Options.FIRST
     seed: int = 0
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         """How many combinations there are: one without any dimension."""
         return prod(len(dimension.levels) for dimension in self.content.dimensions)
 
     def __iter__(self) -> Iterator[Scenario]:
-        return (self.scenario(index, self.text(index)) for index in range(len(self)))
+        return (self.scenario(index, self.text(index)) for index in range(self.size))
 
     def levels(self, index: int) -> tuple[Level, ...]:
-        """The level of each dimension in combination 0 … len-1."""
-        if not 0 <= index < len(self):
+        """The level of each dimension in combination 0 … size-1."""
+        if not 0 <= index < self.size:
             raise IndexError(index)
         levels = []
         for dimension in reversed(self.content.dimensions):

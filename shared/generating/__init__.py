@@ -1,0 +1,1 @@
+"""Scenarios from templates and from models."""

@@ -68,7 +68,7 @@ def write_pages(
     kept, rest = ((), ()) if replace else _full_pages_and_rest(current)
     room = MAX_SCENARIOS - sum(page.count for page in kept) - len(rest)
     numbered = _numbered(definition_id, current.next_ordinal, _at_most(room, scenarios))
-    pages = _put_pages(f"{workspace}/scenarios/{definition_id}", chain(rest, numbered))
+    pages = _put_pages(f"scenarios/{workspace}/{definition_id}", chain(rest, numbered))
     added = sum(page.count for page in pages) - len(rest)
     return Manifest(current.revision + 1, (*kept, *pages), current.next_ordinal + added)
 
