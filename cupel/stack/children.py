@@ -27,6 +27,7 @@ def child_environment(place: Place, endpoint_url: str | None = None) -> dict[str
         "AWS_DEFAULT_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
         "SAM_CLI_TELEMETRY": "0",
+        "SAM_CLI_POLL_DELAY": "0.3",  # seconds between looks at a deployment; 5 otherwise
     }
     return inherited | own | ({"AWS_ENDPOINT_URL": endpoint_url} if endpoint_url else {})
 

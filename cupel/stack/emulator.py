@@ -20,6 +20,7 @@ DEFAULT_PORT = 4566
 _START_SECONDS = 30.0
 _STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.05
+_IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,9 @@ def start(place: Place, port: int | None) -> Emulator:
     run(["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator"], place, install)
     shutil.rmtree(_scratch(place), ignore_errors=True)
     _scratch(place).mkdir(parents=True)
-    with place.emulator_log.open("ab") as log:
-        process = subprocess.Popen(
-            [*_command(place)],
-            cwd=_scratch(place),
-            env=environment | _configuration(place, chosen),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    emulator = Emulator(process.pid, chosen)
+    emulator = Emulator(_launch(place, environment | _configuration(place, chosen)), chosen)
     _record(place).write_text(json.dumps({"pid": emulator.pid, "port": emulator.port}))
-    _await_ready(place, emulator, process)
+    _await_ready(place, emulator)
     return emulator
 
 
@@ -128,6 +119,20 @@ def _command(place: Place) -> list[str]:
     return [str(_home(place) / "bin" / "python"), "-m", "ministack"]
 
 
+def _launch(place: Place, environment: dict[str, str]) -> int:
+    """The process id. A shell in between gives the process away, so that it outlives this one and is nobody's child."""
+    told = subprocess.run(
+        ["sh", "-c", _IN_BACKGROUND, "sh", str(place.emulator_log), *_command(place)],  # noqa: S607
+        cwd=_scratch(place),
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C in the terminal is not for it
+        check=True,
+    )
+    return int(told.stdout)
+
+
 def _recorded(place: Place) -> Emulator | None:
     try:
         content = json.loads(_record(place).read_text())
@@ -138,17 +143,16 @@ def _recorded(place: Place) -> Emulator | None:
 
 def _is_ours(place: Place, pid: int) -> bool:
     """A process id alone proves nothing: after a reboot it is somebody else's."""
-    _reap(pid)
     told = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)  # noqa: S607
     return told.stdout.strip() == " ".join(_command(place))
 
 
-def _reap(pid: int) -> None:
-    """A child of this very process stays a zombie until it is waited for."""
+def _exists(pid: int) -> bool:
     try:
-        os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        return
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _choose_port(bound: int | None, wanted: int | None) -> int:
@@ -159,7 +163,7 @@ def _choose_port(bound: int | None, wanted: int | None) -> int:
             if _is_free(port):
                 return port
             raise WrongUse(f"port {port} is taken by another program")
-    return DEFAULT_PORT if _is_free(DEFAULT_PORT) else _any_free_port()
+    return DEFAULT_PORT if _is_free(DEFAULT_PORT) else any_free_port()
 
 
 def _is_free(port: int) -> bool:
@@ -172,16 +176,16 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def _any_free_port() -> int:
+def any_free_port() -> int:
     with socket.socket() as candidate:
         candidate.bind(("127.0.0.1", 0))
         return int(candidate.getsockname()[1])
 
 
-def _await_ready(place: Place, emulator: Emulator, process: "subprocess.Popen[bytes]") -> None:
+def _await_ready(place: Place, emulator: Emulator) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not _answers(emulator):
-        if process.poll() is not None or time.monotonic() > deadline:
+        if not _exists(emulator.pid) or time.monotonic() > deadline:
             raise CupelError(f"the embedded cloud did not start; see {place.emulator_log}")
         time.sleep(_POLL_SECONDS)
 

@@ -45,7 +45,7 @@ def _calls() -> tuple[Call, ...]:
             workers=2,  # as many as work on one provider at a time
         ),
         Call("generate", _delivery(GenerationOrder(workspace=_NOBODY, definition_id="def_none", generation_id="none"))),
-        Call("finish", {"op": "settle", "workspace": _NOBODY, "runId": _NOTHING, "epoch": 1}),
+        Call("finish", {"op": "warm"}),
         Call("sweep", {}),
     )
 

@@ -153,6 +153,11 @@ def test_a_source_reports_partial_failures_and_bounds_concurrency(source: str) -
     assert "MaximumConcurrency" in properties["ScalingConfig"]
 
 
+def test_every_number_of_probe_workers_is_a_number() -> None:
+    allowed = template()["Parameters"]["ProbeWorkers"]["AllowedValues"]
+    assert template()["Mappings"]["ProbeConcurrency"] == {each: {"Number": int(each)} for each in allowed}
+
+
 @pytest.mark.parametrize("source", sorted(of_type(SOURCE)))
 def test_a_message_stays_hidden_longer_than_its_function_may_run(source: str) -> None:
     properties = of_type(SOURCE)[source]["Properties"]
