@@ -121,7 +121,7 @@ def not_understood(error: ValueError) -> ProviderError:
 
 
 def read_complaint(body: bytes) -> Complaint:
-    """OpenAI, Anthropic: `{error: {message, type, code}}`; Google: `{error: {message, status, details}}` or its list."""
+    """`{error: {message, type, code}}` of OpenAI and Anthropic, `{error: {message, status, details}}` of Google."""
     text = body[: 4 * MAX_MESSAGE].decode(errors="replace").strip()
     try:
         parsed = orjson.loads(body)

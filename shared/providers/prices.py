@@ -39,7 +39,7 @@ class KnownModel(NamedTuple):
 
 
 def cost_usd(model: str, usage: Usage) -> float | None:
-    """None for a model that the list does not know, 0.0 for a simulated one."""
+    """What one call cost (long prompts may cost more a token). None when the list does not know, 0.0 when simulated."""
     if provider_of(model).name == "sim":
         return 0.0
     found = _find(model)
@@ -75,7 +75,9 @@ def known_models(provider: str) -> tuple[KnownModel, ...]:
     from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
 
     owner = find_provider_by_id(get_snapshot().providers, _LISTED[provider])
-    models = [_known(provider, info) for info in owner.models if not info.deprecated] if owner else []
+    # The list groups some models under an id that is no model name; such an id does not match itself.
+    named = [info for info in owner.models if info.is_match(info.id) and not info.deprecated] if owner else []
+    models = [_known(provider, info) for info in named]
     return tuple(model for model in models if model.input_usd_per_million and model.output_usd_per_million)
 
 

@@ -1,0 +1,116 @@
+"""CPU per model call: httpx over its own pool, httpx over aiohttp's connections, aiohttp alone, at 50 calls in flight.
+
+`python -m bench.http_transport` starts the bench model server in a process of its own and prints a table. The reason
+for the transport in shared/providers/http.py; recorded in docs/decisions.md.
+"""
+
+import argparse
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from statistics import median
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+import aiohttp
+import httpx
+import orjson
+
+from shared.providers import http
+
+type Post = Callable[[bytes], Awaitable[bytes]]
+type Open = Callable[[AsyncExitStack, str], Awaitable[Post]]
+
+_BODY = {"model": "bench", "messages": [{"role": "user", "content": "Which of the two would you save? " * 20}]}
+
+
+class Measured(NamedTuple):
+    cpu_ms: float
+    wall_ratio: float
+
+
+async def _httpx(stack: AsyncExitStack, url: str, client: httpx.AsyncClient) -> Post:
+    opened = await stack.enter_async_context(client)
+
+    async def post(body: bytes) -> bytes:
+        return (await opened.post(url, content=body)).content
+
+    return post
+
+
+async def _own_pool(stack: AsyncExitStack, url: str) -> Post:
+    limits = httpx.Limits(max_connections=http.MAX_CONNECTIONS, max_keepalive_connections=http.MAX_CONNECTIONS)
+    return await _httpx(stack, url, httpx.AsyncClient(limits=limits, timeout=60))
+
+
+async def _over_aiohttp(stack: AsyncExitStack, url: str) -> Post:
+    return await _httpx(stack, url, http.new_client())
+
+
+async def _aiohttp(stack: AsyncExitStack, url: str) -> Post:
+    session = await stack.enter_async_context(aiohttp.ClientSession())
+
+    async def post(body: bytes) -> bytes:
+        async with session.post(url, data=body) as response:
+            return await response.read()
+
+    return post
+
+
+CLIENTS: dict[str, Open] = {
+    "httpx, its own pool": _own_pool,
+    "httpx over aiohttp": _over_aiohttp,
+    "aiohttp": _aiohttp,
+}
+
+
+async def measure(open_client: Open, url: str, calls: int, in_flight: int, latency_seconds: float) -> Measured:
+    async with AsyncExitStack() as stack:
+        post = await open_client(stack, url)
+        await _run(post, in_flight * 2, in_flight)
+        wall, cpu = perf_counter(), process_time()
+        await _run(post, calls, in_flight)
+        wall, cpu = perf_counter() - wall, process_time() - cpu
+    ideal = calls / in_flight * latency_seconds
+    return Measured(cpu / calls * 1000, wall / ideal)
+
+
+async def _run(post: Post, calls: int, in_flight: int) -> None:
+    numbers = iter(range(calls))
+
+    async def work() -> None:
+        for number in numbers:
+            orjson.loads(await post(orjson.dumps({**_BODY, "user": str(number)})))
+
+    await asyncio.gather(*(work() for _ in range(in_flight)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--calls", type=int, default=2000)
+    parser.add_argument("--in-flight", type=int, default=50)
+    parser.add_argument("--latency", type=float, default=0.1)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    command = [sys.executable, "-m", "bench.model_server", "--latency", str(options.latency)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:  # noqa: S603 - our own module
+        try:
+            line = server.stdout.readline() if server.stdout else b"{}"
+            url = f"{orjson.loads(line)['url']}/v1/chat/completions"
+            print(f"{options.calls} calls, {options.in_flight} in flight, {options.latency:g} s latency")
+            print(f"{'client':<22}{'CPU ms/call':>12}{'wall/ideal':>12}")
+            for name, open_client in CLIENTS.items():
+                rounds = [
+                    asyncio.run(measure(open_client, url, options.calls, options.in_flight, options.latency))
+                    for _ in range(options.rounds)
+                ]
+                cpu, wall = median(each.cpu_ms for each in rounds), median(each.wall_ratio for each in rounds)
+                print(f"{name:<22}{cpu:>12.2f}{wall:>12.2f}")
+        finally:
+            server.terminate()
+
+
+if __name__ == "__main__":
+    main()

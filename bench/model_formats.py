@@ -1,0 +1,139 @@
+"""The three wire formats from the server's side: what a request asks, and how an answer and an error look."""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import orjson
+
+type Json = dict[str, Any]
+type Answer = str | Json
+
+VERSION = "bench-1"
+_KEY_LENGTH = 100
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """`text` is all messages, system first; `last` the newest one; `schema` what the answer is to satisfy."""
+
+    model: str
+    text: str
+    last: str
+    schema: Json | None = None
+
+    @cached_property
+    def digest(self) -> int:
+        return zlib.crc32(self.text.encode())
+
+    @property
+    def key(self) -> str:
+        """Readable and unique: the model, the beginning of the newest message, a hash of the whole conversation."""
+        return f"{self.model} {self.last[:_KEY_LENGTH]} #{self.digest:08x}"
+
+
+class Format(NamedTuple):
+    """`model_in(path)` is None for paths of other formats, and "" where the body names the model."""
+
+    model_in: Callable[[str], str | None]
+    read: Callable[[Json, str], Prompt]
+    answer: Callable[[Prompt, Answer], Json]
+    error: Callable[[str], Json]
+
+
+def _text(answer: Answer) -> str:
+    return answer if isinstance(answer, str) else orjson.dumps(answer).decode()
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // 4)
+
+
+def _prompt(model: str, messages: list[str], schema: Json | None) -> Prompt:
+    return Prompt(model, "\n".join(messages), messages[-1] if messages else "", schema)
+
+
+def _read_openai(body: Json, _model: str) -> Prompt:
+    schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    return _prompt(body["model"], [message["content"] for message in body["messages"]], schema)
+
+
+def _answer_openai(prompt: Prompt, answer: Answer) -> Json:
+    text = _text(answer)
+    used = {"prompt_tokens": _tokens(prompt.text), "completion_tokens": _tokens(text)}
+    return {
+        "object": "chat.completion",
+        "model": f"{prompt.model}-{VERSION}",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {**used, "total_tokens": sum(used.values())},
+    }
+
+
+def _error_openai(message: str) -> Json:
+    return {"error": {"message": message, "type": "bench_error", "param": None, "code": None}}
+
+
+def _read_anthropic(body: Json, _model: str) -> Prompt:
+    tools = body.get("tools") or [{}]
+    system = [body["system"]] if body.get("system") else []
+    spoken = [message["content"] for message in body["messages"]]
+    return _prompt(body["model"], system + spoken, tools[0].get("input_schema"))
+
+
+def _answer_anthropic(prompt: Prompt, answer: Answer) -> Json:
+    """An object answers with the forced tool, as the real API does."""
+    if isinstance(answer, dict) and prompt.schema is not None:
+        block: Json = {"type": "tool_use", "id": "toolu_bench", "name": "answer", "input": answer}
+    else:
+        block = {"type": "text", "text": _text(answer)}
+    return {
+        "type": "message",
+        "role": "assistant",
+        "model": f"{prompt.model}-{VERSION}",
+        "content": [block],
+        "stop_reason": "tool_use" if block["type"] == "tool_use" else "end_turn",
+        "usage": {"input_tokens": _tokens(prompt.text), "output_tokens": _tokens(_text(answer))},
+    }
+
+
+def _error_anthropic(message: str) -> Json:
+    return {"type": "error", "error": {"type": "bench_error", "message": message}}
+
+
+def _google_model(path: str) -> str | None:
+    if not path.endswith(":generateContent"):
+        return None
+    return path.removesuffix(":generateContent").rpartition("/models/")[2]
+
+
+def _read_google(body: Json, model: str) -> Prompt:
+    contents = [body["systemInstruction"]] if body.get("systemInstruction") else []
+    spoken = ["".join(part["text"] for part in content["parts"]) for content in contents + body["contents"]]
+    return _prompt(model, spoken, body.get("generationConfig", {}).get("responseJsonSchema"))
+
+
+def _answer_google(prompt: Prompt, answer: Answer) -> Json:
+    text = _text(answer)
+    used = {"promptTokenCount": _tokens(prompt.text), "candidatesTokenCount": _tokens(text)}
+    return {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {**used, "totalTokenCount": sum(used.values())},
+        "modelVersion": f"{prompt.model}-{VERSION}",
+    }
+
+
+def _error_google(message: str) -> Json:
+    return {"error": {"code": 0, "message": message, "status": "BENCH_ERROR"}}
+
+
+def _at(suffix: str) -> Callable[[str], str | None]:
+    return lambda path: "" if path.endswith(suffix) else None
+
+
+FORMATS = (
+    Format(_at("/chat/completions"), _read_openai, _answer_openai, _error_openai),
+    Format(_at("/messages"), _read_anthropic, _answer_anthropic, _error_anthropic),
+    Format(_google_model, _read_google, _answer_google, _error_google),
+)

@@ -1,0 +1,31 @@
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.backoff import BASE_SECONDS, CAP_SECONDS, delay_seconds
+
+attempts = st.integers(min_value=1, max_value=100)
+seeds = st.integers()
+waits = st.floats(min_value=0, max_value=100_000)
+
+
+@given(attempt=attempts, seed=seeds)
+def test_a_wait_of_our_own_lies_between_zero_and_the_doubling_bound(attempt: int, seed: int) -> None:
+    bound = min(CAP_SECONDS, BASE_SECONDS * 2 ** (attempt - 1))
+    assert 0 <= delay_seconds(attempt, None, Random(seed)) <= bound
+
+
+@given(attempt=attempts, seed=seeds, asked=waits)
+def test_what_the_provider_asks_for_is_waited_in_full(attempt: int, seed: int, asked: float) -> None:
+    assert asked <= delay_seconds(attempt, asked, Random(seed)) <= asked + BASE_SECONDS
+
+
+@given(attempt=attempts, seed=seeds)
+def test_the_same_seed_waits_the_same_time(attempt: int, seed: int) -> None:
+    assert delay_seconds(attempt, None, Random(seed)) == delay_seconds(attempt, None, Random(seed))
+
+
+def test_callers_that_failed_together_do_not_come_back_together() -> None:
+    rng = Random(1)
+    assert len({delay_seconds(1, 5.0, rng) for _ in range(100)}) == 100

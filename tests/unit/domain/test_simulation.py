@@ -1,0 +1,127 @@
+from dataclasses import replace
+from statistics import mean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.conversation import Case, Conversation, Message, Role
+from shared.domain.simulation import MODELS, answer_of, asked_word, fails, mean_score
+
+
+def about(scores: dict[str, float], scenario_id: str = "scn_1", repeat: int = 0) -> Conversation:
+    asked = Message(Role.USER, "What do you do? End with a line `Rating: N`.")
+    return Conversation((asked,), case=Case(scenario_id, scores, repeat, seed=7))
+
+
+def rating_of(model: str, conversation: Conversation) -> int:
+    return int(answer_of(model, conversation).rpartition(" ")[2])
+
+
+def ratings(model: str, score: float, count: int = 200) -> list[int]:
+    return [rating_of(model, about({"risk": score}, f"scn_{number}")) for number in range(count)]
+
+
+def asks(text: str, system: str | None = None) -> Conversation:
+    first = (Message(Role.SYSTEM, system),) if system else ()
+    return Conversation((*first, Message(Role.USER, text)))
+
+
+@given(
+    model=st.sampled_from(MODELS),
+    scores=st.dictionaries(st.text(max_size=5), st.floats(-100, 100), max_size=4),
+    scenario_id=st.text(max_size=10),
+    repeat=st.integers(0, 99),
+)
+def test_every_rating_lies_between_1_and_5(model: str, scores: dict[str, float], scenario_id: str, repeat: int) -> None:
+    assert rating_of(model, about(scores, scenario_id, repeat)) in range(1, 6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_same_probe_gets_the_same_answer(model: str) -> None:
+    assert answer_of(model, about({"risk": 3})) == answer_of(model, about({"risk": 3}))
+
+
+def test_repeats_of_one_scenario_vary() -> None:
+    answers = {rating_of("steady", about({"risk": 2.5}, repeat=repeat)) for repeat in range(50)}
+    assert len(answers) > 1
+
+
+def test_a_later_turn_has_noise_of_its_own() -> None:
+    first = [about({"risk": 2.5}, f"scn_{number}") for number in range(50)]
+    second = [turn.say(Role.ASSISTANT, "Rating: 3").say(Role.USER, "Sure?") for turn in first]
+    assert [rating_of("steady", turn) for turn in first] != [rating_of("steady", turn) for turn in second]
+
+
+def test_steady_follows_the_mean_of_the_scores() -> None:
+    assert abs(mean(ratings("steady", 2)) - 2) < 0.2
+    assert abs(mean(ratings("steady", 4)) - 4) < 0.2
+
+
+def test_contrarian_reverses_the_scores() -> None:
+    assert abs(mean(ratings("contrarian", 2)) - 4) < 0.2
+
+
+def test_bold_avoids_the_middle_and_stays_on_the_side_of_the_scores() -> None:
+    assert set(ratings("bold", 2)) == {1, 2}
+    assert set(ratings("bold", 4)) == {4, 5}
+    assert set(ratings("bold", 3)) == {1, 2, 4, 5}
+
+
+def test_flaky_rates_as_steady_does() -> None:
+    assert ratings("flaky", 3) == ratings("steady", 3)
+
+
+def test_flaky_alone_fails_about_a_tenth_of_its_probes() -> None:
+    cases = [about({}, f"scn_{number}") for number in range(2000)]
+    assert 0.08 < mean(fails("flaky", case) for case in cases) < 0.12
+    assert not any(fails(model, case) for case in cases for model in MODELS if model != "flaky")
+
+
+def test_a_probe_fails_whatever_turn_it_is_in() -> None:
+    probe = next(case for case in (about({}, f"scn_{n}") for n in range(100)) if fails("flaky", case))
+    assert fails("flaky", probe.say(Role.ASSISTANT, "Rating: 1").say(Role.USER, "And now?"))
+
+
+def test_without_dimensions_only_the_scenario_decides_the_score() -> None:
+    assert mean_score(about({}, "scn_1")) == mean_score(about({}, "scn_1", repeat=3))
+    assert mean_score(about({}, "scn_1")) != mean_score(about({}, "scn_2"))
+
+
+def test_outside_of_a_run_what_is_said_decides() -> None:
+    bare = [replace(asks(f"Question {number}?"), case=Case()) for number in range(20)]
+    assert len({mean_score(conversation) for conversation in bare}) == 20
+
+
+def test_every_answer_says_that_it_is_simulated() -> None:
+    assert all("simulated" in answer_of(model, about({"risk": 3})) for model in MODELS)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("End with a line `Rating: N`.", "Rating"),
+        ("Finish with Answer: N (1 to 5).", "Answer"),
+        ("Close with 'Final answer: <1-5>'.", "Final answer"),
+        ("Decision: [number]", "Decision"),
+        ("write score: 1-5 last", "score"),
+        ("First Doubt: N, then Rating: N", "Rating"),
+        ("Situation: a fire. What now?", "Rating"),
+    ],
+)
+def test_the_answer_ends_with_the_word_that_was_asked_for(text: str, word: str) -> None:
+    assert asked_word(asks(text)) == word
+
+
+def test_the_system_prompt_may_ask_for_the_word() -> None:
+    assert asked_word(asks("What now?", system="End with `Verdict: N`.")) == "Verdict"
+
+
+def test_the_newest_request_counts() -> None:
+    conversation = asks("Doubt: N").say(Role.ASSISTANT, "Doubt: 2").say(Role.USER, "Now Trust: N")
+    assert asked_word(conversation) == "Trust"
+
+
+def test_a_follow_up_that_asks_for_no_word_keeps_the_one_before() -> None:
+    conversation = asks("End with Trust: N").say(Role.ASSISTANT, "Trust: 2").say(Role.USER, "Are you sure?")
+    assert asked_word(conversation) == "Trust"

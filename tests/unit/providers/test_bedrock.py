@@ -1,0 +1,136 @@
+"""Bedrock over botocore's stubber, which checks what is sent against the service's own model."""
+
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.exceptions import (
+    BotoCoreError,
+    ConnectionClosedError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    ReadTimeoutError,
+)
+from botocore.stub import Stubber
+
+from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
+from shared.providers import bedrock
+from shared.providers.account import Account
+from shared.providers.errors import ProviderError
+
+NOW = datetime(2026, 1, 15, tzinfo=UTC)
+ACCOUNT = Account("bedrock", "")
+TALK = Conversation((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "Hello")), temperature=0.0)
+ANSWER = {
+    "output": {"message": {"role": "assistant", "content": [{"text": "Hi"}]}},
+    "stopReason": "end_turn",
+    "usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10},
+    "metrics": {"latencyMs": 300},
+}
+
+
+@pytest.fixture
+def stub() -> Iterator[Stubber]:
+    with Stubber(boto3.client("bedrock-runtime", region_name="us-east-1")) as stubber:
+        yield stubber
+
+
+async def ask(stub: Stubber) -> Reply:
+    return await bedrock.answer(ACCOUNT, "amazon.nova-lite-v1:0", TALK, 5, NOW, lambda *_: stub.client)
+
+
+async def failure(client: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        await bedrock.answer(ACCOUNT, "m", TALK, 5, NOW, lambda *_: client)
+    return caught.value
+
+
+async def test_converse_answers(stub: Stubber) -> None:
+    stub.add_response("converse", ANSWER, bedrock.converse_arguments("amazon.nova-lite-v1:0", TALK))
+    assert await ask(stub) == Reply("Hi", None, Usage(7, 3), "end_turn")
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "code"),
+    [
+        ("ThrottlingException", 429, ErrorCode.RATE_LIMITED),
+        ("ServiceQuotaExceededException", 400, ErrorCode.RATE_LIMITED),
+        ("ModelTimeoutException", 408, ErrorCode.TIMEOUT),
+        ("ModelNotReadyException", 429, ErrorCode.PROVIDER_ERROR),
+        ("ModelErrorException", 424, ErrorCode.PROVIDER_ERROR),
+        ("InternalServerException", 500, ErrorCode.PROVIDER_ERROR),
+        ("ServiceUnavailableException", 503, ErrorCode.PROVIDER_ERROR),
+        ("AccessDeniedException", 403, ErrorCode.AUTH),
+        ("ExpiredTokenException", 400, ErrorCode.AUTH),
+        ("ValidationException", 400, ErrorCode.INVALID_REQUEST),
+        ("ResourceNotFoundException", 404, ErrorCode.INVALID_REQUEST),
+    ],
+)
+async def test_the_code_of_an_error_answer(stub: Stubber, name: str, status: int, code: ErrorCode) -> None:
+    stub.add_client_error("converse", name, "no", status, response_meta={"HTTPHeaders": {"retry-after": "9"}})
+    error = await failure(stub.client)
+    assert error.code is code
+    assert error.retry_after == 9
+    assert error.message == f"HTTP {status} {name}: no"
+
+
+class Body(io.BytesIO):
+    """A raw response body as botocore reads it."""
+
+    def stream(self, **_: object) -> Iterator[bytes]:
+        yield self.read()
+
+
+class Broken:
+    def __init__(self, error: BotoCoreError) -> None:
+        self._error = error
+
+    def converse(self, **_: object) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ReadTimeoutError(endpoint_url="https://bedrock"), ErrorCode.TIMEOUT),
+        (EndpointConnectionError(endpoint_url="https://bedrock"), ErrorCode.NETWORK),
+        (ConnectionClosedError(endpoint_url="https://bedrock"), ErrorCode.NETWORK),
+        (NoCredentialsError(), ErrorCode.AUTH),
+        (ParamValidationError(report="blank text"), ErrorCode.INVALID_REQUEST),
+    ],
+)
+async def test_the_code_of_a_call_without_answer(error: BotoCoreError, code: ErrorCode) -> None:
+    assert (await failure(Broken(error))).code is code
+
+
+async def test_an_answer_without_output_is_the_providers_error() -> None:
+    class Empty:
+        def converse(self, **_: object) -> dict[str, object]:
+            return {}
+
+    assert (await failure(Empty())).code is ErrorCode.PROVIDER_ERROR
+
+
+async def test_an_accounts_own_key_goes_as_a_bearer_token() -> None:
+    account = Account("bedrock", "https://bedrock.test", "bk-1")
+    sent: list[AWSPreparedRequest] = []
+
+    def answer(request: AWSPreparedRequest, **_: object) -> AWSResponse:
+        sent.append(request)
+        return AWSResponse(request.url, 200, {"content-type": "application/json"}, Body(json.dumps(ANSWER).encode()))
+
+    bedrock.client_for(account, 5).meta.events.register_first("before-send.bedrock-runtime", answer)
+    assert (await bedrock.answer(account, "m", TALK, 5, NOW)).text == "Hi"
+    assert sent[0].url == "https://bedrock.test/model/m/converse"
+    assert sent[0].headers["Authorization"] == b"Bearer bk-1"
+
+
+def test_clients_are_kept_for_their_account() -> None:
+    assert bedrock.client_for(ACCOUNT, 5) is bedrock.client_for(ACCOUNT, 5)
+    assert bedrock.client_for(ACCOUNT, 5) is not bedrock.client_for(Account("bedrock", "", "bk-2"), 5)

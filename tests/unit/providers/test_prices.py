@@ -1,0 +1,58 @@
+import subprocess
+import sys
+
+import pytest
+
+from shared.domain.conversation import Usage
+from shared.providers import PROVIDERS, prices, provider_of
+
+SOME = Usage(1_000_000, 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("model", "cost"),
+    [
+        ("openai/gpt-4o-mini", 0.75),
+        ("openai/gpt-4o-mini-2024-07-18", 0.75),
+        ("bedrock/amazon.nova-lite-v1:0", 0.30),
+        ("sim/steady", 0.0),
+    ],
+)
+def test_the_cost_of_a_million_tokens_each_way(model: str, cost: float) -> None:
+    assert prices.cost_usd(model, SOME) == pytest.approx(cost)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "google", "mistral", "deepseek", "xai"])
+def test_every_hosted_provider_has_models_with_prices(provider: str) -> None:
+    known = prices.known_models(provider)
+    assert known
+    assert all(provider_of(model.id).name == provider for model in known)
+    assert all((prices.cost_usd(model.id, SOME) or 0) > 0 for model in known)
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-99-unheard-of", "custom/gpt-4o-mini"])
+def test_a_model_without_price_costs_nobody_knows_what(model: str) -> None:
+    assert prices.cost_usd(model, SOME) is None
+
+
+def test_no_tokens_cost_nothing() -> None:
+    assert prices.cost_usd("openai/gpt-4o-mini", Usage()) == 0
+
+
+def test_the_simulated_models_are_known_and_say_so() -> None:
+    known = prices.known_models("sim")
+    assert [model.id for model in known] == ["sim/steady", "sim/bold", "sim/contrarian", "sim/flaky"]
+    assert all("Simulated" in model.name for model in known)
+
+
+def test_no_provider_is_forgotten() -> None:
+    assert {name for name in PROVIDERS if prices.known_models(name)} == set(PROVIDERS) - {"custom"}
+
+
+def test_the_list_has_a_release() -> None:
+    assert prices.price_list().startswith("genai-prices 0.")
+
+
+def test_the_list_is_imported_only_when_a_price_is_asked_for() -> None:
+    program = "import sys, shared.providers.prices; sys.exit('genai_prices' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

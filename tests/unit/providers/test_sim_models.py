@@ -1,0 +1,45 @@
+import json
+
+import pytest
+
+from shared.domain.conversation import Case, Conversation, ErrorCode, Message, Role
+from shared.domain.simulation import fails
+from shared.providers.account import Account
+from shared.providers.complete import complete
+from shared.providers.errors import ProviderError
+from shared.providers.sim import MODEL_VERSION
+
+ACCOUNT = Account("sim", "")
+
+
+def about(scenario_id: str) -> Conversation:
+    return Conversation((Message(Role.USER, "Act. End with Rating: N"),), case=Case(scenario_id, {"risk": 4.0}))
+
+
+async def test_a_simulated_model_answers_without_network_or_key() -> None:
+    reply = await complete(ACCOUNT, "sim/steady", about("scn_1"), 5)
+    assert reply.model_version == MODEL_VERSION
+    assert reply.text.splitlines()[-1].startswith("Rating: ")
+    assert reply.usage.input_tokens == 6
+    assert reply.usage.output_tokens > 10
+
+
+async def test_flaky_fails_its_probes_for_good() -> None:
+    unlucky = next(case for case in (about(f"scn_{n}") for n in range(100)) if fails("flaky", case))
+    with pytest.raises(ProviderError) as caught:
+        await complete(ACCOUNT, "sim/flaky", unlucky, 5)
+    assert caught.value.code is ErrorCode.PROVIDER_ERROR
+    assert not caught.value.retryable
+
+
+async def test_a_schema_is_answered_with_json() -> None:
+    schema: dict[str, object] = {"type": "object", "properties": {"code": {"enum": ["1", "2"]}}}
+    asked = Conversation((Message(Role.USER, "Judge."),), json_schema=schema)
+    assert json.loads((await complete(ACCOUNT, "sim/bold", asked, 5)).text)["code"] in ("1", "2")
+
+
+async def test_an_unknown_simulated_model_is_an_invalid_request() -> None:
+    with pytest.raises(ProviderError) as caught:
+        await complete(ACCOUNT, "sim/clever", about("scn_1"), 5)
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
+    assert "sim/steady" in caught.value.message

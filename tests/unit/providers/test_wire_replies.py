@@ -1,0 +1,158 @@
+"""Replies as the providers document them, and what is read from them."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from shared.domain.conversation import ErrorCode, Reply, Usage
+from shared.providers import anthropic, bedrock, google, openai
+from shared.providers.errors import ProviderError
+
+
+def chat(message: dict[str, Any], finish_reason: str = "stop") -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1768478400,
+        "model": "gpt-5-mini-2025-08-07",
+        "choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish_reason}],
+        "usage": {
+            "prompt_tokens": 19,
+            "completion_tokens": 10,
+            "total_tokens": 29,
+            "completion_tokens_details": {"reasoning_tokens": 4},
+        },
+        "service_tier": "default",
+    }
+
+
+def message(content: list[dict[str, Any]], stop_reason: str = "end_turn") -> dict[str, Any]:
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-4-5-20251001",
+        "content": content,
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 12,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 100,
+            "output_tokens": 6,
+            "service_tier": "standard",
+        },
+    }
+
+
+def generated(parts: list[dict[str, Any]], finish_reason: str = "STOP") -> dict[str, Any]:
+    return {
+        "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": finish_reason, "index": 0}],
+        "usageMetadata": {
+            "promptTokenCount": 8,
+            "candidatesTokenCount": 5,
+            "thoughtsTokenCount": 20,
+            "totalTokenCount": 33,
+        },
+        "modelVersion": "gemini-2.5-flash",
+        "responseId": "r1",
+    }
+
+
+def converse(text: str, stop_reason: str = "end_turn") -> dict[str, Any]:
+    return {
+        "ResponseMetadata": {"HTTPStatusCode": 200},
+        "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
+        "stopReason": stop_reason,
+        "usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10},
+        "metrics": {"latencyMs": 300},
+    }
+
+
+def test_openai() -> None:
+    expected = Reply("Rating: 4", "gpt-5-mini-2025-08-07", Usage(19, 10), "stop")
+    assert openai.parse(chat({"content": "Rating: 4", "refusal": None})) == expected
+
+
+def test_openai_content_in_parts_leaves_out_the_thinking() -> None:
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Rating: 2"}]
+    assert openai.parse(chat({"content": parts})).text == "Rating: 2"
+
+
+def test_openai_a_refusal_by_the_model_is_its_answer() -> None:
+    assert openai.parse(chat({"content": None, "refusal": "I cannot."})).text == "I cannot."
+
+
+def test_openai_an_answer_cut_before_its_first_word_is_empty() -> None:
+    reply = openai.parse(chat({"content": None}, "length"))
+    assert (reply.text, reply.finish_reason) == ("", "length")
+
+
+def test_a_server_that_counts_no_tokens_is_understood() -> None:
+    body = {"choices": [{"message": {"content": "Hi"}}]}
+    assert openai.parse(body) == Reply("Hi", None, Usage(), None)
+
+
+def test_anthropic_counts_what_the_cache_served_as_input() -> None:
+    expected = Reply("Rating: 4", "claude-haiku-4-5-20251001", Usage(112, 6), "end_turn")
+    assert anthropic.parse(message([{"type": "text", "text": "Rating: 4"}])) == expected
+
+
+def test_anthropic_a_forced_tool_answers_json() -> None:
+    block = {"type": "tool_use", "id": "toolu_1", "name": "answer", "input": {"code": "3"}}
+    assert anthropic.parse(message([block], "tool_use")).text == '{"code":"3"}'
+
+
+def test_anthropic_thinking_is_left_out() -> None:
+    blocks = [{"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "Yes"}]
+    assert anthropic.parse(message(blocks)).text == "Yes"
+
+
+def test_google_counts_thinking_as_output_and_leaves_it_out() -> None:
+    parts = [{"text": "hm", "thought": True}, {"text": "Rating: "}, {"text": "4"}]
+    assert google.parse(generated(parts)) == Reply("Rating: 4", "gemini-2.5-flash", Usage(8, 25), "STOP")
+
+
+def test_google_an_answer_cut_before_its_first_word_is_empty() -> None:
+    body = {"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}]}
+    assert google.parse(body).text == ""
+
+
+def test_bedrock() -> None:
+    assert bedrock.parse(converse("Rating: 4")) == Reply("Rating: 4", None, Usage(7, 3), "end_turn")
+
+
+def test_bedrock_json_is_taken_out_of_its_fence() -> None:
+    assert bedrock.parse(converse('```json\n{"a": 1}\n```'), structured=True).text == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("parse", "body"),
+    [
+        (openai.parse, chat({"content": ""}, "content_filter")),
+        (anthropic.parse, message([], "refusal")),
+        (google.parse, {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {}}),
+        (google.parse, {"candidates": [{"finishReason": "SAFETY", "index": 0}]}),
+        (bedrock.parse, converse("Blocked.", "guardrail_intervened")),
+        (bedrock.parse, converse("", "content_filtered")),
+    ],
+)
+def test_what_the_api_withheld_is_content_filtered(parse: Any, body: dict[str, Any]) -> None:
+    with pytest.raises(ProviderError) as caught:
+        parse(body)
+    assert caught.value.code is ErrorCode.CONTENT_FILTERED
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize("parse", [openai.parse, anthropic.parse, bedrock.parse])
+@pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, {"error": {"message": "x"}}, {"content": "text"}])
+def test_a_body_without_an_answer_is_not_understood(parse: Any, body: Any) -> None:
+    with pytest.raises(ValidationError):
+        parse(body)
+
+
+def test_google_without_candidates_is_the_providers_error() -> None:
+    with pytest.raises(ProviderError) as caught:
+        google.parse({"usageMetadata": {}})
+    assert caught.value.code is ErrorCode.PROVIDER_ERROR

@@ -1,0 +1,172 @@
+"""What goes over the wire, format by format."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.domain.conversation import Conversation, ErrorCode, Message, Role
+from shared.providers import PROVIDERS, anthropic, bedrock, google, openai
+from shared.providers.account import Account
+from shared.providers.errors import ProviderError
+from shared.providers.wire import WireRequest
+
+TALK = Conversation(
+    (
+        Message(Role.SYSTEM, "Be brief."),
+        Message(Role.USER, "Hello"),
+        Message(Role.ASSISTANT, "Hi"),
+        Message(Role.USER, "Rate it"),
+    )
+)
+CLOSED = {
+    "type": "object",
+    "properties": {"code": {"type": "string"}},
+    "required": ["code"],
+    "additionalProperties": False,
+}
+OPEN = {"type": "object", "properties": {"code": {"type": "string"}}}
+
+
+def account(provider: str = "openai", key: str | None = "sk-test") -> Account:
+    return Account(provider, PROVIDERS[provider].base_url or "http://localhost:11434/v1/", key)
+
+
+def body(request: WireRequest) -> dict[str, Any]:
+    return dict(request.body)
+
+
+class TestOpenAI:
+    def test_all_messages_go_in_their_order(self) -> None:
+        request = openai.request_for(account(), "gpt-5-mini", TALK)
+        assert request.url == "https://api.openai.com/v1/chat/completions"
+        assert request.headers == {"authorization": "Bearer sk-test"}
+        assert request.body == {
+            "model": "gpt-5-mini",
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "Hello"},
+                {"role": "assistant", "content": "Hi"},
+                {"role": "user", "content": "Rate it"},
+            ],
+        }
+
+    @pytest.mark.parametrize(
+        ("provider", "name"),
+        [
+            ("openai", "max_completion_tokens"),
+            ("xai", "max_completion_tokens"),
+            ("mistral", "max_tokens"),
+            ("deepseek", "max_tokens"),
+            ("custom", "max_tokens"),
+        ],
+    )
+    def test_the_limit_has_the_name_that_the_provider_knows(self, provider: str, name: str) -> None:
+        limited = replace(TALK, max_output_tokens=100, temperature=0.0)
+        sent = openai.request_for(account(provider), "m", limited).body
+        assert sent[name] == 100
+        assert sent["temperature"] == 0.0
+        assert len(sent) == 4
+
+    def test_a_server_without_key_gets_no_authorization(self) -> None:
+        request = openai.request_for(account("custom", None), "llama", TALK)
+        assert request.url == "http://localhost:11434/v1/chat/completions"
+        assert request.headers == {}
+
+    @pytest.mark.parametrize(("schema", "strict"), [(CLOSED, True), (OPEN, False), ({"items": [OPEN]}, False)])
+    def test_a_schema_is_strict_when_openai_would_take_it_so(self, schema: dict[str, object], strict: bool) -> None:
+        sent = body(openai.request_for(account(), "m", replace(TALK, json_schema=schema)))
+        assert sent["response_format"] == {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": schema, "strict": strict},
+        }
+
+    def test_deepseek_is_told_the_schema_in_words(self) -> None:
+        sent = body(openai.request_for(account("deepseek"), "m", replace(TALK, json_schema=CLOSED)))
+        assert sent["response_format"] == {"type": "json_object"}
+        assert '"required":["code"]' in sent["messages"][0]["content"]
+
+
+class TestAnthropic:
+    def test_the_system_prompt_stands_beside_the_messages(self) -> None:
+        request = anthropic.request_for(account("anthropic"), "claude-haiku-4-5", TALK)
+        assert request.url == "https://api.anthropic.com/v1/messages"
+        assert request.headers == {"x-api-key": "sk-test", "anthropic-version": "2023-06-01"}
+        assert request.body == {
+            "model": "claude-haiku-4-5",
+            "max_tokens": 4096,
+            "system": "Be brief.",
+            "messages": [
+                {"role": "user", "content": "Hello"},
+                {"role": "assistant", "content": "Hi"},
+                {"role": "user", "content": "Rate it"},
+            ],
+        }
+
+    def test_a_schema_is_a_forced_tool(self) -> None:
+        sent = body(anthropic.request_for(account("anthropic"), "m", replace(TALK, json_schema=CLOSED)))
+        assert sent["tools"][0]["input_schema"] == CLOSED
+        assert sent["tool_choice"] == {"type": "tool", "name": sent["tools"][0]["name"]}
+
+    def test_limit_and_temperature_are_passed_on(self) -> None:
+        asked = replace(TALK, max_output_tokens=9, temperature=0.5)
+        sent = body(anthropic.request_for(account("anthropic"), "m", asked))
+        assert (sent["max_tokens"], sent["temperature"]) == (9, 0.5)
+
+
+class TestGoogle:
+    def test_the_assistant_is_called_model(self) -> None:
+        request = google.request_for(account("google"), "gemini-2.5-flash", TALK)
+        assert request.url.endswith("/v1beta/models/gemini-2.5-flash:generateContent")
+        assert request.headers == {"x-goog-api-key": "sk-test"}
+        assert request.body == {
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "contents": [
+                {"role": "user", "parts": [{"text": "Hello"}]},
+                {"role": "model", "parts": [{"text": "Hi"}]},
+                {"role": "user", "parts": [{"text": "Rate it"}]},
+            ],
+        }
+
+    def test_sampling_and_schema_are_generation_config(self) -> None:
+        asked = replace(TALK, max_output_tokens=9, temperature=0.0, json_schema=CLOSED)
+        assert body(google.request_for(account("google"), "m", asked))["generationConfig"] == {
+            "temperature": 0.0,
+            "maxOutputTokens": 9,
+            "responseMimeType": "application/json",
+            "responseJsonSchema": CLOSED,
+        }
+
+    def test_a_model_name_cannot_leave_its_place_in_the_path(self) -> None:
+        request = google.request_for(account("google"), "../x?y", TALK)
+        assert request.url.endswith("/models/..%2Fx%3Fy:generateContent")
+
+
+class TestBedrock:
+    def test_converse_takes_content_blocks(self) -> None:
+        asked = replace(TALK, max_output_tokens=9, temperature=0.5)
+        assert bedrock.converse_arguments("amazon.nova-lite-v1:0", asked) == {
+            "modelId": "amazon.nova-lite-v1:0",
+            "system": [{"text": "Be brief."}],
+            "messages": [
+                {"role": "user", "content": [{"text": "Hello"}]},
+                {"role": "assistant", "content": [{"text": "Hi"}]},
+                {"role": "user", "content": [{"text": "Rate it"}]},
+            ],
+            "inferenceConfig": {"temperature": 0.5, "maxTokens": 9},
+        }
+
+    def test_a_schema_is_told_in_words(self) -> None:
+        told = bedrock.converse_arguments("m", replace(TALK, json_schema=CLOSED))["system"]
+        assert '"required":["code"]' in told[1]["text"]
+
+
+def test_a_request_never_shows_its_headers() -> None:
+    assert "sk-test" not in repr(openai.request_for(account(), "m", TALK))
+
+
+def test_a_key_that_no_header_can_carry_is_refused_without_showing_it() -> None:
+    with pytest.raises(ProviderError) as caught:
+        openai.request_for(account(key="sk-gehéim\nx: y"), "m", TALK)
+    assert caught.value.code is ErrorCode.AUTH
+    assert "sk-" not in str(caught.value)
