@@ -27,7 +27,12 @@ def _not_blank(text: str) -> str:
 Text = Annotated[str, StringConstraints(strict=True, max_length=TEXT_LENGTH), AfterValidator(_not_blank)]
 Document = Annotated[dict[str, Any], AfterValidator(_fit)]
 """A JSON object that is kept as it is."""
-Score = Annotated[FiniteFloat, Field(strict=True)]
+_BOUND = 1_000_000_000
+Score = (
+    Annotated[int, Field(strict=True, ge=-_BOUND, le=_BOUND)]
+    | Annotated[FiniteFloat, Field(strict=True, ge=-_BOUND, le=_BOUND)]
+)
+"""Whole numbers stay whole."""
 
 
 class MessageItem(BaseModel):

@@ -1,4 +1,4 @@
-"""Generations of scenarios: begin one, ask how far it is. A matrix is there at once, what a model writes comes later."""
+"""Generations of scenarios: begin one, ask how far it is. A matrix is there at once, what a model writes is not."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,0 +1,323 @@
+"""Definitions and scenarios over HTTP."""
+
+import json
+from typing import Any
+
+import pytest
+
+from generate import app as generate
+from shared.domain.generations import GenerationStatus
+from shared.settings import Settings
+from shared.store import clients
+from tests.unit.api.client import Client, Context
+
+RISK = {"name": "risk", "levels": [{"score": 1, "label": "low"}, {"score": 2.5, "label": "high", "options": ["much"]}]}
+CONTENT = {"template": "There is [risk] risk.", "dimensions": [RISK], "decision": {"pattern": r"rating:\s*([1-5])"}}
+
+
+def create(client: Client, **fields: Any) -> str:
+    made = client.post("/v1/definitions", {"name": "one", "content": CONTENT, **fields})
+    assert made.status == 201, made.text
+    return str(made.json()["id"])
+
+
+@pytest.fixture
+def path(client: Client) -> str:
+    return f"/v1/definitions/{create(client)}"
+
+
+def prompts(client: Client, path: str) -> list[str]:
+    items = client.get(f"{path}/scenarios", query={"limit": 100}).json()["items"]
+    return [item["messages"][0]["content"] for item in items]
+
+
+def test_a_definition_is_answered_in_full(client: Client) -> None:
+    answer = client.post("/v1/definitions", {"name": "one", "folder": "f", "tags": ["b", "a"], "content": CONTENT})
+    made = answer.json()
+    assert answer.status == 201
+    assert made.pop("content")["template"] == CONTENT["template"]
+    assert made == {
+        "id": made["id"],
+        "name": "one",
+        "folder": "f",
+        "tags": ["a", "b"],
+        "version": 1,
+        "parentId": None,
+        "parentVersion": None,
+        "scenarioCount": 0,
+        "warnings": [],
+        "createdAt": made["createdAt"],
+        "updatedAt": made["createdAt"],
+    }
+
+
+def test_numbers_and_texts_of_a_content_come_back_as_sent(client: Client, path: str) -> None:
+    content = client.get(path).json()["content"]
+    levels = content["dimensions"][0]["levels"]
+    assert json.dumps([level["score"] for level in levels]) == "[1, 2.5]"
+    assert (levels[1]["options"], content["decision"]["pattern"]) == (["much"], r"rating:\s*([1-5])")
+
+
+def test_a_dimension_without_placeholder_is_a_warning(client: Client) -> None:
+    answer = client.post("/v1/definitions", {"name": "one", "content": {"template": "x", "dimensions": [RISK]}})
+    assert answer.status == 201
+    assert [warning["field"] for warning in answer.json()["warnings"]] == ["content.dimensions.0"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": "one"}, "content"),
+        ({"content": CONTENT}, "name"),
+        ({"name": "one", "content": {}}, "content"),
+        ({"name": "one", "content": {"template": "[nothing]"}}, "content.template"),
+        ({"name": " ", "content": CONTENT}, "name"),
+        ({"name": 7, "content": CONTENT}, "name"),
+        ({"name": "one", "content": CONTENT, "colour": "red"}, "colour"),
+        ({"name": "one", "content": {**CONTENT, "colour": "red"}}, "content.colour"),
+        ({"name": "one", "content": {**CONTENT, "maxTurns": 0}}, "content.maxTurns"),
+        ({"name": "one", "content": {**CONTENT, "maxTurns": "2"}}, "content.maxTurns"),
+        ({"name": "one", "content": {**CONTENT, "decision": {"pattern": "("}}}, "content.decision.pattern"),
+        ({"name": "one", "content": {**CONTENT, "decision": {"judgeModel": "x/y"}}}, "content.decision.judgeModel"),
+        ({"name": "one", "content": {**CONTENT, "dimensions": [{"name": "risk"}]}}, "content.dimensions.0.levels"),
+        ({"name": "one", "content": {"template": "x", "dimensions": [RISK, RISK]}}, "content.dimensions.1.name"),
+        ({"name": "one", "tags": "a", "content": CONTENT}, "tags"),
+        ({"name": "one", "content": [CONTENT]}, "content"),
+        ([], "body"),
+    ],
+)
+def test_a_bad_definition_is_a_problem_that_names_the_field(client: Client, body: Any, field: str) -> None:
+    answer = client.post("/v1/definitions", body)
+    assert answer.status == 422
+    assert field in answer.fields()
+
+
+def test_malformed_json_is_a_bad_request(client: Client) -> None:
+    assert client.post("/v1/definitions", body="{").status == 400
+
+
+def test_a_body_of_2_mb_is_too_large(client: Client) -> None:
+    answer = client.post("/v1/definitions", {"name": "one", "content": {"template": "x" * 2_000_000}})
+    assert (answer.status, answer.headers["Content-Type"]) == (413, "application/problem+json")
+
+
+def test_lists_hold_what_was_asked_for(client: Client) -> None:
+    create(client, name="Privacy", tags=["a"], folder="values")
+    create(client, name="Facts", tags=["b"])
+    for query in ({"search": "PRIV"}, {"tag": "a"}, {"folder": "values"}):
+        assert [item["name"] for item in client.get("/v1/definitions", query=query).json()["items"]] == ["Privacy"]
+
+
+def test_a_list_goes_on_with_its_cursor(client: Client) -> None:
+    for number in range(3):
+        create(client, name=f"number {number}")
+    first = client.get("/v1/definitions", query={"limit": 2}).json()
+    rest = client.get("/v1/definitions", query={"limit": 2, "cursor": first["nextCursor"]}).json()
+    assert (len(first["items"]), len(rest["items"]), rest["nextCursor"]) == (2, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": 101}, "limit"),
+        ({"limit": "abc"}, "limit"),
+        ({"cursor": "nonsense"}, "cursor"),
+        ({"cursor": "YzE6"}, "cursor"),
+    ],
+)
+@pytest.mark.parametrize("list_of", ["/v1/definitions", "{path}/scenarios", "{path}/ancestors", "{path}/descendants"])
+def test_a_bad_page_is_a_problem(client: Client, path: str, list_of: str, query: dict[str, Any], field: str) -> None:
+    answer = client.get(list_of.format(path=path), query=query)
+    assert (answer.status, answer.fields()) == (422, [field])
+
+
+def test_a_change_of_content_makes_the_next_version(client: Client, path: str) -> None:
+    changed = client.patch(path, {"content": {"system": "Be brief.", "decision": None}}).json()
+    assert (changed["version"], changed["content"]["system"], changed["content"]["decision"]) == (2, "Be brief.", None)
+    first = client.get(path, query={"version": 1}).json()
+    assert (first["version"], first["content"]["system"]) == (1, None)
+
+
+def test_a_null_folder_is_none_and_one_left_out_stays(client: Client) -> None:
+    path = f"/v1/definitions/{create(client, folder='f')}"
+    assert client.patch(path, {"name": "two"}).json()["folder"] == "f"
+    assert client.patch(path, {"folder": None}).json()["folder"] is None
+
+
+def test_a_version_that_there_is_not_is_not_found(client: Client, path: str) -> None:
+    assert client.get(path, query={"version": 2}).status == 404
+
+
+def test_a_deleted_definition_is_not_found(client: Client, path: str) -> None:
+    assert client.delete(path).status == 204
+    assert client.get(path).status == 404
+    assert client.delete(path).status == 404
+
+
+def test_a_fork_knows_its_parent_and_both_ends_find_each_other(client: Client, path: str) -> None:
+    fork = client.post(f"{path}/fork", {"name": "mine", "content": {"system": "s"}})
+    made = fork.json()
+    assert (fork.status, made["parentId"], made["parentVersion"]) == (201, path.rpartition("/")[2], 1)
+    assert made["content"]["template"] == CONTENT["template"]
+    assert [one["name"] for one in client.get(f"{path}/descendants").json()["items"]] == ["mine"]
+    ancestors = client.get(f"/v1/definitions/{made['id']}/ancestors").json()["items"]
+    assert [one["id"] for one in ancestors] == [made["parentId"]]
+
+
+def test_all_of_another_workspace_is_not_found(client: Client, path: str, stranger: str) -> None:
+    item = {"items": [{"prompt": "x"}]}
+    answers = [
+        client.get(path, token=stranger),
+        client.patch(path, {"name": "mine"}, token=stranger),
+        client.delete(path, token=stranger),
+        client.post(f"{path}/fork", {}, token=stranger),
+        client.get(f"{path}/ancestors", token=stranger),
+        client.get(f"{path}/descendants", token=stranger),
+        client.get(f"{path}/scenarios", token=stranger),
+        client.post(f"{path}/scenarios", item, token=stranger),
+        client.post(f"{path}/scenarios/generate", {"mode": "matrix"}, token=stranger),
+        client.post(f"{path}/scenarios/import", {"format": "jsonl", "content": '{"prompt": "x"}'}, token=stranger),
+        client.get(f"{path}/scenarios/generations/gen_1", token=stranger),
+    ]
+    assert [answer.status for answer in answers] == [404] * len(answers)
+
+
+def test_added_scenarios_are_answered_with_their_ids_in_order(client: Client, path: str) -> None:
+    items = [
+        {"prompt": "one", "name": "first", "dimensions": {"risk": 2}, "metadata": {"source": {"page": 7}}},
+        {"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "two"}]},
+    ]
+    added = client.post(f"{path}/scenarios", {"items": items})
+    read = client.get(f"{path}/scenarios").json()["items"]
+    assert (added.status, added.json()) == (201, {"ids": [item["id"] for item in read], "total": 2})
+    assert read[0] == {
+        "id": read[0]["id"],
+        "name": "first",
+        "messages": [{"role": "user", "content": "one"}],
+        "dimensions": {"risk": 2},
+        "metadata": {"source": {"page": 7}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("item", "field"),
+    [
+        ({}, "items.0"),
+        ({"prompt": "x", "messages": [{"role": "user", "content": "x"}]}, "items.0"),
+        ({"prompt": " "}, "items.0.prompt"),
+        ({"prompt": "x", "colour": 1}, "items.0.colour"),
+        ({"messages": [{"role": "robot", "content": "x"}]}, "items.0.messages.0.role"),
+        ({"prompt": "x", "dimensions": {"risk": "1"}}, "items.0.dimensions.risk"),
+        ({"prompt": "x", "metadata": [1]}, "items.0.metadata"),
+    ],
+)
+def test_a_bad_scenario_is_named(client: Client, path: str, item: dict[str, Any], field: str) -> None:
+    answer = client.post(f"{path}/scenarios", {"items": [item]})
+    assert answer.status == 422
+    assert any(named == field or named.startswith(f"{field}.") for named in answer.fields()), answer.text
+
+
+def test_metadata_that_is_nested_too_deeply_is_refused(client: Client, path: str) -> None:
+    deep = '{"n":' * 300 + "1" + "}" * 300
+    answer = client.post(f"{path}/scenarios", body=f'{{"items": [{{"prompt": "x", "metadata": {deep}}}]}}')
+    assert (answer.status, answer.fields()) == (422, ["items.0.metadata"])
+
+
+@pytest.mark.parametrize("count", [0, 1_001])
+def test_a_list_of_scenarios_has_from_1_to_1000(client: Client, path: str, count: int) -> None:
+    answer = client.post(f"{path}/scenarios", {"items": [{"prompt": "x"}] * count})
+    assert (answer.status, answer.fields()) == (422, ["items"])
+
+
+def test_an_import_is_told_about_by_line(client: Client, path: str) -> None:
+    body = {"format": "csv", "content": "prompt,risk\nfine,1\nbad,much\n"}
+    answer = client.post(f"{path}/scenarios/import", body)
+    assert (answer.status, answer.fields()) == (422, ["lines.3"])
+    answer = client.post(f"{path}/scenarios/import", {**body, "content": "prompt,risk\nfine,1\n"})
+    assert (answer.status, answer.json()["total"], prompts(client, path)) == (201, 1, ["fine"])
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [({"format": "xml", "content": "x"}, "format"), ({"format": "csv"}, "content"), ({"content": "x"}, "format")],
+)
+def test_an_import_of_no_format_is_refused(client: Client, path: str, body: dict[str, str], field: str) -> None:
+    answer = client.post(f"{path}/scenarios/import", body)
+    assert (answer.status, answer.fields()) == (422, [field])
+
+
+def test_a_matrix_is_there_when_it_is_answered(client: Client, path: str) -> None:
+    answer = client.post(f"{path}/scenarios/generate", {"mode": "matrix"})
+    generation = answer.json()
+    assert (answer.status, generation["status"], generation["progress"]) == (
+        201,
+        "COMPLETED",
+        {"total": 2, "completed": 2},
+    )
+    assert prompts(client, path) == ["There is low risk.", "There is much risk."]
+    assert client.get(f"{path}/scenarios/generations/{generation['id']}").json() == generation
+
+
+def test_a_matrix_may_replace_all_others(client: Client, path: str) -> None:
+    for replace, count in ((False, 2), (False, 4), (True, 2)):
+        client.post(f"{path}/scenarios/generate", {"mode": "matrix", "replace": replace})
+        assert len(prompts(client, path)) == count
+        assert client.get(path).json()["scenarioCount"] == count
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "mode"),
+        ({"mode": "magic"}, "mode"),
+        ({"mode": "matrix", "options": "all"}, "options"),
+        ({"mode": "matrix", "seed": -1}, "seed"),
+        ({"mode": "matrix", "model": "sim/steady"}, "model"),
+        ({"mode": "llm"}, "model"),
+        ({"mode": "llm", "model": "nobody/x"}, "model"),
+        ({"mode": "llm", "model": "openai/gpt-5-mini"}, "model"),
+        ({"mode": "matrix", "replace": "yes"}, "replace"),
+    ],
+)
+def test_a_bad_generation_is_refused(client: Client, path: str, body: dict[str, Any], field: str) -> None:
+    answer = client.post(f"{path}/scenarios/generate", body)
+    assert (answer.status, answer.fields()) == (422, [field])
+
+
+def test_nothing_is_generated_without_a_template(client: Client) -> None:
+    path = f"/v1/definitions/{create(client, content={'system': 's'})}"
+    assert client.post(f"{path}/scenarios/generate", {"mode": "matrix"}).status == 422
+
+
+def test_too_many_combinations_are_refused_before_any_is_written(client: Client) -> None:
+    levels = [{"score": score, "label": str(score)} for score in range(10)]
+    dimensions = [{"name": f"d{number}", "levels": levels} for number in range(30)]
+    path = f"/v1/definitions/{create(client, content={'template': 'x', 'dimensions': dimensions})}"
+    answer = client.post(f"{path}/scenarios/generate", {"mode": "matrix"})
+    assert (answer.status, prompts(client, path)) == (422, [])
+
+
+def test_a_model_writes_the_scenarios_as_queued_work(client: Client, path: str, cloud: Settings) -> None:
+    answer = client.post(f"{path}/scenarios/generate", {"mode": "llm", "model": "sim/steady"})
+    generation = answer.json()
+    assert (answer.status, generation["status"]) == (202, "QUEUED")
+    [message] = clients.sqs().receive_message(QueueUrl=cloud.generate_queue_url)["Messages"]
+    assert generate.handler(sqs_event(message["Body"]), GenerateContext()) == {"batchItemFailures": []}
+    told = client.get(f"{path}/scenarios/generations/{generation['id']}").json()
+    assert (told["status"], told["progress"]) == (GenerationStatus.COMPLETED, {"total": 2, "completed": 2})
+    assert len(prompts(client, path)) == 2
+
+
+def test_a_generation_that_there_is_not_is_not_found(client: Client, path: str) -> None:
+    assert client.get(f"{path}/scenarios/generations/gen_1").status == 404
+
+
+class GenerateContext(Context):
+    def get_remaining_time_in_millis(self) -> int:
+        return 300_000
+
+
+def sqs_event(body: str) -> dict[str, Any]:
+    attributes = {"ApproximateReceiveCount": "1"}
+    return {"Records": [{"messageId": "m1", "body": body, "attributes": attributes, "eventSource": "aws:sqs"}]}
