@@ -9,9 +9,9 @@ from itertools import groupby
 from shared.domain.barrier import Node
 from shared.domain.transcripts import Outcome
 from shared.errors import RetryableError
-from shared.recording import record
 from shared.probing.tally import Tally
 from shared.probing.work import Work
+from shared.recording import record
 from shared.settings import settings
 from shared.store import barrier, queues
 from shared.store.clients import AWS_ERRORS
@@ -66,8 +66,11 @@ class Committer:
         """Records everything taken so far.
 
         What a model has answered is paid for, so a commit that fails is tried again with the next one; each of its
-        steps may be repeated.
+        steps may be repeated. Whoever asked may be cancelled, the commit goes on: `finish` waits for it.
         """
+        await asyncio.shield(asyncio.ensure_future(self._commit()))
+
+    async def _commit(self) -> None:
         async with self._one_at_a_time:
             finished, self._finished = self._finished, []
             waiting, self._ended = self._ended, []

@@ -12,7 +12,7 @@ from shared.domain.barrier import FANOUT, Node
 from shared.domain.claims import Claim, divide
 from shared.domain.definitions import Content
 from shared.domain.runs import Action, IllegalMove, Run, RunStatus
-from shared.errors import Conflict, Invalid
+from shared.errors import AppError, Conflict, Invalid
 from shared.messages import ProbeSlice
 from shared.probing.watch import Watch
 from shared.probing.work import Setting, Work
@@ -36,10 +36,15 @@ class Intake:
         """None when the run is over, paused or gone. Raises for a message that makes no sense."""
         piece = ProbeSlice.model_validate_json(delivery.body)
         run = await self._watch.open_run(piece.run, piece.epoch)
-        if run is None:
-            return None
-        _check(piece, run)
-        return await asyncio.to_thread(self._claim, piece, delivery, run)
+        return await asyncio.to_thread(self._take, piece, delivery, run) if run else None
+
+    def _take(self, piece: ProbeSlice, delivery: Delivery, run: Run) -> Work:
+        try:
+            _check(piece, run)
+            return self._claim(piece, delivery, run)
+        except AppError as error:
+            barrier.blame(piece.run, Node(0, piece.leaf), error.detail)
+            raise
 
     def _claim(self, piece: ProbeSlice, delivery: Delivery, run: Run) -> Work:
         setting = _setting(run, piece)

@@ -31,6 +31,7 @@ from shared.providers.account import Account
 from shared.providers.errors import PleaseWait, ProviderError
 from shared.settings import settings
 from shared.store import queues
+from shared.store.clients import AWS_ERRORS
 from shared.store.queues import Delivery
 
 MOST_CONCURRENT = 50
@@ -44,10 +45,14 @@ MOST_HANDOFFS = 20
 class Worker:
     """Until `ends_at` (seconds since 1970) at the latest. A worker is for one invocation."""
 
-    def __init__(self, provider: str, ends_at: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, provider: str, ends_at: float, clock: Callable[[], float] = time.time, linger_seconds: int = 1
+    ) -> None:
+        """`linger_seconds` is how long a receive waits for a message to come."""
         self.tally = Tally()
         self._queue_url = settings().probe_queue_url(provider)
         self._clock = clock
+        self._linger_seconds = linger_seconds
         self._last_commit_at = ends_at - MARGIN_SECONDS
         self._watch = Watch()
         self._intake = Intake(uuid.uuid4().hex[:12], ends_at, self._watch, clock)
@@ -125,7 +130,7 @@ class Worker:
         return min((slots_of(work.setting.account) for work in self._backlog), default=MOST_CONCURRENT // 2)
 
     async def _fetch(self) -> None:
-        deliveries = await asyncio.to_thread(queues.receive, self._queue_url, 1, 1)
+        deliveries = await asyncio.to_thread(queues.receive, self._queue_url, 1, self._linger_seconds)
         await self._accept(deliveries)
         self._fetching = None
         self._is_dry = not deliveries
@@ -141,7 +146,7 @@ class Worker:
         for delivery in deliveries:
             try:
                 work = await self._intake.accept(delivery)
-            except (ValidationError, AppError):
+            except (ValidationError, AppError, *AWS_ERRORS):
                 await asyncio.to_thread(queues.show_again, delivery, backoff_seconds(delivery))
                 self._refused.append(delivery)
                 continue

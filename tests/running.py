@@ -1,0 +1,81 @@
+"""A run as the capability starts it, without definition and API: for tests of what comes after."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.domain.conversation import Message, Role
+from shared.domain.plan import Plan
+from shared.domain.runs import Run
+from shared.domain.scenarios import Scenario
+from shared.ids import new_id
+from shared.messages import DispatchOrder, ProbeSlice, RunRef
+from shared.settings import settings
+from shared.store import keys, queues, runs, scenarios, snapshots
+from shared.store.queues import Delivery
+from shared.store.snapshots import Snapshot
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+RATING = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
+
+
+@dataclass
+class Given:
+    """What a run is started with."""
+
+    scenario_count: int = 6
+    models: tuple[str, ...] = ("sim/steady",)
+    repeats: int = 1
+    content: dict[str, Any] = field(default_factory=lambda: dict(RATING))
+    workspace: str = "ws_a"
+
+    def start(self) -> Run:
+        definition_id = new_id("def")
+        manifest = scenarios.append(self.workspace, definition_id, map(scenario, range(self.scenario_count)))
+        run_id = new_id("run")
+        run = Run(
+            workspace=self.workspace,
+            id=run_id,
+            definition_id=definition_id,
+            definition_version=1,
+            plan=Plan(self.models, (self.scenario_count,), repeats=self.repeats),
+            sample_percentage=100,
+            sample_seed=1,
+            snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id)),
+            created_at=NOW,
+            updated_at=NOW,
+        )
+        snapshots.put(run.snapshot_key, Snapshot(self.content, manifest, tuple(range(self.scenario_count))))
+        return runs.create(run, {"total": run.plan.total})
+
+
+def scenario(number: int) -> Scenario:
+    text = f"Question {number}. End with the line `Rating: N`."
+    return Scenario("", f"case {number}", (Message(Role.USER, text),), {"stakes": float(number % 5 + 1)})
+
+
+def ref_of(run: Run) -> RunRef:
+    return RunRef(run.workspace, run.id)
+
+
+def order_of(run: Run) -> DispatchOrder:
+    return DispatchOrder(workspace=run.workspace, run_id=run.id, epoch=run.epoch)
+
+
+def slice_of(run: Run, indexes: list[int], leaf: int = 0) -> ProbeSlice:
+    return ProbeSlice(workspace=run.workspace, run_id=run.id, epoch=run.epoch, leaf=leaf, indexes=indexes)
+
+
+def delivered(*pieces: ProbeSlice, provider: str = "sim") -> list[Delivery]:
+    """Sends the slices and receives them again."""
+    url = settings().probe_queue_url(provider)
+    queues.send(url, pieces)
+    return [delivery for _ in pieces for delivery in queues.receive(url, 1)]
+
+
+def waiting(url: str) -> list[str]:
+    """The bodies of all messages that can be received now."""
+    bodies: list[str] = []
+    while found := queues.receive(url, 10):
+        bodies += [delivery.body for delivery in found]
+    return bodies

@@ -1,0 +1,39 @@
+from shared.domain.conversation import Message, Role
+from shared.domain.decisions import excerpt, read_decision
+
+RATING = r"(?im)^rating:\s*([1-5])"
+
+
+def said(*answers: str) -> list[Message]:
+    return [Message(Role.ASSISTANT, answer) for answer in answers]
+
+
+def test_the_first_group_is_the_code() -> None:
+    assert read_decision(RATING, said("It depends.\nRating: 4")) == ("4", "It depends. Rating: 4")
+
+
+def test_the_last_word_of_an_answer_counts() -> None:
+    found = read_decision(RATING, said("Rating: 2\nOn reflection:\nRating: 5"))
+    assert found is not None
+    assert found[0] == "5"
+
+
+def test_the_last_answer_with_a_decision_counts() -> None:
+    found = read_decision(RATING, said("Rating: 2", "I stand by it."))
+    assert found is not None
+    assert found[0] == "2"
+
+
+def test_users_decide_nothing() -> None:
+    assert read_decision(RATING, [Message(Role.USER, "Rating: 1")]) is None
+
+
+def test_a_group_beyond_the_codes_is_other() -> None:
+    found = read_decision(r"answer: (\w+)", said("answer: maybe"))
+    assert found is not None
+    assert found[0] == "other"
+
+
+def test_an_excerpt_is_one_line_cut_at_a_word() -> None:
+    assert excerpt("a\n  b") == "a b"
+    assert excerpt("word " * 100).endswith("word …")

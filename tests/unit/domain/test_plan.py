@@ -1,0 +1,58 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.plan import Plan, Probe
+
+plans = st.builds(
+    Plan,
+    targets=st.integers(1, 4).map(lambda count: tuple(f"sim/{number}" for number in range(count))),
+    segments=st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple),
+    personas=st.integers(1, 3),
+    repeats=st.integers(1, 3),
+)
+
+
+@given(plans)
+def test_every_index_stands_for_one_probe_and_back(plan: Plan) -> None:
+    probes = [plan.probe(index) for index in range(plan.total)]
+    assert [plan.index(probe) for probe in probes] == list(range(plan.total))
+    assert len(set(probes)) == plan.total
+
+
+@given(plans, st.integers(1, 5))
+def test_an_expansion_changes_no_index(plan: Plan, more: int) -> None:
+    expanded = Plan(plan.targets, (*plan.segments, more), plan.personas, plan.repeats)
+    assert [expanded.probe(index) for index in range(plan.total)] == [plan.probe(index) for index in range(plan.total)]
+    assert expanded.total > plan.total
+
+
+@given(plans)
+def test_the_ranges_of_all_targets_are_all_indexes(plan: Plan) -> None:
+    spans = [span for target in range(len(plan.targets)) for span in plan.target_ranges(target)]
+    assert sorted(index for span in spans for index in span) == list(range(plan.total))
+
+
+@given(plans)
+def test_the_range_of_a_target_holds_its_probes_only(plan: Plan) -> None:
+    for target in range(len(plan.targets)):
+        assert {plan.probe(index).target for span in plan.target_ranges(target) for index in span} == {target}
+
+
+@given(plans, st.data())
+def test_the_indexes_of_a_scenario_are_its_probes_in_order(plan: Plan, data: st.DataObject) -> None:
+    scenario = data.draw(st.integers(0, plan.scenarios - 1))
+    expected = [index for index in range(plan.total) if plan.probe(index).scenario == scenario]
+    assert sorted(plan.scenario_indexes(scenario)) == expected
+
+
+def test_probes_of_one_target_lie_next_to_each_other() -> None:
+    plan = Plan(("a/x", "b/y"), (2,), repeats=2)
+    assert plan.probe(0) == Probe(0, 0, 0, 0)
+    assert plan.probe(3) == Probe(1, 0, 0, 1)
+    assert plan.probe(4) == Probe(0, 1, 0, 0)
+
+
+def test_an_index_beyond_the_plan_stands_for_nothing() -> None:
+    with pytest.raises(IndexError):
+        Plan(("a/x",), (2,)).probe(2)

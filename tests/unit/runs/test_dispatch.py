@@ -1,0 +1,94 @@
+import pytest
+from running import NOW, Given, order_of, ref_of, waiting
+
+from shared.domain.barrier import Node
+from shared.domain.runs import Action
+from shared.messages import ProbeSlice
+from shared.runs import dispatch
+from shared.settings import Settings
+from shared.store import barrier, clients, outbox, runs
+
+
+def plenty() -> float:
+    return 600.0
+
+
+def sent(cloud: Settings, provider: str) -> list[ProbeSlice]:
+    return [ProbeSlice.model_validate_json(body) for body in waiting(cloud.probe_queue_url(provider))]
+
+
+def indexes(slices: list[ProbeSlice]) -> list[int]:
+    return sorted(index for piece in slices for index in piece.indexes)
+
+
+def test_every_probe_is_sent_once_to_its_providers_queue(cloud: Settings) -> None:
+    run = Given(scenario_count=130, models=("sim/steady", "openai/gpt-5-mini")).start()
+    dispatch.carry_out(order_of(run), NOW, plenty)
+    assert indexes(sent(cloud, "sim")) == list(range(130))
+    assert indexes(sent(cloud, "openai")) == list(range(130, 260))
+
+
+def test_a_slice_stays_in_its_leaf(cloud: Settings) -> None:
+    run = Given(scenario_count=250).start()
+    dispatch.carry_out(order_of(run), NOW, plenty)
+    assert all(index // 100 == piece.leaf for piece in sent(cloud, "sim") for index in piece.indexes)
+
+
+def test_a_dispatch_that_was_carried_out_is_not_repeated(cloud: Settings) -> None:
+    run = Given().start()
+    for _ in range(2):
+        dispatch.carry_out(order_of(run), NOW, plenty)
+    assert indexes(sent(cloud, "sim")) == list(range(6))
+    assert outbox.get(order_of(run)) is None
+
+
+def test_short_of_time_it_orders_itself_again_and_goes_on_where_it_stopped(cloud: Settings) -> None:
+    run = Given(scenario_count=10_050).start()
+    left = iter([600.0, 1.0])
+    dispatch.carry_out(order_of(run), NOW, lambda: next(left))
+    assert waiting(cloud.dispatch_queue_url) == [order_of(run).to_body()]
+    dispatch.carry_out(order_of(run), NOW, plenty)
+    assert indexes(sent(cloud, "sim")) == list(range(10_050))
+
+
+def test_an_order_of_an_old_epoch_sends_nothing(cloud: Settings) -> None:
+    run = Given().start()
+    runs.move(ref_of(run), Action.PAUSE, NOW)
+    dispatch.carry_out(order_of(run), NOW, plenty)
+    assert sent(cloud, "sim") == []
+    assert outbox.get(order_of(run)) is None
+
+
+def test_a_resumed_run_is_sent_what_is_missing(cloud: Settings) -> None:
+    run = Given().start()
+    barrier.record(ref_of(run), Node(0, 0), {0: True, 3: False})
+    runs.move(ref_of(run), Action.PAUSE, NOW)
+    resumed = runs.move(ref_of(run), Action.RESUME, NOW)
+    dispatch.carry_out(order_of(resumed), NOW, plenty)
+    assert indexes(sent(cloud, "sim")) == [1, 2, 4, 5]
+
+
+def test_a_resumed_run_that_misses_nothing_is_finished(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = Given(scenario_count=1).start()
+    barrier.record(ref_of(run), Node(0, 0), {0: True})
+    runs.move(ref_of(run), Action.PAUSE, NOW)
+    resumed = runs.move(ref_of(run), Action.RESUME, NOW)
+    dispatch.carry_out(order_of(resumed), NOW, plenty)
+    assert finishing == [(run.id, 3)]
+
+
+def test_a_batch_that_fails_in_part_is_sent_again_in_part(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Given(scenario_count=30).start()
+    real, refused = clients.sqs().send_message_batch, []
+
+    def refuse_the_first(**request: object) -> dict[str, object]:
+        entries = list(request["Entries"])  # type: ignore[call-overload]
+        if refused:
+            return real(**request)  # type: ignore[arg-type, return-value]
+        refused.append(entries.pop(0)["Id"])
+        answer = real(QueueUrl=request["QueueUrl"], Entries=entries)  # type: ignore[arg-type]
+        return {**answer, "Failed": [{"Id": refused[0], "SenderFault": False, "Code": "InternalError"}]}
+
+    monkeypatch.setattr(clients.sqs(), "send_message_batch", refuse_the_first)
+    dispatch.carry_out(order_of(run), NOW, plenty)
+    assert indexes(sent(cloud, "sim")) == list(range(30))
