@@ -16,6 +16,8 @@ from shared.providers.wire import HttpWire
 
 _HTTP_WIRES: dict[str, HttpWire] = {"openai": openai, "anthropic": anthropic, "google": google}
 
+MAX_MESSAGE = 500
+
 type Attempt = Callable[[Account, str, Conversation, float], Awaitable[Reply]]
 type OnRetry = Callable[[ProviderError, float], None]
 
@@ -27,14 +29,14 @@ async def complete(
     timeout_seconds: float,
     connection: httpx.AsyncClient | None = None,
 ) -> Reply:
-    """One attempt at the next message, for every provider. Raises `ProviderError`, and never takes longer."""
+    """One attempt at the next message, for every provider. Raises `ProviderError`; a hang ends by the timeout."""
     try:
         async with asyncio.timeout(timeout_seconds):
             return await _ask(account, model, conversation, timeout_seconds, connection)
     except TimeoutError as error:
         raise ProviderError(ErrorCode.TIMEOUT, f"no answer within {timeout_seconds:g} s") from error
     except ProviderError as error:
-        raise _without_key(error, account) from error.__cause__
+        raise _presentable(error, account) from error.__cause__
 
 
 async def _ask(
@@ -54,13 +56,11 @@ async def _ask(
     )
 
 
-def _without_key(error: ProviderError, account: Account) -> ProviderError:
-    """Servers have been seen to repeat the key they refuse."""
-    key = account.api_key
-    if not key or key not in error.message:
-        return error
-    message = error.message.replace(key, "[key]")
-    return ProviderError(error.code, message, error.retry_after, error.attempts, final=error.final)
+def _presentable(error: ProviderError, account: Account) -> ProviderError:
+    """Short, and without the key: servers have been seen to repeat the one they refuse."""
+    key = (account.api_key or "").strip()
+    message = error.message.replace(key, "[key]") if key else error.message
+    return ProviderError(error.code, message[:MAX_MESSAGE], error.retry_after, error.attempts, final=error.final)
 
 
 async def complete_with_retry(
@@ -75,8 +75,11 @@ async def complete_with_retry(
     attempt: Attempt = complete,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Reply:
-    """Up to four attempts. Raises `ProviderError` after the last one or for what no retry can save, and `PleaseWait`
-    when the waits together would take longer than `patience_seconds`. `on_retry` is told each failure and wait."""
+    """Up to four attempts, told to `on_retry` with the wait that follows each.
+
+    Raises `ProviderError` after the last one or for what no retry can save, and `PleaseWait` when the waits together
+    would take longer than `patience_seconds`.
+    """
     number = 0
     while True:
         number += 1

@@ -13,7 +13,7 @@ from shared.domain.conversation import ErrorCode
 from shared.errors import AppError, RetryableError
 from shared.providers.retry_after import duration_seconds, retry_after_seconds
 
-MAX_MESSAGE = 500
+_MAX_TEXT = 4000
 
 
 class ProviderError(AppError):
@@ -31,7 +31,7 @@ class ProviderError(AppError):
         *,
         final: bool = False,
     ) -> None:
-        super().__init__(message[:MAX_MESSAGE])
+        super().__init__(message)
         self.code = code
         self.retry_after = retry_after
         self.attempts = attempts
@@ -122,7 +122,7 @@ def not_understood(error: ValueError) -> ProviderError:
 
 def read_complaint(body: bytes) -> Complaint:
     """`{error: {message, type, code}}` of OpenAI and Anthropic, `{error: {message, status, details}}` of Google."""
-    text = body[: 4 * MAX_MESSAGE].decode(errors="replace").strip()
+    text = body[:_MAX_TEXT].decode(errors="replace").strip()
     try:
         parsed = orjson.loads(body)
     except ValueError:

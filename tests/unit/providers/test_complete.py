@@ -10,8 +10,8 @@ from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, 
 from shared.errors import Invalid
 from shared.providers import http
 from shared.providers.account import Account
-from shared.providers.complete import complete
-from shared.providers.errors import MAX_MESSAGE, ProviderError
+from shared.providers.complete import MAX_MESSAGE, complete
+from shared.providers.errors import ProviderError
 
 KEY = "sk-very-secret"
 ACCOUNT = Account("openai", "https://api.openai.com/v1", KEY)
@@ -91,6 +91,12 @@ async def test_an_error_that_repeats_the_key_is_redacted() -> None:
 
 async def test_a_long_error_is_cut() -> None:
     assert len((await failure(answering(500, content=b"x" * 5000))).message) == MAX_MESSAGE
+
+
+@pytest.mark.parametrize("before", range(MAX_MESSAGE - 30, MAX_MESSAGE))
+async def test_no_part_of_the_key_is_left_where_an_error_is_cut(before: int) -> None:
+    error = await failure(answering(500, content=b"x" * before + KEY.encode()))
+    assert "sk-" not in error.message
 
 
 async def test_a_lost_connection_is_a_network_error() -> None:

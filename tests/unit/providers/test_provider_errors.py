@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from shared.domain.conversation import ErrorCode
-from shared.providers.errors import MAX_MESSAGE, ProviderError, error_of_exception, error_of_response
+from shared.providers.errors import ProviderError, error_of_exception, error_of_response
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 
@@ -78,10 +78,6 @@ def test_the_code_of_an_answer(status: int, body: Any, code: ErrorCode) -> None:
 def test_the_message_is_the_providers_own() -> None:
     assert error_of(429, openai("Rate limit reached", "requests", None)).message == "HTTP 429: Rate limit reached"
     assert error_of(404, {"detail": "Not here"}).message == "HTTP 404: Not here"
-
-
-def test_a_body_that_is_no_json_is_cut() -> None:
-    assert len(error_of(500, b"x" * 100_000).message) == MAX_MESSAGE
 
 
 def test_the_header_says_how_long_to_wait() -> None:
