@@ -24,8 +24,8 @@ def admit(request: APIGatewayProxyEventV2) -> None:
         raise Forbidden("a token with the role viewer may only read")
     if len(request.path) > _MAX_PATH:
         raise NotFound("there is nothing at this address")
-    if request.body:
-        _check_body(request, request.body)
+    if request.http_method not in _READING:
+        _check_body(request, request.body or "")
 
 
 def _check_body(request: APIGatewayProxyEventV2, body: str) -> None:

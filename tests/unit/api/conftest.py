@@ -6,7 +6,7 @@ from tests.unit.api.client import Client
 
 
 @pytest.fixture
-def client(cloud: Settings) -> Client:  # noqa: ARG001 - the services behind it
+def client(cloud: Settings) -> Client:
     """Calls as an admin of the workspace `acme`; `token=` calls as someone else."""
     called = Client(None)
     called.token = called.issue()

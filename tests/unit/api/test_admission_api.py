@@ -81,8 +81,12 @@ def test_a_body_of_2_mb_is_too_large(client: Client) -> None:
     assert (answer.status, answer.json()["title"]) == (413, "Content too large")
 
 
-def test_a_body_that_is_not_json_by_its_own_account_is_refused(client: Client) -> None:
-    assert client.post("/v1/runs", body="a=b", headers={"Content-Type": "text/plain"}).status == 415
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "null", "multipart/form-data", "application/x-www-form-urlencoded"]
+)
+@pytest.mark.parametrize("body", ["a=b", ""])
+def test_a_body_that_is_not_json_by_its_own_account_is_refused(client: Client, content_type: str, body: str) -> None:
+    assert client.post("/v1/runs", body=body, headers={"Content-Type": content_type}).status == 415
 
 
 @pytest.mark.usefixtures("client")
