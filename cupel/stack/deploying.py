@@ -3,16 +3,16 @@
 import platform
 from pathlib import Path
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from cupel.errors import CupelError
 from cupel.stack.children import child_environment, run
+from cupel.stack.clients import client
 from cupel.stack.emulator import Emulator
-from cupel.stack.place import REGION, STACK_NAME, Place
+from cupel.stack.place import STACK_NAME, Place
 
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
 _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
 
 
@@ -30,6 +30,7 @@ def deploy(place: Place, emulator: Emulator, digest: str) -> None:
     command += ["--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"]
     command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters().items())]
     run(command, place, child_environment(place, emulator.endpoint_url), place.deploy_log)
+    _let_preflights_pass(emulator)
     _record(place).write_text(digest)
 
 
@@ -40,23 +41,32 @@ def _parameters() -> dict[str, str]:
         raise CupelError(f"no Lambda architecture is called {machine}")
     return {
         "Architecture": _ARCHITECTURES[machine],
-        "AllowedOrigins": "http://localhost:5173,http://127.0.0.1:5173",
+        "AllowedOrigins": ",".join(_ORIGINS),
         "DataDeletionPolicy": "Delete",
         "ProbeTimeoutSeconds": "120",
     }
 
 
-def _status(emulator: Emulator) -> str | None:
-    cloudformation = boto3.client(
-        "cloudformation",
-        endpoint_url=emulator.endpoint_url,
-        region_name=REGION,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - the emulator takes anything
-        config=Config(proxies={}),
+def _let_preflights_pass(emulator: Emulator) -> None:
+    """The emulator answers every OPTIONS itself, and reads this only from the API, not from a template.
+
+    On AWS the function answers, by the same rule: these origins, and no others.
+    """
+    client("apigatewayv2", emulator).update_api(
+        ApiId=STACK_NAME,
+        CorsConfiguration={
+            "AllowOrigins": list(_ORIGINS),
+            "AllowMethods": ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+            "AllowHeaders": ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
+            "ExposeHeaders": ["Retry-After", "Location"],
+            "MaxAge": 600,
+        },
     )
+
+
+def _status(emulator: Emulator) -> str | None:
     try:
-        return cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"]
+        return str(client("cloudformation", emulator).describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"])
     except ClientError:
         return None
 

@@ -8,9 +8,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-import boto3
-from botocore.config import Config
-
+from cupel.stack.clients import client
 from cupel.stack.emulator import Emulator
 from cupel.stack.place import REGION, STACK_NAME
 from shared.messages import DispatchOrder, GenerationOrder, Message, ProbeSlice
@@ -66,15 +64,8 @@ def _delivery(message: Message) -> dict[str, Any]:
 
 
 def _invoke(emulator: Emulator, call: Call) -> str | None:
-    client = boto3.client(
-        "lambda",
-        endpoint_url=emulator.endpoint_url,
-        region_name=REGION,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - the emulator takes anything
-        config=Config(proxies={}, read_timeout=120, retries={"total_max_attempts": 1}),
-    )
-    answer = client.invoke(FunctionName=f"{STACK_NAME}-{call.function}", Payload=json.dumps(call.event))
+    lambda_ = client("lambda", emulator)
+    answer = lambda_.invoke(FunctionName=f"{STACK_NAME}-{call.function}", Payload=json.dumps(call.event))
     if "FunctionError" not in answer:
         return None
-    return str(json.loads(answer["Payload"].read()).get("errorMessage"))
+    return str(json.loads(answer["Payload"].read()).get("errorMessage")).partition("\n")[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from cupel.errors import WrongUse
@@ -66,7 +67,8 @@ def test_up_again_changes_nothing(stack: Local, place: Place) -> None:
     assert told == []
 
 
-def test_another_port_is_refused_while_the_stack_runs(stack: Local, place: Place) -> None:
+@pytest.mark.usefixtures("stack")
+def test_another_port_is_refused_while_the_stack_runs(place: Place) -> None:
     with pytest.raises(WrongUse, match="the stack runs on port"):
         lifecycle.up(place, 1024, print)
 
@@ -77,12 +79,13 @@ def test_the_stack_stands_and_is_current(stack: Local, place: Place) -> None:
     assert (standing.local, standing.is_current) == (stack, True)
 
 
-def test_nothing_listens_beyond_this_machine(stack: Local, place: Place) -> None:
+@pytest.mark.usefixtures("stack")
+def test_nothing_listens_beyond_this_machine(place: Place) -> None:
     standing = lifecycle.standing(place)
     assert standing
-    listening = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout.splitlines()
-    ours = [line.split()[3] for line in listening if f"pid={standing.emulator.pid}," in line]
-    assert ours == [stack.endpoint_url.removeprefix("http://")]
+    sockets = psutil.Process(standing.emulator.pid).net_connections("tcp")
+    listening = [socket.laddr for socket in sockets if socket.status == psutil.CONN_LISTEN]
+    assert [(address.ip, address.port) for address in listening] == [("127.0.0.1", standing.emulator.port)]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -101,12 +104,14 @@ def test_a_function_imports_from_the_built_layer_alone(stack: Local, place: Plac
     assert imported.returncode == 0, imported.stderr
 
 
-def test_the_layer_is_at_most_60_megabytes(stack: Local, place: Place) -> None:
+@pytest.mark.usefixtures("stack")
+def test_the_layer_is_at_most_60_megabytes(place: Place) -> None:
     files = [path for path in (place.build / "SharedLayer").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 60_000_000
 
 
-def test_the_layer_is_compiled(stack: Local, place: Place) -> None:
+@pytest.mark.usefixtures("stack")
+def test_the_layer_is_compiled(place: Place) -> None:
     layer = place.build / "SharedLayer" / "python" / "shared"
     assert sorted(compiled_sources(layer)) == sorted(path for path in layer.rglob("*.py"))
 

@@ -1,0 +1,22 @@
+"""Clients of the embedded cloud's services. No account of whoever runs this is involved."""
+
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from cupel.stack.emulator import Emulator
+from cupel.stack.place import REGION
+
+_ONCE = Config(proxies={}, read_timeout=120, retries={"total_max_attempts": 1})
+
+
+def client(service: str, emulator: Emulator) -> Any:
+    return boto3.client(  # type: ignore[call-overload]
+        service,
+        endpoint_url=emulator.endpoint_url,
+        region_name=REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106 - the emulator takes anything
+        config=_ONCE,
+    )
