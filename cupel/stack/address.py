@@ -10,7 +10,7 @@ from cupel.stack.children import child_environment, run
 from cupel.stack.emulator import Emulator
 from cupel.stack.place import REGION, STACK_NAME, Place, write_private
 
-_REFUSED = 401
+_REFUSED = (401, 404)  # not this token, not even an API
 _WAIT_SECONDS = 60.0  # the first request unpacks and imports two functions
 
 
@@ -49,7 +49,7 @@ def write_local(place: Place, local: Local) -> None:
 
 
 def is_open(local: Local) -> bool:
-    """Whether the API answers and takes the token. This also wakes the API and its authorizer."""
+    """Whether the API is there and takes the token. This also wakes the API and its authorizer."""
     request = urllib.request.Request(  # noqa: S310 - an http address of our own making
         f"{local.api_url}/v1/runs?limit=1", headers={"Authorization": f"Bearer {local.token}"}
     )
@@ -58,7 +58,7 @@ def is_open(local: Local) -> bool:
         with direct.open(request, timeout=_WAIT_SECONDS):
             return True
     except urllib.error.HTTPError as refusal:
-        if refusal.code == _REFUSED:
+        if refusal.code in _REFUSED:
             return False
         told = refusal.read().decode(errors="replace")
         raise CupelError(f"the API answers {refusal.code}: {told[:500]}") from refusal

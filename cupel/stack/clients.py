@@ -2,21 +2,19 @@
 
 from typing import Any
 
-import boto3
-from botocore.config import Config
-
 from cupel.stack.emulator import Emulator
 from cupel.stack.place import REGION
 
-_ONCE = Config(proxies={}, read_timeout=120, retries={"total_max_attempts": 1})
-
 
 def client(service: str, emulator: Emulator) -> Any:
+    import boto3  # half a second, for which a stack that is up already need not wait
+    from botocore.config import Config
+
     return boto3.client(  # type: ignore[call-overload]
         service,
         endpoint_url=emulator.endpoint_url,
         region_name=REGION,
         aws_access_key_id="local",
         aws_secret_access_key="local",  # noqa: S106 - the emulator takes anything
-        config=_ONCE,
+        config=Config(proxies={}, read_timeout=120, retries={"total_max_attempts": 1}),
     )

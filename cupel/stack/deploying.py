@@ -3,8 +3,6 @@
 import platform
 from pathlib import Path
 
-from botocore.exceptions import ClientError
-
 from cupel.errors import CupelError
 from cupel.stack.children import child_environment, run
 from cupel.stack.clients import client
@@ -16,10 +14,14 @@ _ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
 _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
 
 
-def is_deployed(place: Place, emulator: Emulator, digest: str) -> bool:
-    """Whether the stack of these sources is there; what was written down may be of a cloud that lost its data."""
+def is_recorded(place: Place, digest: str) -> bool:
+    """Whether these sources were the last to be deployed; the cloud may have lost its data since."""
     record = _record(place)
-    return record.is_file() and record.read_text() == digest and _status(emulator) in _DEPLOYED
+    return record.is_file() and record.read_text() == digest
+
+
+def is_deployed(place: Place, emulator: Emulator, digest: str) -> bool:
+    return is_recorded(place, digest) and _status(emulator) in _DEPLOYED
 
 
 def deploy(place: Place, emulator: Emulator, digest: str) -> None:
@@ -65,9 +67,10 @@ def _let_preflights_pass(emulator: Emulator) -> None:
 
 
 def _status(emulator: Emulator) -> str | None:
+    cloudformation = client("cloudformation", emulator)
     try:
-        return str(client("cloudformation", emulator).describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"])
-    except ClientError:
+        return str(cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"])
+    except cloudformation.exceptions.ClientError:
         return None
 
 

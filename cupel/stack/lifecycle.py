@@ -8,10 +8,9 @@ from time import perf_counter
 from cupel.stack import emulator
 from cupel.stack.address import Local, is_open, issue_token, read_local, write_local
 from cupel.stack.building import build, building, is_built, sources_digest
-from cupel.stack.deploying import deploy, is_deployed
+from cupel.stack.deploying import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
 from cupel.stack.place import Place
-from cupel.stack.warming import warm
 
 type Say = Callable[[str], None]
 
@@ -26,23 +25,22 @@ class Standing:
 
 def up(place: Place, port: int | None, say: Say) -> Local:
     """Brings the stack to what the sources say; what is already so is left alone."""
-    place.state.mkdir(parents=True, exist_ok=True)
     digest = sources_digest(place)
     running = emulator.running(place)
-    if running is None:
+    if running:
+        emulator.refuse_other_port(running, port)
+        known = read_local(place)
+        if known and is_recorded(place, digest) and is_open(known):
+            return known
+    else:
+        place.state.mkdir(parents=True, exist_ok=True)
         with _told(say, "embedded cloud started"):
             running = emulator.start(place, port)
-        is_cold = True
-    else:
-        emulator.refuse_other_port(running, port)
-        is_cold = False
     with building(place):
         if not is_deployed(place, running, digest):
             _build_and_deploy(place, running, digest, say)
-            is_cold = True
     local = _opened(place, running, say)
-    if is_cold:
-        _warm(running, say)
+    _warm(running, say)
     return local
 
 
@@ -81,6 +79,8 @@ def _opened(place: Place, running: Emulator, say: Say) -> Local:
 
 
 def _warm(running: Emulator, say: Say) -> None:
+    from cupel.stack.warming import warm  # boto3 and pydantic, which a stack that is up already does not need
+
     with _told(say, "functions warmed up"):
         failures = warm(running)
     for function, failure in failures.items():
