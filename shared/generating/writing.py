@@ -204,11 +204,10 @@ def _finish(generation: Generation, matrix: Matrix) -> Step:
 
 
 def _scenarios(generation: Generation, matrix: Matrix) -> Iterator[Scenario]:
-    """Every combination once and none empty; Invalid else."""
-    index = 0
-    for index, text in enumerate(generations.texts(generation), start=1):
+    """Every combination, each with a text; Invalid else."""
+    written = generations.texts(generation)
+    for index in range(generation.total):
+        text = next(written, "")
         if not text.strip():
-            raise Invalid(f"the text of combination {index - 1} is empty")
-        yield matrix.scenario(index - 1, text)
-    if index != generation.total:
-        raise Invalid(f"there are {index} texts for {generation.total} combinations")
+            raise Invalid(f"combination {index} has no text")
+        yield matrix.scenario(index, text)
