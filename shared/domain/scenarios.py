@@ -49,6 +49,12 @@ def scenario_id(definition_id: str, ordinal: int) -> str:
     return f"scn_{definition_id[-8:]}_{ordinal:06d}"
 
 
+def ordinal_of(scenario_id: str) -> int | None:
+    """The ordinal in an id; None for what is no scenario's id."""
+    number = scenario_id.rpartition("_")[2]
+    return int(number) if number.isascii() and number.isdigit() else None
+
+
 @dataclass(frozen=True)
 class ScenarioPage:
     """An immutable object of up to 1,000 scenarios."""
