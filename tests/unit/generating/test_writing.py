@@ -1,5 +1,6 @@
 """A model writes scenarios: nothing lost, nothing twice, whatever happens on the way. On moto, the model scripted."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,12 +11,14 @@ import pytest
 from shared.definitions import catalog
 from shared.definitions.catalog import Labels
 from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from shared.domain.definitions import Content, Dimension, Level
 from shared.domain.generations import Generation, GenerationStatus, Mode
+from shared.domain.matrix import Matrix
 from shared.domain.scenarios import Scenario
 from shared.errors import Conflict, NotFound
 from shared.generating import writing
 from shared.generating.generations import GenerationSpec, begin, order_of
-from shared.generating.writing import Step
+from shared.generating.writing import Step, Writer
 from shared.messages import GenerationOrder
 from shared.providers.account import Account
 from shared.providers.errors import PleaseWait, ProviderError
@@ -32,6 +35,7 @@ class Model:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
         self.instead: Callable[[str], str | None] = lambda _: None
+        self.hangs = ""
 
     async def __call__(
         self,
@@ -46,6 +50,8 @@ class Model:
     ) -> Reply:
         draft = conversation.messages[-1].content.split("\n\n")[1]
         self.asked[draft] += 1
+        if draft == self.hangs:
+            await asyncio.Event().wait()
         instead = self.instead(draft)
         return Reply(f"text {draft}" if instead is None else instead)
 
@@ -262,3 +268,15 @@ async def test_an_order_of_nothing_is_not_found(cloud: Settings, model: Model) -
     order = GenerationOrder(workspace="ws", definition_id="def_1", generation_id="gen_1")
     with pytest.raises(NotFound):
         await writing.proceed(order, lambda: LONG, model)
+
+
+async def test_a_model_that_hangs_is_left_when_the_time_is_up(model: Model) -> None:
+    levels = tuple(Level(score, str(score)) for score in range(50))
+    matrix = Matrix(Content(template="0-[a]", dimensions=(Dimension("a", levels),)))
+    writer = Writer(matrix, Account("sim", ""), "sim/steady", model)
+    model.hangs = "0-40"
+    assert await writer.write(range(50), 0.2) == ([f"text {draft}" for draft in drafts(40)], None)
+    texts, setback = await writer.write(range(40, 50), 0.2)
+    assert texts == []
+    assert isinstance(setback, ProviderError)
+    assert setback.retryable

@@ -1,0 +1,54 @@
+"""The samples are definitions without errors or warnings, and do what their comments say."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.definitions.contents import check
+from shared.definitions.items import ScenarioItem
+from shared.domain.conversation import Message, Role
+from shared.domain.decisions import read_decision
+from shared.domain.definitions import warnings_of
+from shared.domain.matrix import Matrix
+from tests.conftest import ROOT
+
+SAMPLES = sorted((ROOT / "samples").glob("*.yaml"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text())
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_sample_has_neither_errors_nor_warnings(path: Path) -> None:
+    assert warnings_of(check(read(path)["content"])) == ()
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_sample_reads_the_decision_it_asks_for(path: Path) -> None:
+    content = check(read(path)["content"])
+    asked = re.search(r"(\w+): N$", f"{content.system}\n{content.template or ''}", re.MULTILINE)
+    assert asked
+    assert content.decision
+    answer = Message(Role.ASSISTANT, f"Because.\n{asked[1]}: 4")
+    decision = read_decision(content.decision.pattern or "", [answer])
+    assert decision
+    assert decision[0] == "4"
+
+
+def test_the_dilemma_has_a_scenario_for_each_of_36_combinations() -> None:
+    sample = read(ROOT / "samples/value-dilemma.yaml")
+    texts = {scenario.messages[0].content for scenario in Matrix(check(sample["content"]))}
+    assert len(texts) == 36
+    assert sample["generate"] == {"mode": "matrix", "options": "first"}
+
+
+def test_each_fact_is_a_question_whose_answer_is_one_of_its_choices() -> None:
+    for item in read(ROOT / "samples/facts.yaml")["scenarios"]:
+        scenario = ScenarioItem.model_validate(item).to_scenario()
+        choices = re.findall(r"([1-5])\)", scenario.messages[0].content)
+        assert choices == list("12345"), scenario.name
+        assert str(scenario.metadata["answer"]) in choices
