@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from cupel.documents import Json
@@ -24,16 +23,20 @@ def publish(client: "Client", file: DefinitionFile, sleep: Callable[[float], Non
 
     An earlier attempt may have stopped in the middle, so the scenarios that are missing are added either way.
     """
-    definition = next(_earlier(client, file), None) or client.create_definition(file.definition)
-    definition_id = str(definition["id"])
-    if file.generate is not None:
-        if not _count(client, definition_id, up_to=1):
-            _generate(client, definition_id, file.generate, sleep)
-        return definition
-    present = _count(client, definition_id, up_to=len(file.scenarios))
+    definition = _earlier(client, file) or client.create_definition(file.definition)
+    definition_id, present = str(definition["id"]), int(definition["scenarioCount"])
+    if file.generate is not None and not present:
+        _generate(client, definition_id, file.generate, sleep)
     for items in _calls(file.scenarios[present:]):
         client.add_scenarios(definition_id, items)
     return definition
+
+
+def _earlier(client: "Client", file: DefinitionFile) -> Json | None:
+    """A later version has another content than the file, though it keeps the tag."""
+    heads = client.definitions(tag=file.tag)
+    unchanged = next((head for head in heads if head["version"] == 1), None)
+    return client.definition(unchanged["id"]) if unchanged else None
 
 
 def _calls(scenarios: list[Json]) -> Iterator[list[Json]]:
@@ -49,15 +52,6 @@ def _calls(scenarios: list[Json]) -> Iterator[list[Json]]:
         size += length
     if items:
         yield items
-
-
-def _earlier(client: "Client", file: DefinitionFile) -> Iterator[Json]:
-    """A later version has another content than the file, though it keeps the tag."""
-    return (definition for definition in client.definitions(tag=file.tag) if definition.get("version") == 1)
-
-
-def _count(client: "Client", definition_id: str, *, up_to: int) -> int:
-    return sum(1 for _ in islice(client.scenarios(definition_id), up_to))
 
 
 def _generate(client: "Client", definition_id: str, generation: Json, sleep: Callable[[float], None]) -> None:

@@ -75,6 +75,8 @@ class FakeApi:
 
     definitions: list[Json] = field(default_factory=list)
     warnings: list[Json] = field(default_factory=list)
+    generations: list[Json] = field(default_factory=list)
+    """How far a generation is, each time it is asked after."""
     scenarios: dict[str, list[Json]] = field(default_factory=dict)
     runs: list[Json] = field(default_factory=lambda: [a_run()])
     polls: list[str] = field(default_factory=list)
@@ -114,8 +116,11 @@ class FakeApi:
         match path:
             case ["definitions"]:
                 return self._page(request, [d for d in self.definitions if filters.get("tag") in (None, *d["tags"])])
-            case ["definitions", definition_id, "scenarios"]:
-                return self._page(request, self.scenarios.get(definition_id, []))
+            case ["definitions", definition_id]:
+                definition = next(d for d in self.definitions if d["id"] == definition_id)
+                return httpx.Response(200, json=definition | {"scenarioCount": len(self.scenarios[definition_id])})
+            case ["definitions", _, "scenarios", "generations", _]:
+                return httpx.Response(200, json={"id": "gen_1", **self.generations.pop(0)})
             case ["runs", run_id] if run_id == self.runs[0]["id"]:
                 return httpx.Response(200, json=self._read_run())
             case ["runs", _, "transcripts"]:
@@ -131,14 +136,16 @@ class FakeApi:
         match method, *path:
             case "POST", "definitions":
                 definition = {"id": f"def_{len(self.definitions) + 1}", "version": 1, **body, "warnings": self.warnings}
+                self.scenarios[definition["id"]] = []
                 self.definitions.append(definition)
-                return httpx.Response(201, json=definition)
+                return httpx.Response(201, json=definition | {"scenarioCount": 0})
             case "POST", "definitions", definition_id, "scenarios":
-                self.scenarios.setdefault(definition_id, []).extend(body["items"])
+                self.scenarios[definition_id].extend(body["items"])
                 return httpx.Response(201, json={"ids": []})
             case "POST", "definitions", definition_id, "scenarios", "generate":
                 self.scenarios[definition_id] = [{"generated": body}]
-                return httpx.Response(201, json={"count": 1})
+                status = self.generations.pop(0) if self.generations else {"status": "COMPLETED"}
+                return httpx.Response(201, json={"id": "gen_1", **status})
             case "POST", "runs":
                 self.runs[0]["config"]["models"] = body["models"]
                 return httpx.Response(201, json={"run": self._read_run(), "jobCount": 6})

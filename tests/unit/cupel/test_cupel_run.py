@@ -97,6 +97,20 @@ def test_scenarios_are_generated_once(api: FakeApi, cupel: Cupel, matrix: str):
     assert api.bodies("POST", "/definitions/def_1/scenarios/generate") == [{"mode": "matrix", "options": "first"}]
 
 
+def test_scenarios_that_a_model_writes_are_waited_for(api: FakeApi, cupel: Cupel, matrix: str, waits: list[float]):
+    api.generations = [{"status": "QUEUED"}, {"status": "RUNNING"}, {"status": "COMPLETED"}]
+    assert cupel("run", matrix, "--models", SIMULATED).exit_code == 0
+    assert waits == [1.0, 1.0]
+
+
+def test_scenarios_that_cannot_be_generated_start_no_run(api: FakeApi, cupel: Cupel, matrix: str):
+    api.generations = [{"status": "QUEUED"}, {"status": "ERROR", "error": "the model refuses"}]
+    answer = cupel("run", matrix, "--models", SIMULATED)
+    assert answer.exit_code == 1
+    assert "the scenarios could not be generated: the model refuses" in answer.stderr
+    assert api.bodies("POST", "/runs") == []
+
+
 def test_warnings_about_a_definition_are_passed_on(api: FakeApi, cupel: Cupel, matrix: str):
     api.warnings = [{"field": "content.dimensions.0", "message": "no placeholder uses it"}]
     assert "warning: content.dimensions.0: no placeholder uses it" in cupel("run", matrix, "--models", SIMULATED).stderr
