@@ -9,7 +9,11 @@ from cupel.environment import variables
 from cupel.errors import CupelError
 from cupel.stack.place import REGION, Place
 
-_NOT_INHERITED = ("AWS_", "SAM_", "UV_", "CUPEL_", "POWERTOOLS_", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+_NOT_INHERITED = (
+    *("AWS_", "SAM_", "CUPEL_", "POWERTOOLS_"),
+    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UV_PROJECT", "UV_PYTHON"),
+    *("MAKE", "MFLAGS"),  # would be taken for orders to the layer's own make
+)
 _SHOWN_LINES = 15
 
 
