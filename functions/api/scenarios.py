@@ -1,6 +1,7 @@
 """The scenarios of a definition: read, add, import, generate."""
 
 from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse, OpenAPIResponseContentModel
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api.caller import caller
@@ -23,6 +24,11 @@ from shared.paging import DEFAULT_LIMIT
 router = APIGatewayHttpRouter()
 _TAGS = ["scenarios"]
 _PATH = "/definitions/<definition_id>/scenarios"
+_GENERATION: OpenAPIResponseContentModel = {"model": GenerationAnswer}
+_GENERATED: dict[int, OpenAPIResponse] = {
+    201: {"description": "The scenarios are there", "content": {"application/json": _GENERATION}},
+    202: {"description": "The scenarios are being written", "content": {"application/json": _GENERATION}},
+}
 
 
 @router.get(_PATH, summary="List the scenarios of a definition, in order", tags=_TAGS)
@@ -49,6 +55,7 @@ def import_text(definition_id: str, body: ImportRequest) -> AddedAnswer:
     description="Mode `matrix` is done when this answers (201); mode `llm` is queued work (202) to ask after.",
     tags=_TAGS,
     status_code=201,
+    responses=_GENERATED,
 )
 def generate(definition_id: str, body: GenerationRequest) -> Response[GenerationAnswer]:
     generation = generations.begin(_workspace(), definition_id, body.spec(), utc_now())

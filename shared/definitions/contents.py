@@ -1,9 +1,8 @@
 """A definition's content at a version, put together from what it and its ancestors store; the check of a new one."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-
-import orjson
 
 from shared.domain.definitions import Content, Finding, Head, Version, errors_of, merge
 from shared.errors import FieldError, Invalid, NotFound
@@ -11,7 +10,7 @@ from shared.providers import PROVIDERS
 from shared.store import definitions
 
 MAX_CONTENT_BYTES = 256 * 1024
-"""An item of the table holds 400 KB."""
+"""As it is stored, in ASCII. An item of the table holds 400 KB."""
 
 
 class Resolved(NamedTuple):
@@ -59,7 +58,7 @@ def parent_of(workspace: str, parent: Version) -> Head:
 
 def check(data: Mapping[str, Any]) -> Content:
     """The content that this JSON is; Invalid names each field below `content` that breaks a rule."""
-    if len(orjson.dumps(data)) > MAX_CONTENT_BYTES:
+    if len(json.dumps(data)) > MAX_CONTENT_BYTES:
         raise Invalid.field("content", f"must have at most {MAX_CONTENT_BYTES // 1024} KB")
     content = Content.from_json(data)
     errors = tuple(map(as_field, errors_of(content, PROVIDERS)))

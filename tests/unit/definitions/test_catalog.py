@@ -57,9 +57,10 @@ def test_an_empty_content_names_the_content() -> None:
     assert [error.field for error in refused.value.errors] == ["content"]
 
 
-def test_a_content_that_no_item_holds_is_refused() -> None:
+@pytest.mark.parametrize("text", ["x" * 300_000, "金" * 50_000])
+def test_a_content_that_no_item_holds_is_refused(text: str) -> None:
     with pytest.raises(Invalid):
-        catalog.create("ws", Labels("one"), {"template": "x" * 300_000}, START)
+        catalog.create("ws", Labels("one"), {"template": text}, START)
 
 
 def test_a_change_of_content_makes_the_next_version_and_keeps_the_last() -> None:
