@@ -20,6 +20,7 @@ DEFAULT_PORT = 4566
 _START_SECONDS = 30.0
 _STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.05
+_FORGET = "`cupel down --discard` forgets the data"
 _IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
@@ -157,13 +158,12 @@ def _exists(pid: int) -> bool:
 
 def _choose_port(bound: int | None, wanted: int | None) -> int:
     if bound and wanted and bound != wanted:
-        raise WrongUse(f"the stack's data is bound to port {bound}; `cupel down --discard` forgets it")
-    for port in (bound, wanted):
-        if port:
-            if _is_free(port):
-                return port
-            raise WrongUse(f"port {port} is taken by another program")
-    return DEFAULT_PORT if _is_free(DEFAULT_PORT) else any_free_port()
+        raise WrongUse(f"the stack's data is bound to port {bound}; {_FORGET}")
+    if bound and not _is_free(bound):
+        raise WrongUse(f"port {bound}, to which the stack's data is bound, is taken by another program; {_FORGET}")
+    if wanted and not _is_free(wanted):
+        raise WrongUse(f"port {wanted} is taken by another program")
+    return bound or wanted or (DEFAULT_PORT if _is_free(DEFAULT_PORT) else any_free_port())
 
 
 def _is_free(port: int) -> bool:
