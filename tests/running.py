@@ -28,11 +28,12 @@ class Given:
     repeats: int = 1
     content: dict[str, Any] = field(default_factory=lambda: dict(RATING))
     workspace: str = "ws_a"
+    run_id: str | None = None
 
     def start(self) -> Run:
         definition_id = new_id("def")
         manifest = scenarios.append(self.workspace, definition_id, map(scenario, range(self.scenario_count)))
-        run_id = new_id("run")
+        run_id = self.run_id or new_id("run")
         run = Run(
             workspace=self.workspace,
             id=run_id,

@@ -15,7 +15,7 @@ class Snapshot:
     """The definition's content in the API's shape."""
     manifest: Manifest
     selection: tuple[int, ...]
-    """Positions in the manifest, in drawn order."""
+    """Positions in the manifest, ascending within each segment of the plan."""
 
     def scenario(self, position: int) -> Scenario:
         """The scenario at a position of the selection."""

@@ -16,8 +16,8 @@ from shared.domain.runs import ACTIVE, Run
 from shared.domain.transcripts import ProbeError
 from shared.errors import NotFound
 from shared.messages import ProbeSlice
-from shared.recording import record
 from shared.providers import PROVIDERS
+from shared.recording import record
 from shared.settings import settings
 from shared.store import barrier, outbox, queues, runs, snapshots
 from shared.store.queues import Delivery

@@ -10,13 +10,7 @@ from api import app as api
 from authorize import app as authorizer
 from shared.access import tokens
 from shared.domain.access import Role
-
-
-class Context:
-    function_name = "api"
-    memory_limit_in_mb = 512
-    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:api"
-    aws_request_id = "request-1"
+from tests.invoking import Context
 
 
 @dataclass

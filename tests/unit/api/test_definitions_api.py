@@ -9,7 +9,8 @@ from generate import app as generate
 from shared.domain.generations import GenerationStatus
 from shared.settings import Settings
 from shared.store import clients
-from tests.unit.api.client import Client, Context
+from tests.invoking import Context
+from tests.unit.api.client import Client
 
 RISK = {"name": "risk", "levels": [{"score": 1, "label": "low"}, {"score": 2.5, "label": "high", "options": ["much"]}]}
 CONTENT = {"template": "There is [risk] risk.", "dimensions": [RISK], "decision": {"pattern": r"rating:\s*([1-5])"}}
@@ -303,7 +304,7 @@ def test_a_model_writes_the_scenarios_as_queued_work(client: Client, path: str, 
     generation = answer.json()
     assert (answer.status, generation["status"]) == (202, "QUEUED")
     [message] = clients.sqs().receive_message(QueueUrl=cloud.generate_queue_url)["Messages"]
-    assert generate.handler(sqs_event(message["Body"]), GenerateContext()) == {"batchItemFailures": []}
+    assert generate.handler(sqs_event(message["Body"]), Context()) == {"batchItemFailures": []}
     told = client.get(f"{path}/scenarios/generations/{generation['id']}").json()
     assert (told["status"], told["progress"]) == (GenerationStatus.COMPLETED, {"total": 2, "completed": 2})
     assert len(prompts(client, path)) == 2
@@ -311,11 +312,6 @@ def test_a_model_writes_the_scenarios_as_queued_work(client: Client, path: str, 
 
 def test_a_generation_that_there_is_not_is_not_found(client: Client, path: str) -> None:
     assert client.get(f"{path}/scenarios/generations/gen_1").status == 404
-
-
-class GenerateContext(Context):
-    def get_remaining_time_in_millis(self) -> int:
-        return 300_000
 
 
 def sqs_event(body: str) -> dict[str, Any]:

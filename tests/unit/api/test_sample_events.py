@@ -9,7 +9,7 @@ import pytest
 from api import app as api
 from authorize import app as authorizer
 from tests.conftest import ROOT
-from tests.unit.api.client import Context
+from tests.invoking import Context
 
 STATUSES = {
     "api-configure-provider": 200,

@@ -1,5 +1,4 @@
 import pytest
-from running import NOW, Given, ref_of
 
 from shared.domain.barrier import Node
 from shared.domain.conversation import ErrorCode
@@ -10,6 +9,7 @@ from shared.finishing import phases
 from shared.finishing.phases import LeafRange
 from shared.settings import Settings
 from shared.store import barrier, events, outcomes, runs
+from tests.running import NOW, Given, ref_of
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}
 

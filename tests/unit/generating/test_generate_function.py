@@ -5,15 +5,11 @@ from typing import Any
 import pytest
 
 from generate import app
+from tests.invoking import Context
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
 ORDER = '{"workspace": "ws", "definitionId": "def_1", "generationId": "gen_1"}'
-
-
-class Context:
-    def get_remaining_time_in_millis(self) -> int:
-        return 300_000
 
 
 def handle(body: str, receives: int = 1) -> list[str]:

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from running import NOW, RATING, Given, delivered, ref_of, slice_of, waiting
 
 from shared.domain.barrier import Node
 from shared.domain.claims import Claim
@@ -13,6 +12,7 @@ from shared.domain.transcripts import ProbeError, Transcript
 from shared.probing.worker import Worker
 from shared.settings import Settings
 from shared.store import barrier, clients, outcomes, queues, runs
+from tests.running import NOW, RATING, Given, delivered, ref_of, slice_of, waiting
 
 PLENTY = 600.0
 

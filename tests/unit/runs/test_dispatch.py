@@ -1,5 +1,4 @@
 import pytest
-from running import NOW, Given, order_of, ref_of, waiting
 
 from shared.domain.barrier import Node
 from shared.domain.runs import Action
@@ -7,6 +6,7 @@ from shared.messages import ProbeSlice
 from shared.runs import dispatch
 from shared.settings import Settings
 from shared.store import barrier, clients, outbox, runs
+from tests.running import NOW, Given, order_of, ref_of, waiting
 
 
 def plenty() -> float:

@@ -2,13 +2,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 import boto3
-from running import NOW
 
 from shared.domain.conversation import ErrorCode, Message, Role, Usage
 from shared.domain.transcripts import ProbeError, Result, Summary, Transcript
 from shared.messages import RunRef
 from shared.settings import Settings
 from shared.store import outcomes
+from tests.running import NOW
 
 REF = RunRef("ws_a", "run_a")
 

@@ -1,13 +1,13 @@
 from dataclasses import replace
 
 import pytest
-from running import NOW, Given, order_of, ref_of
 
 from shared.domain.runs import Action, EventType, IllegalMove, RunStatus
 from shared.errors import Conflict, NotFound
 from shared.messages import RunRef
 from shared.settings import Settings
 from shared.store import events, outbox, runs
+from tests.running import NOW, Given, order_of, ref_of
 
 
 def test_a_run_is_read_as_it_was_created(cloud: Settings) -> None:

@@ -1,7 +1,5 @@
 from datetime import timedelta
 
-from running import NOW, Given, order_of, ref_of, slice_of, waiting
-
 from shared.domain.barrier import Node
 from shared.domain.conversation import ErrorCode
 from shared.domain.runs import Action, Progress
@@ -9,6 +7,7 @@ from shared.domain.transcripts import ProbeError
 from shared.settings import Settings
 from shared.store import barrier, clients, outcomes, queues, runs
 from shared.sweeping.sweep import Swept, sweep
+from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
 
 
 def test_a_dead_slice_is_recorded_as_errored_with_its_cause(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
