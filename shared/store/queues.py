@@ -1,13 +1,14 @@
 """Sending, receiving and deleting messages, with the partial failures that batches have."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import batched
 from typing import TYPE_CHECKING
 
 from shared.errors import RetryableError
 from shared.messages import Message
-from shared.store.clients import sqs
+from shared.store.clients import AWS_ERRORS, sqs
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import ReceiveMessageResultTypeDef, SendMessageBatchRequestEntryTypeDef
@@ -94,11 +95,12 @@ def delete(deliveries: Sequence[Delivery]) -> None:
 
 
 def show_again(delivery: Delivery, after_seconds: float) -> None:
-    """Lets a message that was not acknowledged come again after this time instead of the queue's own."""
+    """Lets a message that was not acknowledged come again after this time; where that fails, after the queue's own."""
     seconds = int(max(0, min(after_seconds, MAX_VISIBILITY_SECONDS)))
-    sqs().change_message_visibility(
-        QueueUrl=delivery.queue_url, ReceiptHandle=delivery.receipt, VisibilityTimeout=seconds
-    )
+    with suppress(*AWS_ERRORS):
+        sqs().change_message_visibility(
+            QueueUrl=delivery.queue_url, ReceiptHandle=delivery.receipt, VisibilityTimeout=seconds
+        )
 
 
 def _by_queue(deliveries: Sequence[Delivery]) -> Iterator[tuple[str, list[Delivery]]]:
