@@ -72,5 +72,5 @@ def test_summarizing_a_run_that_is_not_summarizing_does_nothing(sample_run: Run)
     assert runs.get(ref_of(sample_run)).status is RunStatus.PENDING
 
 
-def test_a_minute_without_leftovers_sweeps_nothing(sample_run: Run) -> None:
+def test_a_minute_without_leftovers_sweeps_nothing(cloud: Settings) -> None:
     assert invoke("sweep-minute") == {"dispatched": 0, "errored": 0, "unreadable": 0}
