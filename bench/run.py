@@ -162,7 +162,11 @@ def _emulator_pid(client: Client) -> int:
     """The process that listens where the API is."""
     port = httpx.URL(client.api_url).port
     for connection in psutil.net_connections("tcp"):
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+        if (
+            connection.status == psutil.CONN_LISTEN
+            and getattr(connection.laddr, "port", None) == port
+            and connection.pid
+        ):
             return connection.pid
     raise SystemExit("the bench needs the local stack: cupel up")
 

@@ -1,16 +1,14 @@
 """A workspace's access to its providers: what it has set over each provider's defaults, and the key."""
 
-import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypedDict
 
 from shared.errors import Invalid, NotFound
+from shared.ids import new_id
 from shared.providers import PROVIDERS, Provider, prices
 from shared.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
 from shared.store import providers, secrets
-
-_REMEMBERED_SECONDS = 60.0
-_remembered: dict[tuple[str, str], tuple[float, Account]] = {}
 
 
 class ProviderChanges(TypedDict, total=False):
@@ -57,23 +55,30 @@ class ModelView:
 
 
 def account(workspace: str, provider: str) -> Account:
-    """At most a minute old, and never old where something is still missing: who sets a key may use it at once.
+    """As it is now; only the key is remembered, by its version. None is the key of an account that has none."""
+    known, stored = _known(provider), providers.get(workspace, provider)
+    view = _view(known, stored)
+    return Account(
+        provider=view.name,
+        base_url=view.base_url,
+        api_key=_key(workspace, provider, stored.key_version) if stored.key_version else None,
+        enabled=view.enabled,
+        max_parallel_requests=view.max_parallel_requests,
+        requests_per_minute=view.requests_per_minute,
+        tokens_per_minute=view.tokens_per_minute,
+    )
 
-    `api_key` is None where there is none, also when the provider needs one.
-    """
-    until, known = _remembered.get((workspace, provider), (0.0, None))
-    if known is not None and time.monotonic() < until:
-        return known
-    view = _view(_known(provider), providers.get(workspace, provider))
-    found = _account(workspace, view)
-    if view.usable:
-        _remembered[workspace, provider] = (time.monotonic() + _REMEMBERED_SECONDS, found)
-    return found
+
+@lru_cache(maxsize=256)
+def _key(workspace: str, provider: str, version: str) -> str | None:
+    """`version` is not sent: it makes a new key another question."""
+    del version
+    return secrets.get(workspace, provider)
 
 
 def forget() -> None:
     """Drops what `account` remembers in this process."""
-    _remembered.clear()
+    _key.cache_clear()
 
 
 def configure(workspace: str, name: str, changes: ProviderChanges) -> ProviderView:
@@ -81,9 +86,8 @@ def configure(workspace: str, name: str, changes: ProviderChanges) -> ProviderVi
     settings = dict(changes)
     if "api_key" in changes:
         del settings["api_key"]
-        settings["has_key"] = _store_key(workspace, name, changes["api_key"])
+        settings["key_version"] = _store_key(workspace, name, changes["api_key"])
     providers.change(workspace, name, settings)
-    forget()
     return _view(provider, providers.get(workspace, name))
 
 
@@ -105,36 +109,24 @@ def models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]
     )
 
 
-def _account(workspace: str, view: ProviderView) -> Account:
-    return Account(
-        provider=view.name,
-        base_url=view.base_url,
-        api_key=secrets.get(workspace, view.name) if view.has_key else None,
-        enabled=view.enabled,
-        max_parallel_requests=view.max_parallel_requests,
-        requests_per_minute=view.requests_per_minute,
-        tokens_per_minute=view.tokens_per_minute,
-    )
-
-
 def _known(name: str) -> Provider:
     if name not in PROVIDERS:
         raise NotFound(f"there is no provider {name}; known are {', '.join(PROVIDERS)}")
     return PROVIDERS[name]
 
 
-def _store_key(workspace: str, name: str, key: str | None) -> bool | None:
-    """Whether there is a key afterwards (None: no longer)."""
+def _store_key(workspace: str, name: str, key: str | None) -> str | None:
+    """The version of the key that is there afterwards."""
     if key is None:
         secrets.delete(workspace, name)
         return None
     secrets.put(workspace, name, key)
-    return True
+    return new_id("key")
 
 
 def _view(provider: Provider, stored: providers.Stored) -> ProviderView:
     base_url = stored.base_url or provider.base_url
-    enabled, has_key = stored.enabled is not False, bool(stored.has_key)
+    enabled, has_key = stored.enabled is not False, stored.key_version is not None
     reachable = bool(base_url) or not provider.needs_base_url
     return ProviderView(
         name=provider.name,

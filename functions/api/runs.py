@@ -77,7 +77,5 @@ def probes(
     cursor: Cursor = None,
 ) -> ProbeList:
     workspace = caller(router.current_event).workspace
-    page = standing.listed(
-        workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now()
-    )
+    page = standing.listed(workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now())
     return ProbeList(items=[ProbeAnswer.of(view) for view in page.items], next_cursor=page.next_cursor)

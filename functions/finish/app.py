@@ -60,7 +60,13 @@ class Fail(_Task):
     """By the phase that gave up."""
 
 
-type Task = Annotated[Settle | Summarize | Complete | Fail, Field(discriminator="op")]
+class Warm(BaseModel):
+    """Loads what the others need; `cupel up` asks for it so that the first run does not wait."""
+
+    op: Literal["warm"]
+
+
+type Task = Annotated[Settle | Summarize | Complete | Fail | Warm, Field(discriminator="op")]
 _task = TypeAdapter[Task](Task)
 
 
@@ -68,7 +74,7 @@ _task = TypeAdapter[Task](Task)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     task = _task.validate_python(event)
     result = _carry_out(task, lambda: context.get_remaining_time_in_millis() / 1_000)
-    logger.info("finishing", op=task.op, run_id=task.run_id, epoch=task.epoch, result=result)
+    logger.info("finishing", **task.model_dump(), result=result)
     return result
 
 
@@ -88,3 +94,5 @@ def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
             where, cause = next(iter(task.error.items()))
             why = f"{cause.error}: {cause.cause}"[:_WHY_LENGTH]
             return {"status": phases.fail(task.run, task.epoch, where, why, utc_now())}
+        case Warm():
+            return {}

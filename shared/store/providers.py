@@ -16,7 +16,8 @@ class Stored:
 
     base_url: str | None = None
     enabled: bool | None = None
-    has_key: bool | None = None
+    key_version: str | None = None
+    """Which key lies in Secrets Manager: changes with every new one. None when there is none."""
     max_parallel_requests: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -25,7 +26,7 @@ class Stored:
 class ProviderItem(Item):
     base_url = UnicodeAttribute(attr_name="baseUrl", null=True)
     enabled = BooleanAttribute(null=True)
-    has_key = BooleanAttribute(attr_name="hasKey", null=True)
+    key_version = UnicodeAttribute(attr_name="keyVersion", null=True)
     max_parallel_requests = NumberAttribute(attr_name="maxParallelRequests", null=True)
     requests_per_minute = NumberAttribute(attr_name="requestsPerMinute", null=True)
     tokens_per_minute = NumberAttribute(attr_name="tokensPerMinute", null=True)
@@ -59,7 +60,7 @@ def _stored(item: ProviderItem) -> Stored:
     return Stored(
         base_url=item.base_url,
         enabled=item.enabled,
-        has_key=item.has_key,
+        key_version=item.key_version,
         max_parallel_requests=whole(item.max_parallel_requests),
         requests_per_minute=whole(item.requests_per_minute),
         tokens_per_minute=whole(item.tokens_per_minute),
