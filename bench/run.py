@@ -38,6 +38,7 @@ class Figure:
     latency_seconds: float
     accepted_seconds: float
     first_call_seconds: float
+    after_last_answer_seconds: float
     seconds: float
     model_calls: int
     peak: int
@@ -109,6 +110,7 @@ def _figure(
         latency_seconds=latency_seconds,
         accepted_seconds=accepted,
         first_call_seconds=counts["firstRequestAt"] - began,
+        after_last_answer_seconds=ended - counts["lastRequestAt"] - latency_seconds,
         seconds=ended - began,
         model_calls=counts["requests"],
         peak=counts["inFlightPeak"],
@@ -190,6 +192,7 @@ def _print(figures: list[Figure]) -> None:
         "time",
         "x ideal",
         "first call",
+        "after last",
         "calls",
         "peak",
         "failed",
@@ -205,13 +208,14 @@ def _print(figures: list[Figure]) -> None:
             f"{figure.seconds:.2f} s",
             f"{figure.seconds / figure.ideal_seconds:.3f}",
             f"{figure.first_call_seconds:.2f} s",
+            f"{figure.after_last_answer_seconds:.2f} s",
             f"{figure.model_calls:,}",
             str(figure.peak),
             str(figure.failed),
             f"{figure.cpu_seconds:.2f} s",
             f"{figure.emulator_mb:.0f} MB",
         )
-    console = Console()
+    console = Console(width=140)
     console.print(table)
     small, large = min(figures, key=lambda each: each.probes), max(figures, key=lambda each: each.probes)
     if large.probes > small.probes:

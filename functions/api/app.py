@@ -34,6 +34,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     request = APIGatewayProxyEventV2(event)
     answer = cors.open_to(request, _answer(request, context))
     answer["headers"].setdefault("Cache-Control", "no-store")
+    answer["body"] = answer.get("body") or ""
     _log(request, answer["statusCode"], perf_counter() - began)
     return answer
 

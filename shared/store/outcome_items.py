@@ -20,19 +20,20 @@ INLINE_BYTES = 8_192
 
 
 class OutcomeItem(Item):
-    index = NumberAttribute()
+    """Few attributes, because each costs bytes of every item; what no condition asks for lies in `body`."""
+
     completed = BooleanAttribute()
     epoch = NumberAttribute()
-    scenario_id = UnicodeAttribute(attr_name="scenarioId")
-    model_id = UnicodeAttribute(attr_name="modelId")
-    created_at = UnicodeAttribute(attr_name="createdAt")
     body = JSONAttribute()
     messages = UnicodeAttribute(null=True)
     messages_key = UnicodeAttribute(attr_name="messagesKey", null=True)
     summary = JSONAttribute(null=True)
-    content_expires_at = UnicodeAttribute(attr_name="contentExpiresAt", null=True)
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt", null=True)
     ttl = NumberAttribute(null=True)
+
+    @property
+    def index(self) -> int:
+        return int(self.sk)
 
 
 def to_item(ref: RunRef, epoch: int, outcome: Outcome) -> OutcomeItem:
@@ -40,15 +41,16 @@ def to_item(ref: RunRef, epoch: int, outcome: Outcome) -> OutcomeItem:
     item = OutcomeItem(
         keys.probes(ref, outcome.probe_index),
         keys.probe(outcome.probe_index),
-        index=outcome.probe_index,
         completed=isinstance(outcome, Transcript),
         epoch=epoch,
-        scenario_id=outcome.scenario_id,
-        model_id=outcome.model_id,
-        created_at=to_iso(outcome.created_at),
+        body={
+            "scenarioId": outcome.scenario_id,
+            "modelId": outcome.model_id,
+            "createdAt": to_iso(outcome.created_at),
+        },
     )
     if isinstance(outcome, ProbeError):
-        item.body = {"code": outcome.code, "message": outcome.message, "attempts": outcome.attempts}
+        item.body |= {"code": outcome.code, "message": outcome.message, "attempts": outcome.attempts}
     else:
         _fill(ref, item, outcome)
     return item
@@ -70,19 +72,20 @@ def summary_to_json(summary: Summary) -> dict[str, object]:
 
 def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
     result, expires = transcript.result, transcript.content_expires_at
-    item.body = {
+    item.body |= {
         "modelVersion": transcript.model_version,
         "turnCount": transcript.turn_count,
         "inputTokens": transcript.usage.input_tokens,
         "outputTokens": transcript.usage.output_tokens,
         "durationMs": transcript.duration_ms,
         "costUsd": transcript.cost_usd,
+        "contentExpiresAt": expires and to_iso(expires),
         "result": result and {"success": result.success, "score": result.score, "reason": result.reason},
     }
     if transcript.summary is not None:
         item.summary = summary_to_json(transcript.summary)
     if expires is not None:
-        item.content_expires_at, item.ttl = to_iso(expires), int(expires.timestamp())
+        item.ttl = int(expires.timestamp())
     messages = [{"role": message.role, "content": message.content} for message in transcript.messages]
     text = orjson.dumps(messages)
     if len(text) <= INLINE_BYTES:
@@ -96,32 +99,32 @@ def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
 def _transcript(item: OutcomeItem) -> Transcript:
     body: dict[str, Any] = item.body
     return Transcript(
-        probe_index=int(item.index),
-        scenario_id=item.scenario_id,
-        model_id=item.model_id,
+        probe_index=item.index,
+        scenario_id=item.body["scenarioId"],
+        model_id=item.body["modelId"],
         model_version=body["modelVersion"],
         messages=_messages(item),
         turn_count=body["turnCount"],
         usage=Usage(body["inputTokens"], body["outputTokens"]),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],
-        created_at=from_iso(item.created_at),
+        created_at=from_iso(item.body["createdAt"]),
         summary=_summary(item.summary) if item.summary else None,
         result=Result(**body["result"]) if body["result"] else None,
-        content_expires_at=_moment(item.content_expires_at),
+        content_expires_at=_moment(body["contentExpiresAt"]),
         last_accessed_at=_moment(item.last_accessed_at),
     )
 
 
 def _error(item: OutcomeItem) -> ProbeError:
     return ProbeError(
-        probe_index=int(item.index),
-        scenario_id=item.scenario_id,
-        model_id=item.model_id,
+        probe_index=item.index,
+        scenario_id=item.body["scenarioId"],
+        model_id=item.body["modelId"],
         code=ErrorCode(item.body["code"]),
         message=item.body["message"],
         attempts=item.body["attempts"],
-        created_at=from_iso(item.created_at),
+        created_at=from_iso(item.body["createdAt"]),
     )
 
 

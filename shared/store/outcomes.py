@@ -38,8 +38,8 @@ def record(ref: RunRef, epoch: int, outcomes: Sequence[Outcome]) -> dict[int, bo
 
 def recorded(ref: RunRef, indexes: Iterable[int]) -> dict[int, bool]:
     """Which of these probes have an outcome, and whether they completed. Strongly consistent."""
-    found = _batch_get(ref, indexes, "#index, completed", {"#index": "index"})
-    return {int(item["index"]["N"]): item["completed"]["BOOL"] for item in found}
+    found = _batch_get(ref, indexes, "sk, completed")
+    return {int(item["sk"]["S"]): item["completed"]["BOOL"] for item in found}
 
 
 def get(ref: RunRef, index: int) -> Outcome | None:
@@ -52,7 +52,7 @@ def get(ref: RunRef, index: int) -> Outcome | None:
 def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
     """By index; those without an outcome are left out."""
     found = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
-    return {int(item.index): from_item(item) for item in found}
+    return {item.index: from_item(item) for item in found}
 
 
 def in_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
@@ -93,10 +93,10 @@ def _record_batch(items: list[OutcomeItem], epoch: int) -> dict[int, bool]:
             return stands
         reasons = _transact(items, epoch)
         if reasons is None:
-            return stands | {int(item.index): item.completed for item in items}
+            return stands | {item.index: item.completed for item in items}
         lost = [n for n, reason in enumerate(reasons) if reason.get("Code") == "ConditionalCheckFailed"]
         for n in lost:
-            stands[int(items[n].index)] = reasons[n]["Item"]["completed"]["BOOL"]
+            stands[items[n].index] = reasons[n]["Item"]["completed"]["BOOL"]
         items = [item for n, item in enumerate(items) if n not in set(lost)]
     raise RetryableError("the table refused outcomes again and again")
 
@@ -124,12 +124,10 @@ def _transact(items: Sequence[OutcomeItem], epoch: int) -> list[dict[str, Any]] 
     return None
 
 
-def _batch_get(
-    ref: RunRef, indexes: Iterable[int], projection: str | None = None, names: dict[str, str] | None = None
-) -> Iterator[dict[str, Any]]:
+def _batch_get(ref: RunRef, indexes: Iterable[int], projection: str | None = None) -> Iterator[dict[str, Any]]:
     options: dict[str, Any] = {"ConsistentRead": True}
     if projection is not None:
-        options |= {"ProjectionExpression": projection, "ExpressionAttributeNames": names}
+        options["ProjectionExpression"] = projection
     table = settings().table_name
     for batch in batched(indexes, _READ_BATCH, strict=False):
         wanted: list[Any] = [{"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in batch]
