@@ -27,6 +27,8 @@ from shared.providers import PROVIDERS
 from shared.settings import Settings, settings
 from shared.store import clients, table
 
+pytest_plugins = ["tests.stacks"]
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -54,6 +54,7 @@ class TranscriptAnswer(Answer):
     decision_code: str | None
     decision_text: str | None
     summarized_at: Time | None
+    summary_error: Annotated[str | None, Field(description="Why the judge gave no decision")]
     result: ResultAnswer | None
     created_at: Time
     last_accessed_at: Time | None
@@ -109,6 +110,7 @@ def _answer(view: TranscriptView) -> TranscriptAnswer:
         decision_code=summary.decision_code if summary else None,
         decision_text=summary.decision_text if summary else None,
         summarized_at=summary.summarized_at if summary else None,
+        summary_error=summary.error if summary else None,
         result=ResultAnswer(**vars(kept.result)) if kept.result else None,
         created_at=kept.created_at,
         last_accessed_at=kept.last_accessed_at,

@@ -10,15 +10,16 @@ from itertools import groupby
 
 from shared.domain.plan import Plan
 
-LARGEST = 100
-SMALLEST = 10
-_SHARES = 40
-"""A slice is at most this part of what is left: with two workers the last ones end within one slice of each other."""
+_SIZES = ((2_000, 100), (1_000, 50), (150, 25))
+"""While more than so many probes are left, slices of so many."""
+SMALLEST = 5
+"""Two workers of 25 slots that each take what they lack then share the last rounds exactly: with 10, one of them got
+30 of the last 50 and the run took a round longer (1.08 instead of 1.03 of the ideal at 1 s per call)."""
 
 
 def slice_size(remaining: int) -> int:
     """How many probes a slice should have when `remaining` are still to be sent."""
-    return max(SMALLEST, min(LARGEST, remaining // _SHARES))
+    return next((size for more_than, size in _SIZES if remaining > more_than), SMALLEST)
 
 
 def providers_of(plan: Plan) -> tuple[str, ...]:

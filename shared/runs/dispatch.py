@@ -27,19 +27,25 @@ def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], fl
     pending = outbox.get(order)
     if pending is None:
         return
-    run = _current(order)
-    if run is None:
-        outbox.remove(order)
-        return
-    for first_leaf in range(pending.next_leaf, _leaves(run.plan), _LEAVES_PER_STEP):
+    next_leaf = pending.next_leaf
+    # Looked at before each step: a run of a million that is deleted or paused must not fill the queues any further.
+    while run := _current(order):
+        if next_leaf >= _leaves(run.plan):
+            _begin_finish_if_done(order, run)
+            break
         if seconds_left() < _RESERVE_SECONDS:
             queues.send(settings().dispatch_queue_url, [order])
             return
-        _send_step(order, run, first_leaf)
-        outbox.advance(order, first_leaf + _LEAVES_PER_STEP, now)
+        _send_step(order, run, next_leaf)
+        next_leaf += _LEAVES_PER_STEP
+        outbox.advance(order, next_leaf, now)
+    outbox.remove(order)
+
+
+def _begin_finish_if_done(order: DispatchOrder, run: Run) -> None:
+    """A later epoch may find nothing missing; then no probe is left to notice that the root is full."""
     if order.epoch > 1 and barrier.is_finished(order.run, run.plan.total):
         executions.begin(order.run, order.epoch)
-    outbox.remove(order)
 
 
 def _current(order: DispatchOrder) -> Run | None:

@@ -71,7 +71,6 @@ def _status(run: Run, item: LeafItem, offset: int, now: datetime) -> ProbeStatus
 
 
 def _views(run: Run, chosen: Sequence[tuple[int, ProbeStatus]]) -> Iterator[ProbeView]:
-    snapshot = snapshots.get(run.snapshot_key)
     errors = outcomes.get_many(
         RunRef(run.workspace, run.id), [index for index, stands in chosen if stands is ProbeStatus.ERROR]
     )
@@ -80,7 +79,7 @@ def _views(run: Run, chosen: Sequence[tuple[int, ProbeStatus]]) -> Iterator[Prob
         yield ProbeView(
             index=index,
             status=stands,
-            scenario_id=snapshot.scenario(probe.scenario).id,
+            scenario_id=snapshots.scenario_id(run.snapshot_key, probe.scenario),
             model_id=run.plan.targets[probe.target],
             repeat=probe.repeat,
             error=_error(errors.get(index)),

@@ -44,8 +44,7 @@ def get(workspace: str, run_id: str, now: datetime) -> RunView:
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     _background.submit(runs.touch, ref, now)
-    snapshot = snapshots.get(run.snapshot_key)
-    return RunView(run, progress(run), snapshot.definition, runs.last_accessed_at(ref))
+    return RunView(run, progress(run), snapshots.definition(run.snapshot_key), runs.last_accessed_at(ref))
 
 
 def listed(
@@ -157,6 +156,6 @@ def _view(run: Run, transcript: Transcript, now: datetime) -> TranscriptView:
         id=transcript_id(run.id, transcript.probe_index),
         run_id=run.id,
         transcript=transcript,
-        definition_snapshot=snapshots.get(run.snapshot_key).definition,
+        definition_snapshot=snapshots.definition(run.snapshot_key),
         content_available=available,
     )

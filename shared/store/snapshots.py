@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from shared.domain.scenarios import Manifest, Scenario, ordinal_of
+from shared.errors import NotFound
 from shared.store import blobs, scenarios
 
 
@@ -51,3 +52,19 @@ def get(key: str) -> Snapshot:
     """Snapshots never change, so a process reads each once."""
     body = blobs.get_json(key)
     return Snapshot(body["definition"], Manifest.from_json(body["manifest"]), tuple(body["selection"]))
+
+
+def definition(key: str) -> dict[str, Any] | None:
+    """None when the snapshot is gone: what came of the run can still be read."""
+    try:
+        return get(key).definition
+    except NotFound:
+        return None
+
+
+def scenario_id(key: str, position: int) -> str:
+    """Empty when the snapshot is gone, which may be why a probe of this scenario is a dead letter."""
+    try:
+        return get(key).scenario(position).id
+    except NotFound:
+        return ""

@@ -89,18 +89,10 @@ def _dead(run: Run, index: int, cause: str, now: datetime) -> ProbeError:
     probe = run.plan.probe(index)
     return ProbeError(
         probe_index=index,
-        scenario_id=_scenario_id(run, probe.scenario),
+        scenario_id=snapshots.scenario_id(run.snapshot_key, probe.scenario),
         model_id=run.plan.targets[probe.target],
         code=ErrorCode.DEAD_LETTER,
         message=f"the message of this probe was given up: {cause}",
         attempts=0,
         created_at=now,
     )
-
-
-def _scenario_id(run: Run, position: int) -> str:
-    """Empty when the snapshot itself cannot be read, which may be why the letter is dead."""
-    try:
-        return snapshots.get(run.snapshot_key).scenario(position).id
-    except NotFound:
-        return ""
