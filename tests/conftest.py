@@ -17,7 +17,6 @@ os.environ.update(
 for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CA_BUNDLE"):
     os.environ.pop(name, None)
 
-import boto3
 import pytest
 import yaml
 from moto import mock_aws
@@ -25,7 +24,7 @@ from moto import mock_aws
 from shared import accounts
 from shared.providers import PROVIDERS
 from shared.settings import Settings, settings
-from shared.store import clients, table
+from shared.store import clients
 
 pytest_plugins = ["tests.stacks"]
 
@@ -59,20 +58,23 @@ def template() -> dict[str, Any]:
 def create_table(name: str) -> None:
     properties = dict(template()["Resources"]["Table"]["Properties"])
     kept = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
-    boto3.client("dynamodb").create_table(TableName=name, **{key: properties[key] for key in kept})
+    clients.dynamodb().create_table(TableName=name, **{key: properties[key] for key in kept})
 
 
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
-    """The stack's table, bucket and queues in moto, and the settings that name them."""
+    """The stack's table, bucket and queues in moto, and the settings that name them.
+
+    The clients stay from test to test, because making them took most of the suite's time; moto forgets, they need not.
+    """
     with mock_aws():
-        sqs = boto3.client("sqs")
+        sqs = clients.sqs()
         queues = ["dispatch", "generate", *(f"probe-{name}" for name in PROVIDERS)]
         urls = {name: sqs.create_queue(QueueName=f"cupel-test-{name}")["QueueUrl"] for name in queues}
         for name in PROVIDERS:
             sqs.create_queue(QueueName=f"cupel-test-probe-{name}-dlq")
         create_table("cupel-test")
-        boto3.client("s3").create_bucket(Bucket="cupel-test")
+        clients.s3().create_bucket(Bucket="cupel-test")
         environment = {
             "STACK_NAME": "cupel-test",
             "TABLE_NAME": "cupel-test",
@@ -90,7 +92,4 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
 
 def _forget_caches() -> None:
     settings.cache_clear()
-    table.connection.cache_clear()
     accounts.forget()
-    for client in (clients.dynamodb, clients.s3, clients.sqs, clients.stepfunctions, clients.secretsmanager):
-        client.cache_clear()
