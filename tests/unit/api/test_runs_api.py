@@ -15,7 +15,7 @@ from shared.domain.scenarios import Scenario
 from shared.domain.transcripts import ProbeError, Result, Summary, Transcript
 from shared.messages import RunRef
 from shared.settings import Settings
-from shared.store import barrier, clients, outcomes, runs, scenarios
+from shared.store import barrier, clients, keys, outcomes, runs, scenarios, snapshots
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -82,6 +82,26 @@ def test_a_run_is_read_with_its_definition_snapshot(client: Client, run_id: str)
     assert told["config"]["models"] == ["sim/steady", "sim/bold"]
     assert (told["epoch"], told["priority"], told["config"]["temperature"]) == (1, "NORMAL", 0.5)
     assert told["createdAt"].endswith("Z")
+
+
+def test_what_came_of_a_run_is_read_also_when_its_snapshot_is_gone(
+    client: Client, run_id: str, cloud: Settings
+) -> None:
+    finish_two(run_id)
+    snapshots.get.cache_clear()
+    clients.s3().delete_object(Bucket=cloud.bucket_name, Key=keys.snapshot_blob(RunRef("acme", run_id)))
+    assert client.get(f"/v1/runs/{run_id}").json()["config"]["definitionSnapshot"] is None
+    assert client.get(f"/v1/transcripts/{run_id}-0").json()["decisionCode"] == "4"
+    assert client.get(f"/v1/runs/{run_id}/probes", query={"status": "ERROR"}).json()["items"][0]["scenarioId"] == ""
+
+
+def test_a_judge_that_gave_no_decision_is_told(client: Client, run_id: str) -> None:
+    said = (Message(Role.USER, "Rate 0"), Message(Role.ASSISTANT, "Hm."))
+    undecided = Summary("other", "", NOW, error="no valid verdict")
+    transcript = Transcript(0, "scn_0", "sim/steady", "v1", said, 1, Usage(3, 2), 40, None, NOW, undecided)
+    outcomes.record(RunRef("acme", run_id), 1, [transcript])
+    told = client.get(f"/v1/transcripts/{run_id}-0").json()
+    assert (told["decisionCode"], told["summaryError"]) == ("other", "no valid verdict")
 
 
 def test_a_viewer_may_read_a_run(client: Client, run_id: str, viewer: str) -> None:

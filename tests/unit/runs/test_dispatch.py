@@ -51,6 +51,18 @@ def test_short_of_time_it_orders_itself_again_and_goes_on_where_it_stopped(cloud
     assert indexes(sent(cloud, "sim")) == list(range(10_050))
 
 
+def test_a_run_that_is_deleted_meanwhile_is_sent_no_further(cloud: Settings) -> None:
+    run = Given(scenario_count=10_050).start()
+
+    def plenty_while_somebody_deletes_it() -> float:
+        runs.delete(ref_of(run), NOW)
+        return plenty()
+
+    dispatch.carry_out(order_of(run), NOW, plenty_while_somebody_deletes_it)
+    assert outbox.get(order_of(run)) is None
+    assert indexes(sent(cloud, "sim")) == list(range(10_000))
+
+
 def test_an_order_of_an_old_epoch_sends_nothing(cloud: Settings) -> None:
     run = Given().start()
     runs.move(ref_of(run), Action.PAUSE, NOW)
