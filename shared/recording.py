@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from shared.domain.barrier import Node, leaf_of
 from shared.domain.runs import Run
 from shared.domain.transcripts import Outcome
-from shared.messages import RunRef
 from shared.store import barrier, executions, outcomes
+from shared.store.barrier import Tree
 
 
 def record(
@@ -21,16 +21,16 @@ def record(
     `known` are probes whose outcome is already stored (index → completed): they are told to the barrier once more,
     because whoever stored them may not have. `released` are the claims (leaf → claimants) that end with this.
     """
-    ref = RunRef(run.workspace, run.id)
+    tree = Tree.of(run)
     stands = dict(known or {})
     if found:
-        stands |= outcomes.record(ref, epoch, found)
+        stands |= outcomes.record(run, epoch, found)
     claims = released or {}
     by_leaf: dict[int, dict[int, bool]] = {number: {} for number in claims}
     for index, completed in stands.items():
         by_leaf.setdefault(leaf_of(index).number, {})[index] = completed
     for number in sorted(by_leaf):
         node = Node(0, number)
-        leaf = barrier.record(ref, node, by_leaf[number], claims.get(number, ()))
-        if barrier.propagate(ref, run.plan.total, node, leaf):
-            executions.begin(ref, epoch)
+        leaf = barrier.record(tree, node, by_leaf[number], claims.get(number, ()))
+        if barrier.propagate(tree, node, leaf):
+            executions.begin(tree.ref, epoch)

@@ -7,6 +7,7 @@ from typing import Any
 from shared.domain.conversation import Message, Role
 from shared.domain.plan import Plan
 from shared.domain.runs import Run
+from shared.domain.sampling import sample
 from shared.domain.scenarios import Scenario
 from shared.ids import new_id
 from shared.messages import DispatchOrder, ProbeSlice, RunRef
@@ -26,6 +27,7 @@ class Given:
     scenario_count: int = 6
     models: tuple[str, ...] = ("sim/steady",)
     repeats: int = 1
+    sample_percentage: int = 100
     content: dict[str, Any] = field(default_factory=lambda: dict(RATING))
     workspace: str = "ws_a"
     run_id: str | None = None
@@ -33,20 +35,21 @@ class Given:
     def start(self) -> Run:
         definition_id = new_id("def")
         manifest = scenarios.append(self.workspace, definition_id, map(scenario, range(self.scenario_count)))
+        selection = tuple(sample(self.scenario_count, self.sample_percentage, seed=1))
         run_id = self.run_id or new_id("run")
         run = Run(
             workspace=self.workspace,
             id=run_id,
             definition_id=definition_id,
             definition_version=1,
-            plan=Plan(self.models, (self.scenario_count,), repeats=self.repeats),
-            sample_percentage=100,
+            plan=Plan(self.models, (len(selection),), repeats=self.repeats),
+            sample_percentage=self.sample_percentage,
             sample_seed=1,
-            snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id)),
+            snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
             created_at=NOW,
             updated_at=NOW,
         )
-        snapshots.put(run.snapshot_key, Snapshot(self.content, manifest, tuple(range(self.scenario_count))))
+        snapshots.put(run.snapshot_key, Snapshot(self.content, manifest, selection))
         return runs.create(run, {"total": run.plan.total})
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
+MAX_PROBES = 1_000_000
+"""Of one run."""
+
 
 class Probe(NamedTuple):
     """Positions on the plan's axes; `scenario` counts in the run's selection, not in the definition."""

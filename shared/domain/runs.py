@@ -121,6 +121,22 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Retry:
+    """Which errored probes a retry is for: those of one model, one probe, or all."""
+
+    model: str | None = None
+    probe_index: int | None = None
+
+    def ranges(self, plan: Plan) -> tuple[range, ...]:
+        """The indexes it is for, ascending; of these only the errored ones are run again."""
+        if self.probe_index is not None:
+            return (range(self.probe_index, self.probe_index + 1),)
+        if self.model is not None:
+            return plan.target_ranges(plan.targets.index(self.model))
+        return (range(plan.total),)
+
+
+@dataclass(frozen=True)
 class Run:
     """One execution of a definition, as stored. Its selection and definition snapshot lie under `snapshot_key`."""
 
@@ -137,6 +153,10 @@ class Run:
     priority: Priority = Priority.NORMAL
     status: RunStatus = RunStatus.PENDING
     epoch: int = 1
+    generation: int = 1
+    """The epoch that last reopened the run: inner barrier nodes and errors of earlier ones count no more."""
+    retry: Retry | None = None
+    """What the present generation runs again."""
     event_seq: int = 0
     """The `seq` of the run's newest event."""
     experiment_id: str | None = None

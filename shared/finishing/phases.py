@@ -14,6 +14,7 @@ from shared.domain.transcripts import ProbeError
 from shared.errors import Conflict
 from shared.messages import RunRef
 from shared.store import barrier, outcomes, runs, snapshots
+from shared.store.barrier import Tree
 
 LEAVES_PER_SLICE = 10
 MOST_SLICES = 1_000
@@ -66,7 +67,7 @@ def fail(ref: RunRef, epoch: int, where: str, why: str, now: datetime) -> RunSta
 
 
 def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
-    counts = barrier.progress(ref, run.plan.total)
+    counts = barrier.progress(Tree.of(run))
     if not counts.finished:
         raise Conflict(f"{counts.total - counts.completed - counts.failed} probes have no outcome yet")
     data: dict[str, object] = {"completed": counts.completed, "failed": counts.failed}

@@ -1,7 +1,6 @@
 """Writes go by time, not by probe: what finished within a fifth of a second is recorded together."""
 
 import asyncio
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,7 +11,6 @@ from shared.errors import RetryableError
 from shared.probing.tally import Tally
 from shared.probing.work import Work
 from shared.recording import record
-from shared.settings import settings
 from shared.store import barrier, queues
 from shared.store.clients import AWS_ERRORS
 from shared.store.queues import Delivery
@@ -121,15 +119,14 @@ def _record_run(group: Sequence[tuple[Work, Finished | None]]) -> None:
 
 def _hand_on(work: Work) -> None:
     if work.postponed:
-        url = settings().probe_queue_url(work.setting.account.provider)
-        queues.send(url, [work.rest()], delay_seconds=round(work.delay_seconds))
+        rest, url = work.rest(), work.delivery.queue_url
+        queues.send(url, [rest], delay_seconds=round(work.delay_seconds), group=rest.run_id)
 
 
 def _let_come_again(work: Work) -> None:
     if work.error is not None:
         barrier.blame(work.piece.run, Node(0, work.piece.leaf), work.error)
-    wait = backoff_seconds(work.delivery) if work.taken_until is None else work.taken_until - time.time() + 1
-    queues.show_again(work.delivery, wait)
+    queues.show_again(work.delivery, backoff_seconds(work.delivery))
 
 
 def backoff_seconds(delivery: Delivery) -> float:

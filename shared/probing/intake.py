@@ -19,6 +19,9 @@ from shared.probing.work import Setting, Work
 from shared.store import barrier, outcomes, runs, snapshots
 from shared.store.queues import Delivery
 
+LOOK_AGAIN_SECONDS = 10.0
+"""After this time a probe that somebody else works on is looked at again."""
+
 
 class Intake:
     """Claims slices for one worker until the time its invocation ends."""
@@ -55,11 +58,12 @@ class Intake:
         item = barrier.claim(piece.run, Node(0, piece.leaf), claimant, wanted)
         others = item.others(claimant)
         division = divide(item.leaf, others, piece.indexes, self._clock())
-        known = outcomes.recorded(piece.run, division.doubtful) if division.doubtful else {}
+        known = outcomes.recorded(run, division.doubtful) if division.doubtful else {}
         work = Work(piece, delivery, claimant, setting, deque(division.fresh), known=known)
         work.waiting.extend(index for index in division.doubtful if index not in known)
-        if division.taken:
-            work.taken_until = max(claim.until for claim in others)
+        for index in division.taken:
+            # Not left to this message: its receives are few, and whoever works on the probe may die.
+            work.postpone(index, LOOK_AGAIN_SECONDS)
         return work
 
 

@@ -1,28 +1,29 @@
 """One probe: a conversation from its scenario to its transcript."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import chain
 
 from shared.domain.conversation import Case, Conversation, ErrorCode, Message, Role, Usage
 from shared.domain.decisions import OTHER, excerpt, last_answer, read_decision
 from shared.domain.definitions import Content
 from shared.domain.scenarios import Scenario
 from shared.domain.transcripts import Outcome, ProbeError, Summary, Transcript
+from shared.messages import RunRef
 from shared.probing.turn import Target, Turn, run_turn
 from shared.providers import prices
 from shared.providers.errors import ProviderError
-
-
-class Halted(Exception):
-    """The run was paused or cancelled before the next turn; the probe has no outcome."""
+from shared.store import checkpoints
+from shared.store.checkpoints import Checkpoint
 
 
 @dataclass(frozen=True)
 class Task:
     """Everything a probe needs to be held, wherever it runs."""
 
+    ref: RunRef
+    generation: int
     index: int
     scenario: Scenario
     content: Content
@@ -36,55 +37,66 @@ class Task:
         return self.content.turns if self.max_turns is None else min(self.max_turns, 1 + len(self.content.follow_ups))
 
 
-async def hold(
-    task: Task,
-    target: Target,
-    go_on: Callable[[], Awaitable[bool]],
-    now: Callable[[], datetime],
-    kept_for: timedelta | None,
-) -> Outcome:
-    """Asks `go_on` before each turn and raises Halted on a no; PleaseWait passes through."""
-    conversation, turns = _opening(task), list[Turn]()
+async def hold(task: Task, target: Target, now: Callable[[], datetime], kept_for: timedelta | None) -> Outcome:
+    """Goes on after the last turn that was complete. Halted and PleaseWait of a turn pass through."""
+    done = await _resume(task)
     try:
-        for follow_up in chain([None], task.content.follow_ups[: task.turns - 1]):
-            if not await go_on():
-                raise Halted
-            if follow_up is not None:
-                conversation = conversation.say(Role.USER, follow_up)
-            turns.append(await run_turn(conversation, target))
-            conversation = turns[-1].conversation
+        while done.turns < task.turns:
+            conversation = _conversation(task, done.messages)
+            if done.turns:
+                conversation = conversation.say(Role.USER, task.content.follow_ups[done.turns - 1])
+            done = _after(done, target.model, await run_turn(conversation, target))
+            if done.turns < task.turns:
+                await asyncio.to_thread(checkpoints.put, task.ref, task.index, task.generation, done, now())
     except ProviderError as error:
         return _error(task, target, error, now())
-    return _transcript(task, target, conversation, turns, now(), kept_for)
+    return _transcript(task, target, done, now(), kept_for)
 
 
-def _opening(task: Task) -> Conversation:
+async def _resume(task: Task) -> Checkpoint:
+    """Where an earlier delivery of the probe has come to; a conversation of one turn has no such place."""
+    found = None
+    if task.turns > 1:
+        found = await asyncio.to_thread(checkpoints.get, task.ref, task.index, task.generation)
+    return found or Checkpoint(_opening(task), turns=0, usage=Usage(), duration_ms=0, cost_usd=0.0, model_version=None)
+
+
+def _opening(task: Task) -> tuple[Message, ...]:
     system = (Message(Role.SYSTEM, task.content.system),) if task.content.system else ()
+    return (*system, *task.scenario.messages)
+
+
+def _conversation(task: Task, messages: tuple[Message, ...]) -> Conversation:
     case = Case(task.scenario.id, task.scenario.dimensions, task.repeat, task.seed)
-    return Conversation((*system, *task.scenario.messages), task.temperature, case=case)
+    return Conversation(messages, task.temperature, case=case)
 
 
-def _transcript(
-    task: Task,
-    target: Target,
-    conversation: Conversation,
-    turns: list[Turn],
-    now: datetime,
-    kept_for: timedelta | None,
-) -> Transcript:
-    usage = sum((turn.reply.usage for turn in turns), Usage())
+def _after(before: Checkpoint, model: str, turn: Turn) -> Checkpoint:
+    """Each call is priced for itself: some prices depend on the length of one prompt."""
+    price = prices.cost_usd(model, turn.reply.usage)
+    return Checkpoint(
+        messages=turn.conversation.messages,
+        turns=before.turns + 1,
+        usage=before.usage + turn.reply.usage,
+        duration_ms=before.duration_ms + turn.duration_ms,
+        cost_usd=None if price is None or before.cost_usd is None else before.cost_usd + price,
+        model_version=turn.reply.model_version,
+    )
+
+
+def _transcript(task: Task, target: Target, done: Checkpoint, now: datetime, kept_for: timedelta | None) -> Transcript:
     return Transcript(
         probe_index=task.index,
         scenario_id=task.scenario.id,
         model_id=target.model,
-        model_version=turns[-1].reply.model_version,
-        messages=conversation.messages,
-        turn_count=len(turns),
-        usage=usage,
-        duration_ms=sum(turn.duration_ms for turn in turns),
-        cost_usd=prices.cost_usd(target.model, usage),
+        model_version=done.model_version,
+        messages=done.messages,
+        turn_count=done.turns,
+        usage=done.usage,
+        duration_ms=done.duration_ms,
+        cost_usd=done.cost_usd,
         created_at=now,
-        summary=summary_of(task.content, conversation.messages, now),
+        summary=summary_of(task.content, done.messages, now),
         content_expires_at=now + kept_for if kept_for else None,
     )
 

@@ -1,16 +1,22 @@
 """One turn: one pass around exactly one main model call."""
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
 from shared.domain.conversation import Conversation, Reply, Role
 from shared.providers.account import Account
-from shared.providers.complete import OnRetry, complete_with_retry
+from shared.providers.complete import OnRetry, complete, complete_with_retry
 
 PATIENCE_SECONDS = 20.0
 """Longer waits are not worth an invocation's time: the probe is handed on with a delay."""
+
+
+async def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,12 @@ class Target:
     call_timeout_seconds: float
     rng: Random
     on_retry: OnRetry | None = None
+    may_call: Callable[[], Awaitable[bool]] = _always
+    """Asked before every attempt of a call, also before retries."""
+
+
+class Halted(Exception):
+    """The run was paused or cancelled, or time is up, before the next call: the probe has no outcome."""
 
 
 class Turn(NamedTuple):
@@ -33,7 +45,7 @@ class Turn(NamedTuple):
 
 
 async def run_turn(conversation: Conversation, target: Target) -> Turn:
-    """Raises ProviderError when the call has failed for good, and PleaseWait when it is to be made later."""
+    """Raises ProviderError when the call has failed for good, PleaseWait when it is to be made later, and Halted."""
     began = time.perf_counter()
     reply = await complete_with_retry(
         target.account,
@@ -43,6 +55,19 @@ async def run_turn(conversation: Conversation, target: Target) -> Turn:
         patience_seconds=PATIENCE_SECONDS,
         rng=target.rng,
         on_retry=target.on_retry,
+        attempt=partial(_attempt, target.may_call),
     )
     duration_ms = round((time.perf_counter() - began) * 1_000)
     return Turn(conversation.say(Role.ASSISTANT, reply.text), reply, duration_ms)
+
+
+async def _attempt(
+    may_call: Callable[[], Awaitable[bool]],
+    account: Account,
+    model: str,
+    conversation: Conversation,
+    timeout_seconds: float,
+) -> Reply:
+    if not await may_call():
+        raise Halted
+    return await complete(account, model, conversation, timeout_seconds)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from shared.domain.definitions import Content
 from shared.domain.runs import Run
-from shared.messages import ProbeSlice
+from shared.messages import ProbeSlice, RunRef
 from shared.probing.talk import Task
 from shared.providers.account import Account
 from shared.store.queues import Delivery
@@ -24,6 +24,8 @@ class Setting:
     def task(self, index: int) -> Task:
         probe = self.run.plan.probe(index)
         return Task(
+            ref=RunRef(self.run.workspace, self.run.id),
+            generation=self.run.generation,
             index=index,
             scenario=self.snapshot.scenario(probe.scenario),
             content=self.content,
@@ -52,8 +54,8 @@ class Work:
     postponed: list[int] = field(default_factory=list)
     """To be handed on in a message of their own, `delay_seconds` later."""
     delay_seconds: float = 0.0
-    taken_until: float | None = None
-    """Somebody else works on a part of the slice until then: the message has to come again."""
+    asked_to_wait: bool = False
+    """Whether a provider asked for the delay."""
     error: str | None = None
     """Why a probe of the slice could not be carried out: the message has to come again."""
 
@@ -63,7 +65,7 @@ class Work:
 
     @property
     def is_to_come_again(self) -> bool:
-        return self.taken_until is not None or self.error is not None
+        return self.error is not None
 
     def begin(self) -> int:
         index = self.waiting.popleft()
@@ -76,5 +78,5 @@ class Work:
 
     def rest(self) -> ProbeSlice:
         """The message that hands on what was postponed; only waits a provider asked for are counted."""
-        handoffs = self.piece.handoffs + (self.delay_seconds > 0)
+        handoffs = self.piece.handoffs + self.asked_to_wait
         return self.piece.model_copy(update={"indexes": sorted(self.postponed), "handoffs": handoffs})

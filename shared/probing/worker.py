@@ -17,14 +17,15 @@ from random import Random
 from pydantic import ValidationError
 
 from shared.clock import utc_now
+from shared.domain.runs import Priority
 from shared.domain.transcripts import Outcome, ProbeError
 from shared.errors import AppError
 from shared.messages import ProbeSlice
 from shared.probing.committer import EVERY_SECONDS, Committer, Finished, backoff_seconds
 from shared.probing.intake import Intake
-from shared.probing.talk import Halted, hold
+from shared.probing.talk import hold
 from shared.probing.tally import Tally
-from shared.probing.turn import Target
+from shared.probing.turn import Halted, Target
 from shared.probing.watch import Watch
 from shared.probing.work import Work
 from shared.providers.account import Account
@@ -43,14 +44,19 @@ MOST_HANDOFFS = 20
 
 
 class Worker:
-    """Until `ends_at` (seconds since 1970) at the latest. A worker is for one invocation."""
+    """Until `ends_at` (seconds since 1970) at the latest. A worker is for one invocation and one queue."""
 
     def __init__(
-        self, provider: str, ends_at: float, clock: Callable[[], float] = time.time, linger_seconds: int = 1
+        self,
+        provider: str,
+        ends_at: float,
+        clock: Callable[[], float] = time.time,
+        linger_seconds: int = 1,
+        priority: Priority = Priority.NORMAL,
     ) -> None:
         """`linger_seconds` is how long a receive waits for a message to come."""
         self.tally = Tally()
-        self._queue_url = settings().probe_queue_url(provider)
+        self._queue_url = settings().probe_queue_url(provider, priority)
         self._clock = clock
         self._linger_seconds = linger_seconds
         self._last_commit_at = ends_at - MARGIN_SECONDS
@@ -160,15 +166,18 @@ class Worker:
     async def _hold(self, work: Work, index: int) -> Outcome | None:
         """The probe's outcome, or None when it was postponed or its run is not open any more."""
         target = Target(
-            work.setting.account, work.setting.model(index), settings().call_timeout_seconds, self._rng, self._on_retry
+            account=work.setting.account,
+            model=work.setting.model(index),
+            call_timeout_seconds=settings().call_timeout_seconds,
+            rng=self._rng,
+            on_retry=self._on_retry,
+            may_call=partial(self._may_call, work.piece),
         )
         days = settings().transcript_retention_days
         kept_for = timedelta(days=days) if days else None
         try:
             async with asyncio.timeout(self._last_commit_at - self._clock()):
-                return await hold(
-                    work.setting.task(index), target, partial(self._may_go_on, work.piece), utc_now, kept_for
-                )
+                return await hold(work.setting.task(index), target, utc_now, kept_for)
         except PleaseWait as wait:
             return self._postponed(work, index, wait)
         except TimeoutError:
@@ -178,12 +187,13 @@ class Worker:
                 work.postpone(index, 0.0)
         return None
 
-    async def _may_go_on(self, piece: ProbeSlice) -> bool:
+    async def _may_call(self, piece: ProbeSlice) -> bool:
         return not self._is_closing and await self._watch.open_run(piece.run, piece.epoch) is not None
 
     def _postponed(self, work: Work, index: int, wait: PleaseWait) -> Outcome | None:
         if work.piece.handoffs < MOST_HANDOFFS:
             work.postpone(index, wait.retry_after_seconds)
+            work.asked_to_wait = True
             return None
         task = work.setting.task(index)
         return ProbeError(

@@ -5,21 +5,31 @@ work claimed or done.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from shared.domain.barrier import FANOUT, Node
 from shared.domain.plan import Plan
 from shared.domain.runs import ACTIVE, Run
 from shared.domain.slices import cut
-from shared.errors import NotFound
+from shared.errors import NotFound, RetryableError
 from shared.messages import DispatchOrder, ProbeSlice
+from shared.runs.reopening import prepare
 from shared.settings import settings
 from shared.store import barrier, executions, outbox, queues, runs
-from shared.store.barrier import LeafItem
+from shared.store.barrier import LeafItem, Tree
+from shared.store.clients import AWS_ERRORS
 
 _LEAVES_PER_STEP = 100
 """The cursor moves by so many leaves: one partition of the barrier, and some hundred messages."""
 _RESERVE_SECONDS = 10.0
+
+
+def ask(run: Run) -> None:
+    """Orders the dispatch that the run's move has written down; where that fails the sweeper orders it."""
+    order = DispatchOrder(workspace=run.workspace, run_id=run.id, epoch=run.epoch)
+    with suppress(RetryableError, *AWS_ERRORS):
+        queues.send(settings().dispatch_queue_url, [order])
 
 
 def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], float]) -> None:
@@ -44,7 +54,7 @@ def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], fl
 
 def _begin_finish_if_done(order: DispatchOrder, run: Run) -> None:
     """A later epoch may find nothing missing; then no probe is left to notice that the root is full."""
-    if order.epoch > 1 and barrier.is_finished(order.run, run.plan.total):
+    if order.epoch > 1 and barrier.is_finished(Tree.of(run)):
         executions.begin(order.run, order.epoch)
 
 
@@ -62,14 +72,14 @@ def _leaves(plan: Plan) -> int:
 
 
 def _send_step(order: DispatchOrder, run: Run, first_leaf: int) -> None:
-    """Sends the slices of up to a hundred leaves, each provider's to its own queue."""
+    """Sends the slices of up to a hundred leaves, each provider's to its queue of the run's priority."""
     # Before the first epoch has run nothing can have an outcome, so there is nothing to read.
-    known = barrier.leaves(order.run, Node(1, first_leaf // FANOUT)) if order.epoch > 1 else {}
+    known = prepare(run, Node(1, first_leaf // FANOUT)) if order.epoch > 1 else {}
     by_provider: dict[str, list[ProbeSlice]] = {}
     for provider, piece in _slices(order, run.plan, first_leaf, known):
         by_provider.setdefault(provider, []).append(piece)
     for provider, pieces in by_provider.items():
-        queues.send(settings().probe_queue_url(provider), pieces)
+        queues.send(settings().probe_queue_url(provider, run.priority), pieces, group=run.id)
 
 
 def _slices(

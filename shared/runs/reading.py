@@ -15,6 +15,7 @@ from shared.messages import RunRef
 from shared.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
 from shared.store import barrier, outcomes, runs, snapshots
 from shared.store import events as event_store
+from shared.store.barrier import Tree
 
 _BATCH = 100
 
@@ -66,7 +67,7 @@ def listed(
 
 def progress(run: Run) -> Progress:
     """From the barrier while probes may still end; a settled run carries its counts."""
-    return run.settled or barrier.progress(RunRef(run.workspace, run.id), run.plan.total)
+    return run.settled or barrier.progress(Tree.of(run))
 
 
 def delete(workspace: str, run_id: str, now: datetime) -> None:

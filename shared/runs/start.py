@@ -10,20 +10,19 @@ import orjson
 
 from shared.accounts import account
 from shared.definitions import Resolved, resolve
-from shared.domain.plan import Plan
+from shared.domain.plan import MAX_PROBES, Plan
 from shared.domain.runs import Priority, Run
 from shared.domain.sampling import sample
 from shared.domain.scenarios import Manifest
-from shared.errors import Conflict, FieldError, Invalid, RetryableError
+from shared.errors import Conflict, FieldError, Invalid
 from shared.ids import new_id
-from shared.messages import DispatchOrder, RunRef
+from shared.messages import RunRef
 from shared.providers import PROVIDERS
-from shared.settings import settings
-from shared.store import keys, queues, runs, scenarios, snapshots, starts
+from shared.runs import dispatch
+from shared.store import keys, runs, scenarios, snapshots, starts
 from shared.store.snapshots import Snapshot
 from shared.store.starts import Stand
 
-MAX_PROBES = 1_000_000
 _SEEDS = 2**31
 
 
@@ -67,7 +66,7 @@ def start(workspace: str, spec: RunSpec, idempotency_key: str | None, now: datet
             raise _in_flight()
     snapshots.put(run.snapshot_key, snapshot)
     created = runs.create(run, {"total": run.plan.total}, reservation)
-    _order_dispatch(created)
+    dispatch.ask(created)
     return Started(created, created.plan.total)
 
 
@@ -111,7 +110,7 @@ def _run(workspace: str, spec: RunSpec, definition: Resolved, plan: Plan, seed: 
         plan=plan,
         sample_percentage=spec.sample_percentage,
         sample_seed=seed,
-        snapshot_key=keys.snapshot_blob(RunRef(workspace, run_id)),
+        snapshot_key=keys.snapshot_blob(RunRef(workspace, run_id), run_id),
         created_at=now,
         updated_at=now,
         priority=spec.priority,
@@ -162,11 +161,3 @@ def _model_error(workspace: str, model: str) -> str | None:
     if not access.base_url and name == "custom":
         return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
     return None
-
-
-def _order_dispatch(run: Run) -> None:
-    order = DispatchOrder(workspace=run.workspace, run_id=run.id, epoch=run.epoch)
-    try:
-        queues.send(settings().dispatch_queue_url, [order])
-    except RetryableError:
-        return  # The outbox row is there: the sweeper sends the order again.

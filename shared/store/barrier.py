@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.domain.barrier import FANOUT, Inner, Leaf, Node, member, probes_under, root_of
 from shared.domain.claims import Claim
-from shared.domain.runs import Progress
+from shared.domain.runs import Progress, Run
 from shared.messages import RunRef
 from shared.settings import settings
 from shared.store import keys
@@ -19,6 +19,18 @@ _CLAIM = "claim:"
 _ERROR_LENGTH = 1_000
 
 
+class Tree(NamedTuple):
+    """The barrier of a run as it is now."""
+
+    ref: RunRef
+    total: int
+    generation: int = 1
+
+    @classmethod
+    def of(cls, run: Run) -> "Tree":
+        return cls(RunRef(run.workspace, run.id), run.plan.total, run.generation)
+
+
 @dataclass(frozen=True)
 class LeafItem:
     """A leaf with the claims on it, by claimant, and the last error of a claimant that gave up."""
@@ -26,6 +38,8 @@ class LeafItem:
     leaf: Leaf = field(default_factory=Leaf)
     claims: Mapping[str, Claim] = field(default_factory=dict)
     last_error: str | None = None
+    reopened: int = 0
+    """The generation that last took errors out of the leaf to run them again."""
 
     def others(self, claimant: str) -> list[Claim]:
         return [claim for name, claim in self.claims.items() if name != claimant]
@@ -42,8 +56,11 @@ def blame(ref: RunRef, node: Node, error: str) -> None:
     _update_leaf(ref, node, "SET lastError = :error", {}, {":error": {"S": error[:_ERROR_LENGTH]}})
 
 
-def record(ref: RunRef, node: Node, outcomes: dict[int, bool], released: Sequence[str] = ()) -> Leaf:
-    """Adds outcomes (probe index → whether it completed) to a leaf, releasing claims in the same write."""
+def record(tree: Tree, node: Node, outcomes: dict[int, bool], released: Sequence[str] = ()) -> Leaf:
+    """Adds outcomes (probe index → whether it completed) to a leaf, releasing claims in the same write.
+
+    Refused when a later generation has reopened the leaf: its errors are not this generation's to add.
+    """
     additions: list[str] = []
     values: dict[str, Any] = {}
     for attribute, wanted in (("completed", True), ("failed", False)):
@@ -55,16 +72,26 @@ def record(ref: RunRef, node: Node, outcomes: dict[int, bool], released: Sequenc
     clauses = [f"ADD {', '.join(additions)}"] if additions else []
     clauses += [f"REMOVE {', '.join(names)}"] if names else []
     if not clauses:
-        return leaf(ref, node).leaf
-    return _update_leaf(ref, node, " ".join(clauses), names, values).leaf
+        return leaf(tree.ref, node).leaf
+    values[":generation"] = {"N": str(tree.generation)}
+    condition = "attribute_not_exists(reopened) OR reopened <= :generation"
+    return _update_leaf(tree.ref, node, " ".join(clauses), names, values, condition).leaf
 
 
-def propagate(ref: RunRef, total: int, node: Node, leaf: Leaf) -> bool:
+def reopen(tree: Tree, node: Node, offsets: Iterable[int]) -> LeafItem:
+    """Takes errors out of a leaf, once per generation; the leaf afterwards."""
+    values = {":offsets": _number_set(offsets), ":generation": {"N": str(tree.generation)}}
+    expression = "DELETE failed :offsets SET reopened = :generation"
+    condition = "attribute_not_exists(reopened) OR reopened < :generation"
+    return _update_leaf(tree.ref, node, expression, {}, values, condition)
+
+
+def propagate(tree: Tree, node: Node, leaf: Leaf) -> bool:
     """Tells a full leaf upwards as far as nodes are full; whether the root is."""
-    root, failed, full = root_of(total), len(leaf.failed), leaf.is_full(node, total)
+    root, failed, full = root_of(tree.total), len(leaf.failed), leaf.is_full(node, tree.total)
     while full and node != root:
-        inner = _add_member(ref, node.parent, member(node, failed))
-        node, failed, full = node.parent, inner.failed, inner.is_full(node.parent, total)
+        told = _add_member(tree, node.parent, member(node, failed))
+        node, failed, full = node.parent, told.failed, told.is_full(node.parent, tree.total)
     return full
 
 
@@ -79,57 +106,59 @@ def leaves(ref: RunRef, parent: Node) -> dict[int, LeafItem]:
     return {int(item["sk"]["S"]): _leaf_item(item) for item in _children(ref, parent)}
 
 
-def progress(ref: RunRef, total: int) -> Progress:
+def inner(tree: Tree, node: Node) -> Inner:
+    """An inner node of the tree's generation, read strongly."""
+    key = _key(tree.ref, node, tree.generation)
+    answer = dynamodb().get_item(TableName=settings().table_name, Key=key, ConsistentRead=True)
+    return Inner(_read_set(answer.get("Item", {}), "members"))
+
+
+def progress(tree: Tree) -> Progress:
     """Counts of a run. Reads what is not yet full; of full nodes the parent knows the counts."""
-    root = root_of(total)
-    completed, failed = _count(ref, total, root)
-    return Progress(total, completed, failed)
+    completed, failed = _count(tree, root_of(tree.total))
+    return Progress(tree.total, completed, failed)
 
 
-def is_finished(ref: RunRef, total: int) -> bool:
+def is_finished(tree: Tree) -> bool:
     """Whether the root is full."""
-    root = root_of(total)
+    root = root_of(tree.total)
     if root.level == 0:
-        return leaf(ref, root).leaf.is_full(root, total)
-    return _inner(ref, root).is_full(root, total)
+        return leaf(tree.ref, root).leaf.is_full(root, tree.total)
+    return inner(tree, root).is_full(root, tree.total)
 
 
-def _count(ref: RunRef, total: int, node: Node) -> tuple[int, int]:
+def _count(tree: Tree, node: Node) -> tuple[int, int]:
     """(completed, failed) below a node."""
     if node.level == 0:
-        own = leaf(ref, node).leaf
+        own = leaf(tree.ref, node).leaf
         return len(own.completed), len(own.failed)
-    inner = _inner(ref, node)
-    first_child = node.number * FANOUT
-    full = [Node(node.level - 1, first_child + child) for child in inner.full_children]
-    failed = inner.failed
-    completed = sum(probes_under(child, total) for child in full) - failed
-    for below in _open_children(ref, total, node, inner):
-        completed, failed = completed + below[0], failed + below[1]
+    known = inner(tree, node)
+    full = [Node(node.level - 1, node.number * FANOUT + child) for child in known.full_children]
+    covered = sum(probes_under(child, tree.total) for child in full)
+    completed, failed = covered - known.failed, known.failed
+    if covered < probes_under(node, tree.total):
+        for below in _open_children(tree, node, known):
+            completed, failed = completed + below[0], failed + below[1]
     return completed, failed
 
 
-def _open_children(ref: RunRef, total: int, node: Node, inner: Inner) -> Iterator[tuple[int, int]]:
+def _open_children(tree: Tree, node: Node, known: Inner) -> Iterator[tuple[int, int]]:
     """(completed, failed) of each child that is not full yet."""
-    if probes_under(node, total) == sum(
-        probes_under(Node(node.level - 1, node.number * FANOUT + child), total) for child in inner.full_children
-    ):
-        return
     if node.level == 1:
-        for number, item in leaves(ref, node).items():
-            if number % FANOUT not in inner.full_children:
+        for number, item in leaves(tree.ref, node).items():
+            if number % FANOUT not in known.full_children:
                 yield len(item.leaf.completed), len(item.leaf.failed)
         return
     for number in range(node.number * FANOUT, (node.number + 1) * FANOUT):
         child = Node(node.level - 1, number)
-        if number % FANOUT not in inner.full_children and probes_under(child, total):
-            yield _count(ref, total, child)
+        if number % FANOUT not in known.full_children and probes_under(child, tree.total):
+            yield _count(tree, child)
 
 
-def _add_member(ref: RunRef, node: Node, value: int) -> Inner:
+def _add_member(tree: Tree, node: Node, value: int) -> Inner:
     answer = dynamodb().update_item(
         TableName=settings().table_name,
-        Key=_key(ref, node),
+        Key=_key(tree.ref, node, tree.generation),
         UpdateExpression="ADD members :member",
         ExpressionAttributeValues={":member": _number_set([value])},
         ReturnValues="UPDATED_NEW",
@@ -137,21 +166,15 @@ def _add_member(ref: RunRef, node: Node, value: int) -> Inner:
     return Inner(_read_set(answer["Attributes"], "members"))
 
 
-def _inner(ref: RunRef, node: Node) -> Inner:
-    answer = dynamodb().get_item(TableName=settings().table_name, Key=_key(ref, node), ConsistentRead=True)
-    return Inner(_read_set(answer.get("Item", {}), "members"))
-
-
 def _children(ref: RunRef, parent: Node) -> Iterator[dict[str, Any]]:
+    first = Node(parent.level - 1, parent.number * FANOUT)
     pages = (
         dynamodb()
         .get_paginator("query")
         .paginate(
             TableName=settings().table_name,
             KeyConditionExpression="pk = :pk",
-            ExpressionAttributeValues={
-                ":pk": {"S": keys.siblings(ref, Node(parent.level - 1, parent.number * FANOUT))}
-            },
+            ExpressionAttributeValues={":pk": _key(ref, first)["pk"]},
             ConsistentRead=True,
         )
     )
@@ -159,19 +182,34 @@ def _children(ref: RunRef, parent: Node) -> Iterator[dict[str, Any]]:
         yield from page["Items"]
 
 
-def _update_leaf(ref: RunRef, node: Node, expression: str, names: dict[str, str], values: dict[str, Any]) -> LeafItem:
+def _update_leaf(
+    ref: RunRef,
+    node: Node,
+    expression: str,
+    names: dict[str, str],
+    values: dict[str, Any],
+    condition: str | None = None,
+) -> LeafItem:
+    """The leaf afterwards, also when the condition refused the write."""
     optional: dict[str, Any] = {}
     if names:
         optional["ExpressionAttributeNames"] = names
     if values:
         optional["ExpressionAttributeValues"] = values
-    answer = dynamodb().update_item(
-        TableName=settings().table_name,
-        Key=_key(ref, node),
-        UpdateExpression=expression,
-        ReturnValues="ALL_NEW",
-        **optional,
-    )
+    if condition:
+        optional |= {"ConditionExpression": condition, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    client = dynamodb()
+    try:
+        answer = client.update_item(
+            TableName=settings().table_name,
+            Key=_key(ref, node),
+            UpdateExpression=expression,
+            ReturnValues="ALL_NEW",
+            **optional,
+        )
+    except client.exceptions.ConditionalCheckFailedException as refusal:
+        refused: dict[str, Any] = dict(refusal.response)
+        return _leaf_item(refused.get("Item", {}))
     return _leaf_item(answer["Attributes"])
 
 
@@ -182,11 +220,13 @@ def _leaf_item(item: dict[str, Any]) -> LeafItem:
         if name.startswith(_CLAIM)
     }
     error = item.get("lastError", {}).get("S")
-    return LeafItem(Leaf(_read_set(item, "completed"), _read_set(item, "failed")), claims, error)
+    reopened = int(item.get("reopened", {}).get("N", 0))
+    return LeafItem(Leaf(_read_set(item, "completed"), _read_set(item, "failed")), claims, error, reopened)
 
 
-def _key(ref: RunRef, node: Node) -> dict[str, "AttributeValueTypeDef"]:
-    return {"pk": {"S": keys.siblings(ref, node)}, "sk": {"S": keys.node(node.number)}}
+def _key(ref: RunRef, node: Node, generation: int = 0) -> dict[str, Any]:
+    """Leaves have no generation."""
+    return {"pk": {"S": keys.siblings(ref, node, generation)}, "sk": {"S": keys.node(node.number)}}
 
 
 def _number_set(numbers: Iterable[int]) -> "AttributeValueTypeDef":

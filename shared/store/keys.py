@@ -7,8 +7,11 @@ pk                                   sk                    item
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
 <ws>#run#<id>                        run | access          a run; when it was last read
 <ws>#run#<id>                        event#00000001        its events
-<ws>#run#<id>#nodes#<level>#<parent> <number>              barrier nodes, together with their siblings
+<ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
+<ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent
 <ws>#run#<id>#probes#<block>         <index>               outcomes: transcripts and errors of 1,000 probes
+<ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
+<ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last complete turn
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
 <ws>#provider                        <name>                a provider's settings
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without the secret
@@ -40,9 +43,11 @@ def event(seq: int) -> str:
     return f"event#{seq:08d}"
 
 
-def siblings(ref: RunRef, node: Node) -> str:
-    """The partition a barrier node shares with the other children of its parent."""
-    return f"{run(ref)}#nodes#{node.level}#{node.parent.number}"
+def siblings(ref: RunRef, node: Node, generation: int) -> str:
+    """The partition a barrier node shares with the other children of its parent. Leaves outlive generations."""
+    if node.level == 0:
+        return f"{run(ref)}#leaves#{node.parent.number}"
+    return f"{run(ref)}#nodes#{generation}#{node.level}#{node.parent.number}"
 
 
 def node(number: int) -> str:
@@ -57,13 +62,27 @@ def probe(index: int) -> str:
     return f"{index:07d}"
 
 
+def attempts(ref: RunRef, index: int) -> str:
+    return f"{run(ref)}#attempts#{index // PROBES_PER_BLOCK}"
+
+
+def turns(ref: RunRef, index: int) -> str:
+    return f"{run(ref)}#turns#{index // PROBES_PER_BLOCK}"
+
+
+def at(index: int, number: int) -> str:
+    """An index with an epoch or a generation."""
+    return f"{probe(index)}#{number:06d}"
+
+
 def transcript_blob(ref: RunRef, index: int, unique: str) -> str:
     """Begins with `transcripts/` for the sake of the bucket's lifecycle rule, which knows prefixes only."""
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.json.gz"
 
 
-def snapshot_blob(ref: RunRef) -> str:
-    return f"runs/{ref.workspace}/{ref.run_id}/snapshot.json.gz"
+def snapshot_blob(ref: RunRef, unique: str) -> str:
+    """An expansion has a snapshot of its own: two at a time must not replace each other's."""
+    return f"runs/{ref.workspace}/{ref.run_id}/{unique}.json.gz"
 
 
 def provider(workspace: str) -> str:

@@ -33,7 +33,7 @@ class OutcomeItem(Item):
 
     @property
     def index(self) -> int:
-        return int(self.sk)
+        return int(self.sk.partition("#")[0])
 
 
 def to_item(ref: RunRef, epoch: int, outcome: Outcome) -> OutcomeItem:

@@ -1,7 +1,7 @@
 """Outcomes of probes: transcripts, and errors where there is no transcript. The first writer wins.
 
 Outcomes are written in transactions of up to 100: one call carries the condition of every item, which a batch write
-cannot. Only an error may be overwritten, and only by a later epoch (a person asked for the retry).
+cannot. Only an error may be overwritten, and only by a later generation (a person asked for the retry).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +13,7 @@ from typing import Any
 from pynamodb.exceptions import UpdateError
 
 from shared.clock import to_iso
+from shared.domain.runs import Run
 from shared.domain.transcripts import Outcome, Summary
 from shared.errors import RetryableError
 from shared.messages import RunRef
@@ -26,20 +27,33 @@ _READ_BATCH = 100
 _ROUNDS = 6
 
 
-def record(ref: RunRef, epoch: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
+def record(run: Run, epoch: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
     """Writes outcomes that are not there yet; answers for each index whether the probe stands as completed."""
-    stands: dict[int, bool] = {}
+    ref, stands = RunRef(run.workspace, run.id), dict[int, bool]()
     with ThreadPoolExecutor(max_workers=8) as threads:
         items = list(threads.map(lambda outcome: to_item(ref, epoch, outcome), outcomes))
     for batch in batched(items, _TRANSACTION, strict=False):
-        stands |= _record_batch(list(batch), epoch)
+        stands |= _record_batch(list(batch), run.generation)
     return stands
 
 
-def recorded(ref: RunRef, indexes: Iterable[int]) -> dict[int, bool]:
-    """Which of these probes have an outcome, and whether they completed. Strongly consistent."""
-    found = _batch_get(ref, indexes, "sk, completed")
-    return {int(item["sk"]["S"]): item["completed"]["BOOL"] for item in found}
+def recorded(run: Run, indexes: Iterable[int]) -> dict[int, bool]:
+    """Which of these probes have an outcome that counts, and whether they completed. Strongly consistent.
+
+    For probes that the barrier misses: an error of an earlier generation is one that is being retried.
+    """
+    found = _batch_get(RunRef(run.workspace, run.id), indexes, "sk, completed, epoch")
+    return {
+        int(item["sk"]["S"]): item["completed"]["BOOL"]
+        for item in found
+        if item["completed"]["BOOL"] or int(item["epoch"]["N"]) >= run.generation
+    }
+
+
+def errors(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
+    """The items of those of these probes that stand as errored."""
+    found = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
+    return (item for item in found if not item.completed)
 
 
 def get(ref: RunRef, index: int) -> Outcome | None:
@@ -85,13 +99,13 @@ def touch(ref: RunRef, index: int, now: datetime) -> None:
     )
 
 
-def _record_batch(items: list[OutcomeItem], epoch: int) -> dict[int, bool]:
+def _record_batch(items: list[OutcomeItem], generation: int) -> dict[int, bool]:
     """One transaction; items that lose to an earlier writer are taken out and the rest is written again."""
     stands: dict[int, bool] = {}
     for _ in range(_ROUNDS):
         if not items:
             return stands
-        reasons = _transact(items, epoch)
+        reasons = _transact(items, generation)
         if reasons is None:
             return stands | {item.index: item.completed for item in items}
         lost = [n for n, reason in enumerate(reasons) if reason.get("Code") == "ConditionalCheckFailed"]
@@ -101,7 +115,7 @@ def _record_batch(items: list[OutcomeItem], epoch: int) -> dict[int, bool]:
     raise RetryableError("the table refused outcomes again and again")
 
 
-def _transact(items: Sequence[OutcomeItem], epoch: int) -> list[dict[str, Any]] | None:
+def _transact(items: Sequence[OutcomeItem], generation: int) -> list[dict[str, Any]] | None:
     """None when all were written, else the reason of each item."""
     client = dynamodb()
     puts: list[Any] = [
@@ -109,8 +123,8 @@ def _transact(items: Sequence[OutcomeItem], epoch: int) -> list[dict[str, Any]] 
             "Put": {
                 "TableName": settings().table_name,
                 "Item": item.serialize(),
-                "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :epoch)",
-                "ExpressionAttributeValues": {":no": {"BOOL": False}, ":epoch": {"N": str(epoch)}},
+                "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :generation)",
+                "ExpressionAttributeValues": {":no": {"BOOL": False}, ":generation": {"N": str(generation)}},
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             }
         }

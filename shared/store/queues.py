@@ -30,17 +30,24 @@ class Delivery:
     receive_count: int
 
 
-def send(queue_url: str, messages: Sequence[Message], delay_seconds: int = 0) -> None:
-    """All of the messages, or RetryableError: some may have been sent then, and sending again is safe."""
+def send(queue_url: str, messages: Sequence[Message], delay_seconds: int = 0, group: str | None = None) -> None:
+    """All of the messages, or RetryableError: some may have been sent then, and sending again is safe.
+
+    Queues are standard ones. `group` is whom SQS is fair to: a run whose messages fill the queue does not keep those
+    of another waiting (fair queues).
+    """
     for batch in batched(messages, _BATCH, strict=False):
-        _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS))
+        _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS), group)
 
 
-def _send_batch(queue_url: str, messages: Sequence[Message], delay_seconds: int) -> None:
+def _send_batch(queue_url: str, messages: Sequence[Message], delay_seconds: int, group: str | None) -> None:
     entries: list[SendMessageBatchRequestEntryTypeDef] = [
         {"Id": str(number), "MessageBody": message.to_body(), "DelaySeconds": delay_seconds}
         for number, message in enumerate(messages)
     ]
+    if group is not None:
+        for entry in entries:
+            entry["MessageGroupId"] = group
     for _ in range(_ROUNDS):
         failed = {
             entry["Id"] for entry in sqs().send_message_batch(QueueUrl=queue_url, Entries=entries).get("Failed", [])

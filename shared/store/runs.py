@@ -19,6 +19,7 @@ from shared.domain.runs import (
     Failure,
     Priority,
     Progress,
+    Retry,
     Run,
     RunStatus,
     allowed,
@@ -109,10 +110,12 @@ def move(
         if epoch is not None and run.epoch != epoch:
             raise Conflict(f"the run is at epoch {run.epoch}, not {epoch}")
         step = allowed(action, run.status)
+        new_epoch = run.epoch + step.new_epoch
         moved = replace(
             run,
             status=step.target,
-            epoch=run.epoch + step.new_epoch,
+            epoch=new_epoch,
+            generation=new_epoch if action is Action.REOPEN else run.generation,
             event_seq=run.event_seq + 1,
             updated_at=now,
             **changes,
@@ -188,6 +191,8 @@ def from_item(item: RunItem) -> Run:
         priority=Priority(body["priority"]),
         status=RunStatus(item.status),
         epoch=int(item.epoch),
+        generation=body.get("generation", 1),
+        retry=Retry(**body["retry"]) if body.get("retry") else None,
         event_seq=int(item.event_seq),
         experiment_id=item.experiment_id,
         temperature=body.get("temperature"),
@@ -221,6 +226,8 @@ def _to_item(run: Run) -> RunItem:
         "startedAt": run.started_at and to_iso(run.started_at),
         "completedAt": run.completed_at and to_iso(run.completed_at),
         "settled": run.settled and asdict(run.settled),
+        "generation": run.generation,
+        "retry": run.retry and asdict(run.retry),
     }
     return RunItem(
         keys.run(ref),

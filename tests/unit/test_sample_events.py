@@ -10,6 +10,7 @@ from shared.domain.barrier import Node
 from shared.domain.runs import Action, Run, RunStatus
 from shared.settings import Settings
 from shared.store import barrier, runs
+from shared.store.barrier import Tree
 from tests.conftest import ROOT
 from tests.invoking import Context
 from tests.running import Given, ref_of
@@ -28,7 +29,7 @@ def sample_run(cloud: Settings, finishing: list[tuple[str, int]]) -> Run:
 
 def settled(run: Run) -> Run:
     runs.move(ref_of(run), Action.START, run.created_at)
-    barrier.record(ref_of(run), Node(0, 0), dict.fromkeys(range(3), True))
+    barrier.record(Tree.of(run), Node(0, 0), dict.fromkeys(range(3), True))
     return run
 
 

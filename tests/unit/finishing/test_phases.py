@@ -9,6 +9,7 @@ from shared.finishing import phases
 from shared.finishing.phases import LeafRange
 from shared.settings import Settings
 from shared.store import barrier, events, outcomes, runs
+from shared.store.barrier import Tree
 from tests.running import NOW, Given, ref_of
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}
@@ -21,8 +22,8 @@ def ended(given: Given, failed: set[int]) -> Run:
     for first in range(0, run.plan.total, 100):
         node = Node(0, first // 100)
         covered = range(first, min(first + 100, run.plan.total))
-        leaf = barrier.record(ref_of(run), node, {index: index not in failed for index in covered})
-        barrier.propagate(ref_of(run), run.plan.total, node, leaf)
+        leaf = barrier.record(Tree.of(run), node, {index: index not in failed for index in covered})
+        barrier.propagate(Tree.of(run), node, leaf)
     return run
 
 
@@ -35,7 +36,7 @@ def test_a_run_with_a_completed_probe_is_summarized(cloud: Settings) -> None:
 def test_a_run_without_a_completed_probe_fails_and_says_why(cloud: Settings) -> None:
     run = ended(Given(scenario_count=2), failed={0, 1})
     refused = [ProbeError(n, "scn", "sim/steady", ErrorCode.AUTH, "bad key", 1, NOW) for n in range(2)]
-    outcomes.record(ref_of(run), 1, refused)
+    outcomes.record(run, 1, refused)
     assert phases.settle(ref_of(run), 1, NOW).status is RunStatus.FAILED
     failure = runs.get(ref_of(run)).failure
     assert failure is not None
@@ -67,7 +68,7 @@ def test_a_run_that_is_paused_is_left(cloud: Settings) -> None:
 
 def test_a_run_that_misses_a_probe_is_not_settled(cloud: Settings) -> None:
     run = Given(scenario_count=3).start()
-    barrier.record(ref_of(run), Node(0, 0), {0: True})
+    barrier.record(Tree.of(run), Node(0, 0), {0: True})
     with pytest.raises(Conflict, match="2 probes have no outcome"):
         phases.settle(ref_of(run), 1, NOW)
 

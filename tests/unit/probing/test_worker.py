@@ -6,12 +6,14 @@ import pytest
 
 from shared.domain.barrier import Node
 from shared.domain.claims import Claim
-from shared.domain.conversation import ErrorCode
+from shared.domain.conversation import ErrorCode, Message, Role, Usage
 from shared.domain.runs import Action, Progress, RunStatus
 from shared.domain.transcripts import ProbeError, Transcript
 from shared.probing.worker import Worker
 from shared.settings import Settings
-from shared.store import barrier, clients, outcomes, queues, runs
+from shared.store import barrier, checkpoints, clients, outcomes, queues, runs
+from shared.store.barrier import Tree
+from shared.store.checkpoints import Checkpoint
 from tests.running import NOW, RATING, Given, delivered, ref_of, slice_of, waiting
 
 PLENTY = 600.0
@@ -24,7 +26,7 @@ def worker(seconds: float = PLENTY) -> Worker:
 async def test_a_slice_becomes_transcripts_and_progress(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
     run = Given(scenario_count=6).start()
     assert await worker().run(delivered(slice_of(run, [0, 1, 2, 3]))) == []
-    assert barrier.progress(ref_of(run), 6) == Progress(6, completed=4)
+    assert barrier.progress(Tree.of(run)) == Progress(6, completed=4)
     transcript = outcomes.get(ref_of(run), 2)
     assert isinstance(transcript, Transcript)
     assert transcript.turn_count == 1
@@ -44,7 +46,7 @@ async def test_the_last_probe_begins_the_finish(cloud: Settings, finishing: list
     pieces = [slice_of(run, list(range(100))), slice_of(run, list(range(100, 120)), leaf=1)]
     await worker().run(delivered(*pieces))
     assert finishing == [(run.id, 1)]
-    assert barrier.progress(ref_of(run), 120) == Progress(120, completed=120)
+    assert barrier.progress(Tree.of(run)) == Progress(120, completed=120)
 
 
 async def test_a_message_is_gone_after_its_commit(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
@@ -59,13 +61,13 @@ async def test_a_worker_receives_further_slices_itself(cloud: Settings, finishin
     handed = delivered(slice_of(run, list(range(20))))
     queues.send(cloud.probe_queue_url("sim"), [slice_of(run, list(range(first, first + 20))) for first in (20, 40)])
     await worker().run(handed)
-    assert barrier.progress(ref_of(run), 60) == Progress(60, completed=60)
+    assert barrier.progress(Tree.of(run)) == Progress(60, completed=60)
 
 
 async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
     run = Given(scenario_count=100, models=("sim/flaky",)).start()
     await worker().run(delivered(slice_of(run, list(range(100)))))
-    counts = barrier.progress(ref_of(run), 100)
+    counts = barrier.progress(Tree.of(run))
     assert counts.finished
     assert 3 <= counts.failed <= 20
     errors = [each for each in outcomes.in_range(ref_of(run), range(100)) if isinstance(each, ProbeError)]
@@ -88,7 +90,7 @@ async def test_messages_of_an_old_epoch_are_dropped(cloud: Settings, finishing: 
     piece = slice_of(run, [0, 1])
     runs.move(ref_of(run), Action.PAUSE, NOW)
     assert await worker().run(delivered(piece)) == []
-    assert barrier.progress(ref_of(run), 6) == Progress(6)
+    assert barrier.progress(Tree.of(run)) == Progress(6)
     assert waiting(cloud.probe_queue_url("sim")) == []
 
 
@@ -99,12 +101,33 @@ async def test_a_worker_without_time_hands_its_slice_on(cloud: Settings, finishi
     assert waiting(cloud.probe_queue_url("sim")) == [slice_of(run, [0, 1, 2]).to_body()]
 
 
-async def test_probes_somebody_works_on_are_left_to_them(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_probes_somebody_works_on_are_looked_at_again_later(
+    cloud: Settings, finishing: list[tuple[str, int]]
+) -> None:
     run = Given().start()
     barrier.claim(ref_of(run), Node(0, 0), "other:0", Claim(frozenset({0, 1}), time.time() + 100))
-    failed = await worker().run(delivered(slice_of(run, [0, 1, 2])))
-    assert len(failed) == 1
-    assert barrier.progress(ref_of(run), 6) == Progress(6, completed=1)
+    assert await worker().run(delivered(slice_of(run, [0, 1, 2]))) == []
+    assert barrier.progress(Tree.of(run)) == Progress(6, completed=1)
+    delayed = clients.sqs().get_queue_attributes(
+        QueueUrl=cloud.probe_queue_url("sim"), AttributeNames=["ApproximateNumberOfMessagesDelayed"]
+    )
+    assert delayed["Attributes"]["ApproximateNumberOfMessagesDelayed"] == "1"
+
+
+async def test_a_conversation_goes_on_after_its_last_complete_turn(
+    cloud: Settings, finishing: list[tuple[str, int]]
+) -> None:
+    content = {**RATING, "followUps": ["Sure? End with `Rating: N`."]}
+    run = Given(scenario_count=1, content=content).start()
+    said = (Message(Role.USER, "?"), Message(Role.ASSISTANT, "Said before the crash. Rating: 2"))
+    before = Checkpoint(said, turns=1, usage=Usage(5, 7), duration_ms=9, cost_usd=0.0, model_version="m")
+    checkpoints.put(ref_of(run), 0, run.generation, before, NOW)
+    await worker().run(delivered(slice_of(run, [0])))
+    transcript = outcomes.get(ref_of(run), 0)
+    assert isinstance(transcript, Transcript)
+    assert transcript.messages[:2] == said
+    assert transcript.turn_count == 2
+    assert transcript.usage.input_tokens > 5
 
 
 async def test_an_outcome_whose_writer_died_before_the_barrier_is_not_paid_again(
@@ -113,11 +136,11 @@ async def test_an_outcome_whose_writer_died_before_the_barrier_is_not_paid_again
     run = Given(scenario_count=2).start()
     barrier.claim(ref_of(run), Node(0, 0), "dead:0", Claim(frozenset({0, 1}), time.time() - 1))
     error = ProbeError(0, "scn", "sim/steady", ErrorCode.AUTH, "by the dead worker", 1, NOW)
-    outcomes.record(ref_of(run), 1, [error])
+    outcomes.record(run, 1, [error])
     busy = worker()
     await busy.run(delivered(slice_of(run, [0, 1])))
     assert busy.tally.probes == 1
-    assert barrier.progress(ref_of(run), 2) == Progress(2, completed=1, failed=1)
+    assert barrier.progress(Tree.of(run)) == Progress(2, completed=1, failed=1)
     assert finishing == [(run.id, 1)]
 
 
@@ -125,7 +148,7 @@ async def test_a_slice_that_is_already_done_still_tells_upwards(
     cloud: Settings, finishing: list[tuple[str, int]]
 ) -> None:
     run = Given(scenario_count=1).start()
-    barrier.record(ref_of(run), Node(0, 0), {0: True})
+    barrier.record(Tree.of(run), Node(0, 0), {0: True})
     await worker().run(delivered(slice_of(run, [0])))
     assert finishing == [(run.id, 1)]
 

@@ -8,8 +8,13 @@ from shared.domain.runs import Progress
 from shared.messages import RunRef
 from shared.settings import Settings
 from shared.store import barrier
+from shared.store.barrier import Tree
 
 REF = RunRef("ws_a", "run_a")
+
+
+def tree(total: int = 1_000, generation: int = 1) -> Tree:
+    return Tree(REF, total, generation)
 
 
 def record_all(total: int, failed: set[int]) -> int:
@@ -19,42 +24,42 @@ def record_all(total: int, failed: set[int]) -> int:
     full = 0
     for index in indexes:
         node = leaf_of(index)
-        leaf = barrier.record(REF, node, {index: index not in failed})
-        full += barrier.propagate(REF, total, node, leaf)
+        leaf = barrier.record(tree(total), node, {index: index not in failed})
+        full += barrier.propagate(tree(total), node, leaf)
     return full
 
 
 @pytest.mark.parametrize("total", [1, 100, 101, 230])
 def test_the_root_is_full_with_the_last_probe_and_not_before(cloud: Settings, total: int) -> None:
     assert record_all(total, failed=set()) == 1
-    assert barrier.is_finished(REF, total)
+    assert barrier.is_finished(tree(total))
 
 
 def test_recording_twice_counts_once(cloud: Settings) -> None:
     for _ in range(2):
-        barrier.record(REF, Node(0, 0), {1: True, 2: False})
-    assert barrier.progress(REF, 150) == Progress(150, completed=1, failed=1)
+        barrier.record(tree(), Node(0, 0), {1: True, 2: False})
+    assert barrier.progress(tree(150)) == Progress(150, completed=1, failed=1)
 
 
 def test_progress_counts_full_leaves_by_their_parent_and_open_ones_by_themselves(cloud: Settings) -> None:
     node = Node(0, 0)
-    barrier.propagate(REF, 230, node, barrier.record(REF, node, {index: index != 7 for index in range(100)}))
-    barrier.record(REF, Node(0, 1), {100: True, 101: False})
-    assert barrier.progress(REF, 230) == Progress(230, completed=100, failed=2)
+    barrier.propagate(tree(230), node, barrier.record(tree(), node, {index: index != 7 for index in range(100)}))
+    barrier.record(tree(), Node(0, 1), {100: True, 101: False})
+    assert barrier.progress(tree(230)) == Progress(230, completed=100, failed=2)
 
 
 def test_progress_of_a_run_of_a_million_counts_over_three_levels(cloud: Settings) -> None:
-    barrier.record(REF, Node(0, 9_999), {999_999: True})
-    barrier.record(REF, Node(0, 150), {15_000: False})
-    assert barrier.progress(REF, 1_000_000) == Progress(1_000_000, completed=1, failed=1)
+    barrier.record(tree(), Node(0, 9_999), {999_999: True})
+    barrier.record(tree(), Node(0, 150), {15_000: False})
+    assert barrier.progress(tree(1_000_000)) == Progress(1_000_000, completed=1, failed=1)
 
 
 def test_propagating_again_changes_nothing(cloud: Settings) -> None:
     node = Node(0, 0)
-    leaf = barrier.record(REF, node, dict.fromkeys(range(100), True))
+    leaf = barrier.record(tree(), node, dict.fromkeys(range(100), True))
     for _ in range(2):
-        assert not barrier.propagate(REF, 200, node, leaf)
-    assert barrier.progress(REF, 200) == Progress(200, completed=100)
+        assert not barrier.propagate(tree(200), node, leaf)
+    assert barrier.progress(tree(200)) == Progress(200, completed=100)
 
 
 def test_a_claim_is_seen_by_who_claims_after(cloud: Settings) -> None:
@@ -66,10 +71,31 @@ def test_a_claim_is_seen_by_who_claims_after(cloud: Settings) -> None:
 
 def test_recording_releases_claims_in_the_same_write(cloud: Settings) -> None:
     barrier.claim(REF, Node(0, 0), "w1:0", Claim(frozenset({1}), until=50.0))
-    barrier.record(REF, Node(0, 0), {1: True}, released=["w1:0"])
+    barrier.record(tree(), Node(0, 0), {1: True}, released=["w1:0"])
     assert barrier.leaf(REF, Node(0, 0)).claims == {}
 
 
 def test_a_run_of_another_workspace_has_its_own_barrier(cloud: Settings) -> None:
-    barrier.record(REF, Node(0, 0), {0: True})
-    assert barrier.progress(RunRef("ws_b", "run_a"), 1) == Progress(1)
+    barrier.record(tree(), Node(0, 0), {0: True})
+    assert barrier.progress(Tree(RunRef("ws_b", "run_a"), 1)) == Progress(1)
+
+
+def test_a_reopened_leaf_takes_its_errors_out_once_per_generation(cloud: Settings) -> None:
+    barrier.record(tree(), Node(0, 0), {0: True, 1: False, 2: False})
+    assert barrier.reopen(tree(generation=3), Node(0, 0), [1]).leaf.failed == {2}
+    barrier.record(tree(generation=3), Node(0, 0), {1: False})
+    assert barrier.reopen(tree(generation=3), Node(0, 0), [1]).leaf.failed == {1, 2}
+
+
+def test_who_works_for_an_earlier_generation_adds_nothing_to_a_reopened_leaf(cloud: Settings) -> None:
+    barrier.record(tree(), Node(0, 0), {1: False})
+    barrier.reopen(tree(generation=2), Node(0, 0), [1])
+    assert barrier.record(tree(generation=1), Node(0, 0), {1: False}).recorded == frozenset()
+
+
+def test_a_new_generation_is_told_of_full_leaves_anew(cloud: Settings) -> None:
+    node = Node(0, 0)
+    leaf = barrier.record(tree(101), node, dict.fromkeys(range(100), True))
+    barrier.propagate(tree(101), node, leaf)
+    assert barrier.inner(tree(101, generation=2), Node(1, 0)).full_children == frozenset()
+    assert barrier.progress(tree(101, generation=2)) == Progress(101, completed=100)

@@ -4,6 +4,8 @@ from datetime import timedelta
 import boto3
 
 from shared.domain.conversation import ErrorCode, Message, Role, Usage
+from shared.domain.plan import Plan
+from shared.domain.runs import Run
 from shared.domain.transcripts import ProbeError, Result, Summary, Transcript
 from shared.messages import RunRef
 from shared.settings import Settings
@@ -11,6 +13,22 @@ from shared.store import outcomes
 from tests.running import NOW
 
 REF = RunRef("ws_a", "run_a")
+
+
+def run(generation: int = 1) -> Run:
+    return Run(
+        workspace="ws_a",
+        id="run_a",
+        definition_id="def_a",
+        definition_version=1,
+        plan=Plan(("sim/steady",), (2_001,)),
+        sample_percentage=100,
+        sample_seed=1,
+        snapshot_key="",
+        created_at=NOW,
+        updated_at=NOW,
+        generation=generation,
+    )
 
 
 def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
@@ -36,50 +54,50 @@ def error(index: int, message: str = "no") -> ProbeError:
 
 
 def test_an_outcome_is_read_as_it_was_recorded(cloud: Settings) -> None:
-    outcomes.record(REF, 1, [transcript(0), error(1)])
+    outcomes.record(run(), 1, [transcript(0), error(1)])
     assert outcomes.get_many(REF, [0, 1, 2]) == {0: transcript(0), 1: error(1)}
 
 
 def test_the_first_writer_wins(cloud: Settings) -> None:
-    outcomes.record(REF, 1, [transcript(0, "first"), error(1)])
-    assert outcomes.record(REF, 1, [error(0), transcript(1), transcript(2)]) == {0: True, 1: False, 2: True}
+    outcomes.record(run(), 1, [transcript(0, "first"), error(1)])
+    assert outcomes.record(run(), 1, [error(0), transcript(1), transcript(2)]) == {0: True, 1: False, 2: True}
     assert outcomes.get(REF, 0) == transcript(0, "first")
     assert outcomes.get(REF, 1) == error(1)
 
 
-def test_a_later_epoch_replaces_an_error_and_nothing_else(cloud: Settings) -> None:
-    outcomes.record(REF, 1, [transcript(0), error(1)])
-    assert outcomes.record(REF, 2, [error(0), transcript(1)]) == {0: True, 1: True}
+def test_a_later_generation_replaces_an_error_and_nothing_else(cloud: Settings) -> None:
+    outcomes.record(run(), 1, [transcript(0), error(1)])
+    assert outcomes.record(run(generation=2), 2, [error(0), transcript(1)]) == {0: True, 1: True}
     assert outcomes.get(REF, 1) == transcript(1)
 
 
 def test_a_long_content_lies_in_the_bucket(cloud: Settings) -> None:
     long = transcript(0, "word " * 5_000)
-    outcomes.record(REF, 1, [long])
+    outcomes.record(run(), 1, [long])
     found = boto3.client("s3").list_objects_v2(Bucket=cloud.bucket_name, Prefix="transcripts/ws_a/run_a/")
     assert found["KeyCount"] == 1
     assert outcomes.get(REF, 0) == long
 
 
 def test_who_loses_does_not_replace_the_content_of_who_won(cloud: Settings) -> None:
-    outcomes.record(REF, 1, [transcript(0, "first " * 5_000)])
-    outcomes.record(REF, 1, [transcript(0, "second " * 5_000)])
+    outcomes.record(run(), 1, [transcript(0, "first " * 5_000)])
+    outcomes.record(run(), 1, [transcript(0, "second " * 5_000)])
     assert outcomes.get(REF, 0) == transcript(0, "first " * 5_000)
 
 
 def test_more_than_a_transaction_holds_is_recorded(cloud: Settings) -> None:
-    stands = outcomes.record(REF, 1, [transcript(index) for index in range(130)])
+    stands = outcomes.record(run(), 1, [transcript(index) for index in range(130)])
     assert stands == dict.fromkeys(range(130), True)
 
 
 def test_a_range_is_read_in_order_across_blocks(cloud: Settings) -> None:
-    outcomes.record(REF, 1, [transcript(index) for index in (2_000, 999, 1_000, 5)])
+    outcomes.record(run(), 1, [transcript(index) for index in (2_000, 999, 1_000, 5)])
     assert [each.probe_index for each in outcomes.in_range(REF, range(6, 2_001))] == [999, 1_000, 2_000]
 
 
 def test_a_summary_is_given_once(cloud: Settings) -> None:
     bare = replace(transcript(0), summary=None)
-    outcomes.record(REF, 1, [bare])
+    outcomes.record(run(), 1, [bare])
     for code in ("2", "5"):
         outcomes.summarize(REF, 0, Summary(code, "by the judge", NOW))
     assert outcomes.get(REF, 0) == replace(bare, summary=Summary("2", "by the judge", NOW))

@@ -6,6 +6,7 @@ from shared.domain.runs import Action, Progress
 from shared.domain.transcripts import ProbeError
 from shared.settings import Settings
 from shared.store import barrier, clients, outcomes, queues, runs
+from shared.store.barrier import Tree
 from shared.sweeping.sweep import Swept, sweep
 from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
 
@@ -13,14 +14,14 @@ from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
 def test_a_dead_slice_is_recorded_as_errored_with_its_cause(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
     run = Given(scenario_count=3).start()
     barrier.blame(ref_of(run), Node(0, 0), "KeyError: 'x'")
-    barrier.record(ref_of(run), Node(0, 0), {0: True})
+    barrier.record(Tree.of(run), Node(0, 0), {0: True})
     queues.send(cloud.probe_dlq_url("sim"), [slice_of(run, [0, 1, 2])])
     assert sweep(NOW).errored == 2
     dead = outcomes.get(ref_of(run), 1)
     assert isinstance(dead, ProbeError)
     assert dead.code is ErrorCode.DEAD_LETTER
     assert "KeyError: 'x'" in dead.message
-    assert barrier.progress(ref_of(run), 3) == Progress(3, completed=1, failed=2)
+    assert barrier.progress(Tree.of(run)) == Progress(3, completed=1, failed=2)
     assert finishing == [(run.id, 1)]
 
 

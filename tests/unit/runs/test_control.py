@@ -1,0 +1,151 @@
+import pytest
+
+from shared.domain.barrier import Node
+from shared.domain.conversation import ErrorCode
+from shared.domain.runs import Action, Progress, Run, RunStatus
+from shared.domain.transcripts import ProbeError
+from shared.errors import Conflict, Invalid
+from shared.messages import ProbeSlice
+from shared.recording import record
+from shared.runs import control, dispatch, reading
+from shared.settings import Settings
+from shared.store import attempts, barrier, events, outcomes, runs, snapshots
+from shared.store.barrier import Tree
+from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
+
+
+def plenty() -> float:
+    return 600.0
+
+
+def failed(run: Run, index: int) -> ProbeError:
+    return ProbeError(index, "scn", run.models[0], ErrorCode.AUTH, "bad key", 1, NOW)
+
+
+def over(given: Given, errored: set[int]) -> Run:
+    """A completed run in which these probes are errored."""
+    run = given.start()
+    runs.move(ref_of(run), Action.START, NOW)
+    outcomes.record(run, 1, [failed(run, index) for index in errored])
+    known = {index: index not in errored for index in range(run.plan.total)}
+    record(run, 1, [], known)
+    runs.move(ref_of(run), Action.SUMMARIZE, NOW, settled=barrier.progress(Tree.of(run)))
+    return runs.move(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
+
+
+def dispatched(run: Run, cloud: Settings) -> list[int]:
+    """What the dispatch of the run's epoch sends."""
+    waiting(cloud.dispatch_queue_url)
+    dispatch.carry_out(order_of(run), NOW, plenty)
+    pieces = [ProbeSlice.model_validate_json(body) for body in waiting(cloud.probe_queue_url("sim"))]
+    return sorted(index for piece in pieces for index in piece.indexes)
+
+
+def test_pausing_twice_is_pausing_once(cloud: Settings) -> None:
+    run = Given().start()
+    assert control.pause("ws_a", run.id, NOW) == control.pause("ws_a", run.id, NOW)
+    assert runs.get(ref_of(run)).pause_reason == "by a person"
+    assert len(events.after(ref_of(run), 0)) == 2
+
+
+def test_a_resumed_run_is_dispatched_what_is_missing(cloud: Settings) -> None:
+    run = Given().start()
+    barrier.record(Tree.of(run), Node(0, 0), {0: True, 5: False})
+    control.pause("ws_a", run.id, NOW)
+    assert dispatched(control.resume("ws_a", run.id, NOW), cloud) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("steer", [control.pause, control.resume])
+def test_a_cancelled_run_is_steered_no_more(cloud: Settings, steer: object) -> None:
+    run = Given().start()
+    assert control.cancel("ws_a", run.id, NOW).completed_at == NOW
+    with pytest.raises(Conflict, match="CANCELLED"):
+        steer("ws_a", run.id, NOW)  # type: ignore[operator]
+
+
+def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
+    cloud: Settings, finishing: list[tuple[str, int]]
+) -> None:
+    run = over(Given(scenario_count=130), errored={3, 105})
+    retried = control.retry("ws_a", run.id, NOW)
+    assert (retried.status, retried.epoch, retried.settled) == (RunStatus.RUNNING, 2, None)
+    assert dispatched(retried, cloud) == [3, 105]
+    assert reading.progress(retried) == Progress(130, completed=128)
+    finishing.clear()
+    record(retried, 2, [failed(retried, 3)])
+    assert finishing == []
+    record(retried, 2, [failed(retried, 105)])
+    assert finishing == [(run.id, 2)]
+    assert reading.progress(retried) == Progress(130, completed=128, failed=2)
+
+
+def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(Given(scenario_count=3), errored={1})
+    dispatched(control.retry("ws_a", run.id, NOW), cloud)
+    assert [error.message for error in attempts.of(ref_of(run), 1)] == ["bad key"]
+
+
+def test_a_dispatch_that_comes_again_does_not_take_new_errors_out(
+    cloud: Settings, finishing: list[tuple[str, int]]
+) -> None:
+    run = over(Given(scenario_count=3), errored={1})
+    retried = control.retry("ws_a", run.id, NOW)
+    dispatched(retried, cloud)
+    record(retried, 2, [failed(retried, 1)])
+    control.pause("ws_a", run.id, NOW)
+    resumed = control.resume("ws_a", run.id, NOW)
+    assert dispatched(resumed, cloud) == []
+    assert reading.progress(resumed) == Progress(3, completed=2, failed=1)
+
+
+def test_a_retry_of_one_model_leaves_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(Given(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1, 6})
+    assert dispatched(control.retry("ws_a", run.id, NOW, model="sim/bold"), cloud) == [6]
+
+
+def test_a_retry_of_one_probe_leaves_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(Given(scenario_count=4), errored={1, 2})
+    assert dispatched(control.retry("ws_a", run.id, NOW, probe_index=2), cloud) == [2]
+
+
+@pytest.mark.parametrize(("model", "index"), [(None, 0), ("sim/bold", None)])
+def test_only_errors_are_retried(
+    cloud: Settings, finishing: list[tuple[str, int]], model: str | None, index: int | None
+) -> None:
+    run = over(Given(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1})
+    with pytest.raises(Conflict, match="COMPLETED"):
+        control.retry("ws_a", run.id, NOW, model=model, probe_index=index)
+
+
+def test_a_run_that_is_not_over_is_not_retried(cloud: Settings) -> None:
+    run = Given().start()
+    with pytest.raises(Conflict, match="PENDING"):
+        control.retry("ws_a", run.id, NOW)
+
+
+def test_an_expansion_keeps_the_scenarios_it_has_and_sends_the_rest(
+    cloud: Settings, finishing: list[tuple[str, int]]
+) -> None:
+    run = over(Given(scenario_count=120, sample_percentage=50), errored=set())
+    before = snapshots.get(run.snapshot_key).selection
+    expanded = control.expand("ws_a", run.id, 100, NOW)
+    after = snapshots.get(expanded.snapshot_key).selection
+    assert after[: len(before)] == before
+    assert sorted(after) == list(range(120))
+    assert dispatched(expanded, cloud) == list(range(60, 120))
+    assert reading.progress(expanded) == Progress(120, completed=60)
+
+
+@pytest.mark.parametrize("percentage", [50, 10, 101])
+def test_an_expansion_is_to_more(cloud: Settings, finishing: list[tuple[str, int]], percentage: int) -> None:
+    run = over(Given(scenario_count=120, sample_percentage=50), errored=set())
+    with pytest.raises(Invalid, match="samplePercentage"):
+        control.expand("ws_a", run.id, percentage, NOW)
+
+
+def test_a_retried_probe_may_be_claimed_and_recorded_anew(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(Given(scenario_count=2), errored={0})
+    retried = control.retry("ws_a", run.id, NOW)
+    dispatched(retried, cloud)
+    assert outcomes.recorded(retried, [0]) == {}
+    assert slice_of(retried, [0]).epoch == 2
