@@ -2,8 +2,28 @@
 
 import os
 from functools import cache
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
+
+from shared.domain.runs import Priority
+
+
+class Lane(NamedTuple):
+    """One of the three queues of a provider. A normal one is named after its provider alone."""
+
+    provider: str
+    priority: Priority
+
+    @classmethod
+    def of(cls, arn: str) -> "Lane":
+        """From the ARN of its queue. No provider's name has a hyphen."""
+        provider, _, priority = arn.rpartition("-probe-")[2].partition("-")
+        return cls(provider, Priority(priority.upper()) if priority else Priority.NORMAL)
+
+    @property
+    def name(self) -> str:
+        return self.provider if self.priority is Priority.NORMAL else f"{self.provider}-{self.priority.lower()}"
 
 
 class Settings(BaseModel):
@@ -15,6 +35,10 @@ class Settings(BaseModel):
     dispatch_queue_url: str
     generate_queue_url: str
     finish_machine_arn: str = ""
+    schedule_function_arn: str = ""
+    schedule_role_arn: str = ""
+    """What EventBridge Scheduler calls the function as."""
+    schedule_dead_letters_arn: str = ""
     allowed_origins: str = ""
     """Comma-separated; CORS answers no other origin."""
     transcript_retention_days: int = 365
@@ -26,12 +50,12 @@ class Settings(BaseModel):
     oidc_issuer: str = ""
     oidc_audience: str = ""
 
-    def probe_queue_url(self, provider: str) -> str:
-        """The stack names its queues `<stack>-dispatch` and `<stack>-probe-<provider>`: one prefix serves all."""
-        return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe-{provider}"
+    def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
+        """Queues are named `<stack>-dispatch` and `<stack>-probe-<provider>[-high|-low]`: one prefix serves all."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe-{Lane(provider, priority).name}"
 
-    def probe_dlq_url(self, provider: str) -> str:
-        return f"{self.probe_queue_url(provider)}-dlq"
+    def probe_dlq_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
+        return f"{self.probe_queue_url(provider, priority)}-dlq"
 
     def queue_url(self, arn: str) -> str:
         """The URL of a queue of this stack, from its ARN."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ import yaml
 from moto import mock_aws
 
 from shared import accounts
+from shared.domain.runs import Priority
 from shared.providers import PROVIDERS
-from shared.settings import Settings, settings
+from shared.settings import Lane, Settings, settings
 from shared.store import clients
 
 pytest_plugins = ["tests.stacks"]
@@ -69,10 +71,9 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     """
     with mock_aws():
         sqs = clients.sqs()
-        queues = ["dispatch", "generate", *(f"probe-{name}" for name in PROVIDERS)]
+        lanes = [f"probe-{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
+        queues = ["dispatch", "generate", *lanes, *(f"{lane}-dlq" for lane in lanes)]
         urls = {name: sqs.create_queue(QueueName=f"cupel-test-{name}")["QueueUrl"] for name in queues}
-        for name in PROVIDERS:
-            sqs.create_queue(QueueName=f"cupel-test-probe-{name}-dlq")
         create_table("cupel-test")
         clients.s3().create_bucket(Bucket="cupel-test")
         environment = {

@@ -1,4 +1,4 @@
-"""A provider's queue → conversations, transcripts, progress."""
+"""A queue of a provider → conversations, transcripts, progress."""
 
 import time
 from typing import Any
@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from probe.metrics import publish
 from shared import loop
 from shared.probing.worker import Worker
-from shared.settings import settings
+from shared.settings import Lane, settings
 from shared.store.queues import Delivery
 
 logger = Logger()
@@ -19,11 +19,11 @@ metrics = Metrics()
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    provider = event["Records"][0]["eventSourceARN"].rpartition("-probe-")[2]
-    worker = Worker(provider, time.time() + context.get_remaining_time_in_millis() / 1_000)
+    provider, priority = Lane.of(event["Records"][0]["eventSourceARN"])
+    worker = Worker(provider, time.time() + context.get_remaining_time_in_millis() / 1_000, priority=priority)
     failed = loop.run(worker.run([_delivery(record) for record in event["Records"]]))
     publish(metrics, provider, worker.tally)
-    logger.info("probed", provider=provider, probes=worker.tally.probes, failed_messages=len(failed))
+    logger.info("probed", provider=provider, priority=priority, probes=worker.tally.probes, failed_messages=len(failed))
     handed = {record["messageId"] for record in event["Records"]}
     return {"batchItemFailures": [{"itemIdentifier": delivery.id} for delivery in failed if delivery.id in handed]}
 

@@ -7,12 +7,13 @@ as errored, so that no run waits for them. Recording is idempotent, so a letter 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 
 from pydantic import ValidationError
 
 from shared.domain.barrier import FANOUT, Node
 from shared.domain.conversation import ErrorCode
-from shared.domain.runs import ACTIVE, Run
+from shared.domain.runs import ACTIVE, Priority, Run
 from shared.domain.transcripts import ProbeError
 from shared.errors import NotFound
 from shared.messages import ProbeSlice
@@ -39,8 +40,8 @@ class Swept:
 def sweep(now: datetime) -> Swept:
     dispatched = _send_forgotten_dispatches(now)
     errored = unreadable = 0
-    for provider in PROVIDERS:
-        for letter in _peek(settings().probe_dlq_url(provider)):
+    for provider, priority in product(PROVIDERS, Priority):
+        for letter in _peek(settings().probe_dlq_url(provider, priority)):
             recorded = _bury(letter, now)
             errored += recorded or 0
             unreadable += recorded is None

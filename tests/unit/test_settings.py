@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from shared.settings import Settings, settings
+from shared.domain.runs import Priority
+from shared.settings import Lane, Settings, settings
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/000000000000/cupel"
 REQUIRED = {
@@ -16,6 +17,13 @@ REQUIRED = {
 
 def test_a_provider_has_its_queue_beside_the_dispatch_queue() -> None:
     assert Settings(**REQUIRED).probe_queue_url("openai") == f"{QUEUE}-probe-openai"
+
+
+@pytest.mark.parametrize(("priority", "name"), [("HIGH", "openai-high"), ("NORMAL", "openai"), ("LOW", "openai-low")])
+def test_a_provider_has_a_queue_of_each_priority(priority: str, name: str) -> None:
+    url = Settings(**REQUIRED).probe_queue_url("openai", Priority(priority))
+    assert url == f"{QUEUE}-probe-{name}"
+    assert Lane.of(f"arn:aws:sqs:us-east-1:000000000000:my-probe-stack-probe-{name}") == ("openai", priority)
 
 
 def test_dead_letters_lie_beside_their_queue() -> None:

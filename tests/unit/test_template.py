@@ -3,12 +3,14 @@
 import json
 import re
 from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
 
+from shared.domain.runs import Priority
 from shared.providers import PROVIDERS
-from shared.settings import Settings
+from shared.settings import Lane, Settings
 from tests.conftest import ROOT, template
 
 FUNCTIONS = {path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")}
@@ -20,10 +22,12 @@ def substitute(node: Any, name: str, value: str) -> Any:
     if isinstance(node, dict):
         if node == {"Ref": name}:
             return value
-        return {key.replace(f"${{{name}}}", value): substitute(each, name, value) for key, each in node.items()}
+        return {substitute(key, name, value): substitute(each, name, value) for key, each in node.items()}
     if isinstance(node, list):
         return [substitute(each, name, value) for each in node]
-    return node.replace(f"${{{name}}}", value) if isinstance(node, str) else node
+    if isinstance(node, str):
+        return node.replace(f"${{{name}}}", value).replace(f"&{{{name}}}", value.replace("-", ""))
+    return node
 
 
 @cache
@@ -102,9 +106,9 @@ def test_every_function_is_named_after_its_folder() -> None:
     }
 
 
-def test_every_provider_has_its_queue() -> None:
+def test_every_provider_has_a_queue_of_each_priority() -> None:
     names = {queue["Properties"]["QueueName"]["Fn::Sub"] for queue in queues().values()}
-    assert {f"${{AWS::StackName}}-probe-{name}" for name in PROVIDERS} == {
+    assert {f"${{AWS::StackName}}-probe-{Lane(*each).name}" for each in product(PROVIDERS, Priority)} == {
         name for name in names if "-probe-" in name and not name.endswith("-dlq")
     }
 
