@@ -18,6 +18,12 @@ def count(sqs: Any, *queues: str) -> int:
     return sum(int(number) for answer in told for number in answer["Attributes"].values())
 
 
+def visible(sqs: Any, url: str) -> int:
+    """Messages that wait for a worker."""
+    told = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=_COUNTS[:1])["Attributes"]
+    return int(told[_COUNTS[0]])
+
+
 def peek(sqs: Any, queue: str) -> list[dict[str, Any]]:
     """Up to ten messages, which others can still receive."""
     answer = sqs.receive_message(QueueUrl=url_of(sqs, queue), MaxNumberOfMessages=10, VisibilityTimeout=0)
