@@ -63,6 +63,14 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class RateLimits:
+    """The answer came, and with it the word that an allowance of the account is spent."""
+
+    wait_seconds: float
+    """Until enough of it is back to go on."""
+
+
+@dataclass(frozen=True)
 class Reply:
     """One answer of a model. `model_version` is what the provider says answered, e.g. `gpt-5-mini-2025-08-07`."""
 
@@ -70,6 +78,8 @@ class Reply:
     model_version: str | None = None
     usage: Usage = Usage()
     finish_reason: str | None = None
+    limits: RateLimits | None = None
+    """None while the account has something left."""
 
 
 class ErrorCode(StrEnum):

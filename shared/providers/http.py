@@ -1,6 +1,7 @@
 """One HTTP client per event loop, kept for the life of the process, and one exchange over it."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from weakref import WeakKeyDictionary
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from shared.domain.conversation import Conversation, Reply
 from shared.providers.account import Account
 from shared.providers.errors import error_of_exception, error_of_response, not_understood
+from shared.providers.rate_limits import read_limits
 from shared.providers.wire import HttpWire, WireRequest
 
 MAX_CONNECTIONS = 128
@@ -77,9 +79,11 @@ async def exchange(
     if not response.is_success:
         raise error_of_response(response.status_code, response.headers, response.content, now)
     try:
-        return wire.parse(orjson.loads(response.content))
+        reply = wire.parse(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:
         raise not_understood(error) from None
+    limits = read_limits(response.headers, now)
+    return reply if limits is None else replace(reply, limits=limits)
 
 
 async def _send(connection: httpx.AsyncClient, request: WireRequest) -> httpx.Response:

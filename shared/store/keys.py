@@ -13,12 +13,14 @@ pk                                   sk                    item
 <ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
 <ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last complete turn
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
+<ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#provider                        <name>                a provider's settings
+<ws>#governor                        <name>                what a provider's workers share: grants, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without the secret
 token#<sha256>                       token                 from a secret to its workspace and role
 outbox                               <runId>#<epoch>       dispatches that have not been carried out yet
 
-gsi1 lists newest first: `<ws>#definitions` and `<ws>#runs`, sorted by `<createdAt>#<id>`.
+gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs` and `<ws>#schedules`, sorted by `<createdAt>#<id>`.
 """
 
 from shared.domain.barrier import Node
@@ -85,8 +87,16 @@ def snapshot_blob(ref: RunRef, unique: str) -> str:
     return f"runs/{ref.workspace}/{ref.run_id}/{unique}.json.gz"
 
 
+def schedule(workspace: str, schedule_id: str) -> str:
+    return f"{workspace}#schedule#{schedule_id}"
+
+
 def provider(workspace: str) -> str:
     return f"{workspace}#provider"
+
+
+def governor(workspace: str) -> str:
+    return f"{workspace}#governor"
 
 
 def tokens(workspace: str) -> str:
