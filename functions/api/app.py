@@ -11,7 +11,20 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import cors, definitions, documents, events, health, problems, providers, runs, scenarios, tokens, transcripts
+from api import (
+    control,
+    cors,
+    definitions,
+    documents,
+    events,
+    health,
+    problems,
+    providers,
+    runs,
+    scenarios,
+    tokens,
+    transcripts,
+)
 from api.admission import admit
 from api.problems import MethodNotAllowed
 from shared.errors import AppError, NotFound
@@ -24,7 +37,7 @@ app = APIGatewayHttpResolver(
     # An answer of the wrong shape is our fault, not the caller's.
     response_validation_error_http_code=500,
 )
-for module in (health, documents, definitions, scenarios, runs, events, transcripts, providers, tokens):
+for module in (health, documents, definitions, scenarios, runs, control, events, transcripts, providers, tokens):
     app.include_router(module.router, prefix="/v1")
 problems.register(app)
 

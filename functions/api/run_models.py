@@ -45,6 +45,15 @@ class RunRequest(Request):
         )
 
 
+class RetryRequest(Request):
+    model: Annotated[Model | None, Field(description="Only errors of this model")] = None
+    probe_index: Annotated[int, Field(strict=True, ge=0, description="Only this probe")] | None = None
+
+
+class ExpandRequest(Request):
+    sample_percentage: Annotated[Percentage, Field(description="More than the run has")]
+
+
 class ConfigAnswer(Answer):
     models: list[str]
     sample_percentage: int
