@@ -54,3 +54,11 @@ class GenerationOrder(Message):
     workspace: str
     definition_id: str
     generation_id: str
+
+
+class DueSchedule(Message):
+    """A schedule fires; `scheduled_time` is when it was due, however late this comes."""
+
+    workspace: str
+    schedule_id: str
+    scheduled_time: str

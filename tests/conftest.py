@@ -76,12 +76,16 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
         urls = {name: sqs.create_queue(QueueName=f"cupel-test-{name}")["QueueUrl"] for name in queues}
         create_table("cupel-test")
         clients.s3().create_bucket(Bucket="cupel-test")
+        clients.scheduler().create_schedule_group(Name="cupel-test")
         environment = {
             "STACK_NAME": "cupel-test",
             "TABLE_NAME": "cupel-test",
             "BUCKET_NAME": "cupel-test",
             "DISPATCH_QUEUE_URL": urls["dispatch"],
             "GENERATE_QUEUE_URL": urls["generate"],
+            "SCHEDULE_FUNCTION_ARN": "arn:aws:lambda:us-east-1:123456789012:function:cupel-test-schedule",
+            "SCHEDULE_ROLE_ARN": "arn:aws:iam::123456789012:role/cupel-test-schedule",
+            "SCHEDULE_DEAD_LETTERS_ARN": "arn:aws:sqs:us-east-1:123456789012:cupel-test-schedule-dlq",
             "ALLOWED_ORIGINS": "http://localhost:5173",
         }
         for key, value in environment.items():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cupel.stack.clients import client
 from cupel.stack.emulator import Emulator
 from cupel.stack.place import REGION, STACK_NAME
-from shared.messages import DispatchOrder, GenerationOrder, Message, ProbeSlice
+from shared.messages import DispatchOrder, DueSchedule, GenerationOrder, Message, ProbeSlice
 
 _NOBODY = "warming"
 _NOTHING = "run_none"
@@ -44,8 +44,13 @@ def _calls() -> tuple[Call, ...]:
         ),
         Call("generate", _delivery(GenerationOrder(workspace=_NOBODY, definition_id="def_none", generation_id="none"))),
         Call("finish", {"op": "warm"}),
+        Call("schedule", _due()),
         Call("sweep", {}),
     )
+
+
+def _due() -> dict[str, Any]:
+    return DueSchedule(workspace=_NOBODY, schedule_id="sch_none", scheduled_time="").model_dump(by_alias=True)
 
 
 def _delivery(message: Message) -> dict[str, Any]:

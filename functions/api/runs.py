@@ -42,6 +42,7 @@ def begin(body: RunRequest, idempotency_key: IdempotencyKey = None) -> StartedAn
 def listed(
     definition_id: Annotated[str | None, Query(alias="definitionId")] = None,
     experiment_id: Annotated[str | None, Query(alias="experimentId")] = None,
+    schedule_id: Annotated[str | None, Query(alias="scheduleId")] = None,
     status: RunStatus | None = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
@@ -50,6 +51,7 @@ def listed(
         caller(router.current_event).workspace,
         definition_id=definition_id,
         experiment_id=experiment_id,
+        schedule_id=schedule_id,
         status=status,
         limit=limit,
         cursor=cursor,

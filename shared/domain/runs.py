@@ -40,6 +40,8 @@ class EventType(StrEnum):
     CANCELLED = "run.cancelled"
     REOPENED = "run.reopened"
     FINISHED = "run.finished"
+    RECOVERED = "run.recovered"
+    """The sweeper has set going again what a crash had left; `action` says what."""
     PROGRESS = "run.progress"
     """Computed when read, never stored."""
 
@@ -160,6 +162,8 @@ class Run:
     event_seq: int = 0
     """The `seq` of the run's newest event."""
     experiment_id: str | None = None
+    schedule_id: str | None = None
+    """The schedule that started it; None when a person or a program did."""
     temperature: float | None = None
     max_turns: int | None = None
     pause_reason: str | None = None

@@ -53,13 +53,20 @@ def listed(
     *,
     definition_id: str | None = None,
     experiment_id: str | None = None,
+    schedule_id: str | None = None,
     status: RunStatus | None = None,
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
 ) -> Page[RunView]:
     """Newest first; without the definition snapshots, which `get` has."""
     found = runs.listed(
-        workspace, definition_id=definition_id, experiment_id=experiment_id, status=status, limit=limit, cursor=cursor
+        workspace,
+        definition_id=definition_id,
+        experiment_id=experiment_id,
+        schedule_id=schedule_id,
+        status=status,
+        limit=limit,
+        cursor=cursor,
     )
     views = (RunView(run, progress(run), None, None) for run in found.items)
     return Page(tuple(views), found.next_cursor)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from secrets import randbelow
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import orjson
 
@@ -37,12 +37,18 @@ class RunSpec:
     """Drawn, and recorded in the run, when not given."""
     priority: Priority = Priority.NORMAL
     experiment_id: str | None = None
+    schedule_id: str | None = None
     repeats: int = 1
     temperature: float | None = None
     max_turns: int | None = None
 
     def to_text(self) -> str:
         return orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS).decode()
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        told = orjson.loads(text)
+        return cls(**{**told, "models": tuple(told["models"]), "priority": Priority(told["priority"])})
 
 
 class Started(NamedTuple):
@@ -68,6 +74,11 @@ def start(workspace: str, spec: RunSpec, idempotency_key: str | None, now: datet
     created = runs.create(run, {"total": run.plan.total}, reservation)
     dispatch.ask(created)
     return Started(created, created.plan.total)
+
+
+def check(workspace: str, spec: RunSpec, now: datetime) -> None:
+    """Raises what `start` would raise for this spec now."""
+    _plan(workspace, spec, now)
 
 
 def _answered(workspace: str, spec: RunSpec, idempotency_key: str, now: datetime) -> Started | None:
@@ -115,6 +126,7 @@ def _run(workspace: str, spec: RunSpec, definition: Resolved, plan: Plan, seed: 
         updated_at=now,
         priority=spec.priority,
         experiment_id=spec.experiment_id,
+        schedule_id=spec.schedule_id,
         temperature=spec.temperature,
         max_turns=spec.max_turns,
     )

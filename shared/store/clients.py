@@ -10,6 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
@@ -44,3 +45,8 @@ def stepfunctions() -> "SFNClient":
 @cache
 def secretsmanager() -> "SecretsManagerClient":
     return boto3.client("secretsmanager", config=_CONFIG)
+
+
+@cache
+def scheduler() -> "EventBridgeSchedulerClient":
+    return boto3.client("scheduler", config=_CONFIG)

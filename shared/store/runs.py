@@ -14,6 +14,7 @@ from shared.clock import from_iso, to_iso
 from shared.domain.plan import Plan
 from shared.domain.runs import (
     MOVES,
+    TERMINAL,
     Action,
     EventType,
     Failure,
@@ -28,6 +29,7 @@ from shared.errors import Conflict, NotFound, RetryableError
 from shared.messages import RunRef
 from shared.paging import Page, decode_cursor, encode_cursor
 from shared.store import keys
+from shared.store.active import ActiveItem
 from shared.store.events import EventItem
 from shared.store.outbox import OutboxItem
 from shared.store.starts import StartItem
@@ -42,6 +44,7 @@ class RunItem(Item):
     gsi1sk = UnicodeAttribute()
     definition_id = UnicodeAttribute(attr_name="definitionId")
     experiment_id = UnicodeAttribute(attr_name="experimentId", null=True)
+    schedule_id = UnicodeAttribute(attr_name="scheduleId", null=True)
     status = UnicodeAttribute()
     epoch = NumberAttribute()
     event_seq = NumberAttribute(attr_name="eventSeq")
@@ -67,6 +70,7 @@ def create(run: Run, data: dict[str, object], start: StartItem | None = None) ->
         transaction.save(_to_item(created), condition=RunItem.pk.does_not_exist())
         transaction.save(EventItem.of(ref, 1, EventType.CREATED, run.created_at, data))
         transaction.save(OutboxItem.of(ref, run.epoch, run.created_at))
+        transaction.save(ActiveItem.of(ref))
         if start is not None:
             start.answer = orjson.dumps(_to_item(created).to_dynamodb_dict()).decode()
             transaction.save(start, condition=StartItem.run_id == run.id)
@@ -126,11 +130,21 @@ def move(
     raise RetryableError("the run is being changed by others; try again")
 
 
+def tell(ref: RunRef, event: EventType, now: datetime, data: dict[str, object]) -> None:
+    """Writes an event that is no move."""
+    for _ in range(_ROUNDS):
+        run = get(ref)
+        if _write_move(ref, run, replace(run, event_seq=run.event_seq + 1, updated_at=now), event, data, now):
+            return
+    raise RetryableError("the run is being changed by others; try again")
+
+
 def listed(
     workspace: str,
     *,
     definition_id: str | None,
     experiment_id: str | None,
+    schedule_id: str | None,
     status: RunStatus | None,
     limit: int,
     cursor: str | None,
@@ -140,6 +154,7 @@ def listed(
     for attribute, wanted in (
         (RunItem.definition_id, definition_id),
         (RunItem.experiment_id, experiment_id),
+        (RunItem.schedule_id, schedule_id),
         (RunItem.status, status),
     ):
         if wanted is not None:
@@ -195,6 +210,7 @@ def from_item(item: RunItem) -> Run:
         retry=Retry(**body["retry"]) if body.get("retry") else None,
         event_seq=int(item.event_seq),
         experiment_id=item.experiment_id,
+        schedule_id=item.schedule_id,
         temperature=body.get("temperature"),
         max_turns=body.get("maxTurns"),
         pause_reason=body.get("pauseReason"),
@@ -236,6 +252,7 @@ def _to_item(run: Run) -> RunItem:
         gsi1sk=f"{to_iso(run.created_at)}#{run.id}",
         definition_id=run.definition_id,
         experiment_id=run.experiment_id,
+        schedule_id=run.schedule_id,
         status=run.status,
         epoch=run.epoch,
         event_seq=run.event_seq,
@@ -257,6 +274,10 @@ def _write_move(ref: RunRef, run: Run, moved: Run, event: EventType, data: dict[
             )
             if moved.epoch != run.epoch and moved.status is RunStatus.RUNNING:
                 transaction.save(OutboxItem.of(ref, moved.epoch, now))
+            if moved.status in TERMINAL:
+                transaction.delete(ActiveItem.of(ref))
+            elif run.status in TERMINAL:
+                transaction.save(ActiveItem.of(ref))
     except TransactWriteError as error:
         if error.cause_response_code != "TransactionCanceledException":
             raise
