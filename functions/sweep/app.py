@@ -1,6 +1,5 @@
 """Once a minute: what a crash left behind."""
 
-from dataclasses import asdict
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -8,6 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from shared.clock import utc_now
+from shared.sweeping.recovery import Recovery
 from shared.sweeping.sweep import sweep
 
 logger = Logger()
@@ -16,9 +16,11 @@ metrics = Metrics()
 
 @logger.inject_lambda_context
 @metrics.log_metrics
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    swept = asdict(sweep(utc_now()))
-    for name, count in swept.items():
-        metrics.add_metric(f"Swept{name.capitalize()}", MetricUnit.Count, count)
-    logger.info("swept", **swept)
-    return swept
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
+    swept = sweep(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
+    counts = {"dispatched": swept.dispatched, "errored": swept.errored, "unreadable": swept.unreadable}
+    counts |= {recovery: swept.recovered[recovery] for recovery in Recovery}
+    for name, count in counts.items():
+        metrics.add_metric(f"Swept{name.title().replace('-', '')}", MetricUnit.Count, count)
+    logger.info("swept", extra=counts)
+    return counts

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from shared.domain.barrier import FANOUT, Node
 from shared.domain.plan import Plan
-from shared.domain.runs import ACTIVE, Run
+from shared.domain.runs import ACTIVE, Run, RunStatus
 from shared.domain.slices import cut
 from shared.errors import NotFound, RetryableError
 from shared.messages import DispatchOrder, ProbeSlice
@@ -53,8 +53,8 @@ def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], fl
 
 
 def _begin_finish_if_done(order: DispatchOrder, run: Run) -> None:
-    """A later epoch may find nothing missing; then no probe is left to notice that the root is full."""
-    if order.epoch > 1 and barrier.is_finished(Tree.of(run)):
+    """There may be nothing missing; then no probe is left to notice that the root is full."""
+    if run.status is RunStatus.RUNNING and barrier.is_finished(Tree.of(run)):
         executions.begin(order.run, order.epoch)
 
 
@@ -73,8 +73,8 @@ def _leaves(plan: Plan) -> int:
 
 def _send_step(order: DispatchOrder, run: Run, first_leaf: int) -> None:
     """Sends the slices of up to a hundred leaves, each provider's to its queue of the run's priority."""
-    # Before the first epoch has run nothing can have an outcome, so there is nothing to read.
-    known = prepare(run, Node(1, first_leaf // FANOUT)) if order.epoch > 1 else {}
+    # Before the first probe has begun nothing can have an outcome, so there is nothing to read.
+    known = prepare(run, Node(1, first_leaf // FANOUT)) if run.status is not RunStatus.PENDING else {}
     by_provider: dict[str, list[ProbeSlice]] = {}
     for provider, piece in _slices(order, run.plan, first_leaf, known):
         by_provider.setdefault(provider, []).append(piece)

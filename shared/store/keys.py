@@ -18,6 +18,7 @@ pk                                   sk                    item
 <ws>#governor                        <name>                what a provider's workers share: grants, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without the secret
 token#<sha256>                       token                 from a secret to its workspace and role
+active                               <ws>#<runId>          runs that are not over
 outbox                               <runId>#<epoch>       dispatches that have not been carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs` and `<ws>#schedules`, sorted by `<createdAt>#<id>`.
@@ -112,6 +113,11 @@ def start(workspace: str, digest: str) -> str:
 
 
 OUTBOX = "outbox"
+ACTIVE = "active"
+
+
+def active(ref: RunRef) -> str:
+    return f"{ref.workspace}#{ref.run_id}"
 
 
 def outbox(ref: RunRef, epoch: int) -> str:

@@ -61,6 +61,11 @@ def advance(order: DispatchOrder, next_leaf: int, now: datetime) -> None:
             raise
 
 
+def renew(order: DispatchOrder, now: datetime) -> None:
+    """Writes down once more that the run is to be dispatched, from its first leaf on."""
+    OutboxItem.of(order.run, order.epoch, now).save()
+
+
 def remove(order: DispatchOrder) -> None:
     OutboxItem(keys.OUTBOX, keys.outbox(order.run, order.epoch)).delete()
 

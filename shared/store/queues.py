@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import batched
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.errors import RetryableError
 from shared.messages import Message
@@ -15,8 +15,21 @@ if TYPE_CHECKING:
 
 _BATCH = 10
 _ROUNDS = 3
+_LOOK_SECONDS = 60
 MAX_DELAY_SECONDS = 900
 MAX_VISIBILITY_SECONDS = 43_200
+
+
+class Depth(NamedTuple):
+    """How many messages a queue holds."""
+
+    waiting: int
+    in_flight: int
+    delayed: int
+
+    @property
+    def total(self) -> int:
+        return sum(self)
 
 
 @dataclass(frozen=True)
@@ -69,15 +82,43 @@ def receive(queue_url: str, most: int, wait_seconds: int = 0) -> list[Delivery]:
     return _deliveries(queue_url, answer)
 
 
-def peek(queue_url: str) -> list[Delivery]:
-    """Up to 10 messages, which stay visible to others."""
-    answer = sqs().receive_message(
-        QueueUrl=queue_url,
-        MaxNumberOfMessages=_BATCH,
-        VisibilityTimeout=0,
-        MessageSystemAttributeNames=["ApproximateReceiveCount"],
-    )
-    return _deliveries(queue_url, answer)
+def peek(queue_url: str, most: int) -> list[Delivery]:
+    """Up to about `most` messages, which stay where they are."""
+    found = take(queue_url, most)
+    give_back(found)
+    return found
+
+
+def take(queue_url: str, most: int) -> list[Delivery]:
+    """Up to about `most` messages, hidden from others until they are deleted or given back, for a minute at most.
+
+    Hidden, because a queue looked through without that tells the same ten again and again.
+    """
+    found: dict[str, Delivery] = {}
+    while len(found) < most:
+        answer = sqs().receive_message(
+            QueueUrl=queue_url,
+            MaxNumberOfMessages=_BATCH,
+            VisibilityTimeout=_LOOK_SECONDS,
+            MessageSystemAttributeNames=["ApproximateReceiveCount"],
+        )
+        fresh = [delivery for delivery in _deliveries(queue_url, answer) if delivery.id not in found]
+        if not fresh:
+            break
+        found |= {delivery.id: delivery for delivery in fresh}
+    return list(found.values())
+
+
+def give_back(deliveries: Sequence[Delivery]) -> None:
+    """Shows messages again that were taken; where that fails, they show themselves."""
+    for queue_url, group in _by_queue(deliveries):
+        for batch in batched(group, _BATCH, strict=False):
+            entries = [
+                {"Id": str(n), "ReceiptHandle": delivery.receipt, "VisibilityTimeout": 0}
+                for n, delivery in enumerate(batch)
+            ]
+            with suppress(*AWS_ERRORS):
+                sqs().change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
 
 
 def _deliveries(queue_url: str, answer: "ReceiveMessageResultTypeDef") -> list[Delivery]:
@@ -91,6 +132,23 @@ def _deliveries(queue_url: str, answer: "ReceiveMessageResultTypeDef") -> list[D
         )
         for message in answer.get("Messages", [])
     ]
+
+
+def depth(queue_url: str) -> Depth:
+    """Approximate, as SQS counts."""
+    counts = sqs().get_queue_attributes(
+        QueueUrl=queue_url,
+        AttributeNames=[
+            "ApproximateNumberOfMessages",
+            "ApproximateNumberOfMessagesNotVisible",
+            "ApproximateNumberOfMessagesDelayed",
+        ],
+    )["Attributes"]
+    return Depth(
+        int(counts["ApproximateNumberOfMessages"]),
+        int(counts["ApproximateNumberOfMessagesNotVisible"]),
+        int(counts["ApproximateNumberOfMessagesDelayed"]),
+    )
 
 
 def delete(deliveries: Sequence[Delivery]) -> None:

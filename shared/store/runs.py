@@ -142,10 +142,10 @@ def tell(ref: RunRef, event: EventType, now: datetime, data: dict[str, object]) 
 def listed(
     workspace: str,
     *,
-    definition_id: str | None,
-    experiment_id: str | None,
-    schedule_id: str | None,
-    status: RunStatus | None,
+    definition_id: str | None = None,
+    experiment_id: str | None = None,
+    schedule_id: str | None = None,
+    status: RunStatus | None = None,
     limit: int,
     cursor: str | None,
 ) -> Page[Run]:

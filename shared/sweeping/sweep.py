@@ -4,7 +4,8 @@ Dead letters stay in their queue, where the alarm sees them and a person can sen
 as errored, so that no run waits for them. Recording is idempotent, so a letter may be seen every minute.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
@@ -22,6 +23,7 @@ from shared.recording import record
 from shared.settings import settings
 from shared.store import barrier, outbox, queues, runs, snapshots
 from shared.store.queues import Delivery
+from shared.sweeping.recovery import Recovery, recover
 
 FORGOTTEN_AFTER = timedelta(minutes=2)
 """A dispatch that nobody touched for so long has lost its message or its consumer."""
@@ -35,34 +37,24 @@ class Swept:
     dispatched: int
     errored: int
     unreadable: int
+    recovered: Counter[Recovery]
 
 
-def sweep(now: datetime) -> Swept:
+def sweep(now: datetime, seconds_left: Callable[[], float]) -> Swept:
     dispatched = _send_forgotten_dispatches(now)
     errored = unreadable = 0
     for provider, priority in product(PROVIDERS, Priority):
-        for letter in _peek(settings().probe_dlq_url(provider, priority)):
+        for letter in queues.peek(settings().probe_dlq_url(provider, priority), _MOST_LETTERS):
             recorded = _bury(letter, now)
             errored += recorded or 0
             unreadable += recorded is None
-    return Swept(dispatched, errored, unreadable)
+    return Swept(dispatched, errored, unreadable, recover(now, seconds_left))
 
 
 def _send_forgotten_dispatches(now: datetime) -> int:
     orders = list(outbox.untouched_since(now - FORGOTTEN_AFTER))
     queues.send(settings().dispatch_queue_url, orders)
     return len(orders)
-
-
-def _peek(queue_url: str) -> Iterator[Delivery]:
-    """Dead letters, left where they are. Stops at the first receive that brings nothing new."""
-    seen: set[str] = set()
-    while len(seen) < _MOST_LETTERS:
-        fresh = [letter for letter in queues.peek(queue_url) if letter.id not in seen]
-        if not fresh:
-            return
-        seen.update(letter.id for letter in fresh)
-        yield from fresh
 
 
 def _bury(letter: Delivery, now: datetime) -> int | None:

@@ -74,4 +74,4 @@ def test_summarizing_a_run_that_is_not_summarizing_does_nothing(sample_run: Run)
 
 
 def test_a_minute_without_leftovers_sweeps_nothing(cloud: Settings) -> None:
-    assert invoke("sweep-minute") == {"dispatched": 0, "errored": 0, "unreadable": 0}
+    assert set(invoke("sweep-minute").values()) == {0}

@@ -70,14 +70,14 @@ def test_a_deleted_run_is_not_found_nor_listed(cloud: Settings) -> None:
     runs.delete(ref_of(run), NOW)
     with pytest.raises(NotFound):
         runs.get(ref_of(run))
-    page = runs.listed("ws_a", definition_id=None, experiment_id=None, status=None, limit=10, cursor=None)
+    page = runs.listed("ws_a", limit=10, cursor=None)
     assert page.items == ()
 
 
 def test_runs_are_listed_newest_first_in_pages(cloud: Settings) -> None:
     started = [Given().start() for _ in range(5)]
-    first = runs.listed("ws_a", definition_id=None, experiment_id=None, status=None, limit=3, cursor=None)
-    rest = runs.listed("ws_a", definition_id=None, experiment_id=None, status=None, limit=3, cursor=first.next_cursor)
+    first = runs.listed("ws_a", limit=3, cursor=None)
+    rest = runs.listed("ws_a", limit=3, cursor=first.next_cursor)
     assert [run.id for run in (*first.items, *rest.items)] == [run.id for run in reversed(started)]
     assert rest.next_cursor is None
 
