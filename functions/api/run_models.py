@@ -86,6 +86,7 @@ class RunAnswer(Answer):
     definition_id: str
     definition_version: int
     experiment_id: str | None
+    schedule_id: Annotated[str | None, Field(description="The schedule that started it")]
     status: RunStatus
     pause_reason: str | None
     priority: Priority
@@ -107,6 +108,7 @@ class RunAnswer(Answer):
             definition_id=run.definition_id,
             definition_version=run.definition_version,
             experiment_id=run.experiment_id,
+            schedule_id=run.schedule_id,
             status=run.status,
             pause_reason=run.pause_reason,
             priority=run.priority,
@@ -163,6 +165,7 @@ class ProbeAnswer(Answer):
     model_id: str
     repeat: int
     error: ProbeErrorAnswer | None
+    attempts: Annotated[list[ProbeErrorAnswer], Field(description="Its errors before it was retried, oldest first")]
 
     @classmethod
     def of(cls, view: ProbeView) -> "ProbeAnswer":
@@ -173,6 +176,7 @@ class ProbeAnswer(Answer):
             model_id=view.model_id,
             repeat=view.repeat,
             error=ProbeErrorAnswer.of(view.error) if view.error else None,
+            attempts=[ProbeErrorAnswer.of(error) for error in view.attempts],
         )
 
 

@@ -11,7 +11,7 @@ from shared.domain.transcripts import Outcome, ProbeError
 from shared.messages import RunRef
 from shared.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
 from shared.runs.reading import ranges_of, starting_at
-from shared.store import barrier, outcomes, runs, snapshots
+from shared.store import attempts, barrier, outcomes, runs, snapshots
 from shared.store.barrier import LeafItem
 
 _NODE_SPAN = FANOUT * FANOUT
@@ -28,6 +28,8 @@ class ProbeView:
     model_id: str
     repeat: int
     error: ProbeError | None = None
+    attempts: tuple[ProbeError, ...] = ()
+    """What it came to before it was retried, oldest first."""
 
 
 def listed(
@@ -74,6 +76,7 @@ def _views(run: Run, chosen: Sequence[tuple[int, ProbeStatus]]) -> Iterator[Prob
     errors = outcomes.get_many(
         RunRef(run.workspace, run.id), [index for index, stands in chosen if stands is ProbeStatus.ERROR]
     )
+    history = attempts.of(RunRef(run.workspace, run.id), [index for index, _ in chosen]) if run.generation > 1 else {}
     for index, stands in chosen:
         probe = run.plan.probe(index)
         yield ProbeView(
@@ -83,6 +86,7 @@ def _views(run: Run, chosen: Sequence[tuple[int, ProbeStatus]]) -> Iterator[Prob
             model_id=run.plan.targets[probe.target],
             repeat=probe.repeat,
             error=_error(errors.get(index)),
+            attempts=tuple(history.get(index, ())),
         )
 
 

@@ -1,6 +1,7 @@
 """Errors of probes that were retried: a probe's history, beside the outcome that counts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from shared.domain.transcripts import ProbeError
 from shared.messages import RunRef
@@ -16,10 +17,14 @@ def keep(ref: RunRef, indexes: Iterable[int]) -> None:
             batch.save(item)
 
 
-def of(ref: RunRef, index: int) -> Iterator[ProbeError]:
-    """The earlier errors of a probe, oldest first."""
-    first, last = keys.at(index, 0), keys.at(index, 999_999)
-    for item in OutcomeItem.query(keys.attempts(ref, index), OutcomeItem.sk.between(first, last)):
-        outcome = from_item(item)
-        if isinstance(outcome, ProbeError):
-            yield outcome
+def of(ref: RunRef, indexes: Sequence[int]) -> dict[int, list[ProbeError]]:
+    """The earlier errors of probes that have any, oldest first. `indexes` ascend."""
+    wanted, history = set(indexes), dict[int, list[ProbeError]]()
+    for partition, group in groupby(indexes, key=lambda index: keys.attempts(ref, index)):
+        block = list(group)
+        first, last = keys.at(block[0], 0), keys.at(block[-1], 999_999)
+        for item in OutcomeItem.query(partition, OutcomeItem.sk.between(first, last)):
+            outcome = from_item(item)
+            if item.index in wanted and isinstance(outcome, ProbeError):
+                history.setdefault(item.index, []).append(outcome)
+    return history

@@ -82,7 +82,9 @@ def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
 def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
     run = over(Given(scenario_count=3), errored={1})
     dispatched(control.retry("ws_a", run.id, NOW), cloud)
-    assert [error.message for error in attempts.of(ref_of(run), 1)] == ["bad key"]
+    assert {
+        index: [error.message for error in errors] for index, errors in attempts.of(ref_of(run), [0, 1, 2]).items()
+    } == {1: ["bad key"]}
 
 
 def test_a_dispatch_that_comes_again_does_not_take_new_errors_out(
