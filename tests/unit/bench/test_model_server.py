@@ -93,7 +93,7 @@ async def test_a_server_that_is_not_there_is_a_network_error() -> None:
 
 
 async def test_retries_save_every_call_from_passing_faults() -> None:
-    behaviour = Behaviour(rates={"429": 0.1, "500": 0.1, "drop": 0.1, "badJson": 0.1}, retry_after_seconds=0, seed=3)
+    behaviour = Behaviour(rates={"429": 0.06, "500": 0.06, "drop": 0.06, "badJson": 0.06}, retry_after_seconds=0, seed=3)
     server = ModelServer(behaviour)
     waits: list[float] = []
 
