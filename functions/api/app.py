@@ -20,8 +20,10 @@ from api import (
     health,
     problems,
     providers,
+    queue,
     runs,
     scenarios,
+    schedules,
     tokens,
     transcripts,
 )
@@ -37,7 +39,20 @@ app = APIGatewayHttpResolver(
     # An answer of the wrong shape is our fault, not the caller's.
     response_validation_error_http_code=500,
 )
-for module in (health, documents, definitions, scenarios, runs, control, events, transcripts, providers, tokens):
+for module in (
+    health,
+    documents,
+    definitions,
+    scenarios,
+    runs,
+    control,
+    events,
+    transcripts,
+    providers,
+    schedules,
+    queue,
+    tokens,
+):
     app.include_router(module.router, prefix="/v1")
 problems.register(app)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.schedules import KEPT_FIRINGS, Firing, Schedule, ScheduleStatus
+from shared.domain.schedules import KEPT_FIRINGS, Firing, Schedule
 from shared.domain.timings import timing
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -23,9 +23,7 @@ def test_the_newest_firings_are_kept_once_each(hours: list[int]) -> None:
     for hour in hours:
         schedule = schedule.fired(firing(hour))
     kept = [NOW + timedelta(hours=hour) for hour in sorted(set(hours), reverse=True)[:KEPT_FIRINGS]]
-    if len(set(hours)) <= KEPT_FIRINGS:
-        assert [each.scheduled_time for each in schedule.firings] == kept
-    assert len(schedule.firings) == len(kept)
+    assert [each.scheduled_time for each in schedule.firings] == kept
 
 
 def test_a_later_attempt_replaces_the_earlier_one() -> None:
@@ -46,5 +44,4 @@ def test_a_long_error_is_cut() -> None:
 def test_a_status_says_how_a_schedule_stands() -> None:
     once = replace(SCHEDULE, timing=timing("at(2026-11-20T11:00:00)", "UTC"))
     stands = [SCHEDULE, replace(SCHEDULE, enabled=False), replace(SCHEDULE, installed=False), once]
-    S = ScheduleStatus
-    assert [each.status(NOW) for each in stands] == [S.ENABLED, S.DISABLED, S.PENDING, S.ENDED]
+    assert [each.status(NOW) for each in stands] == ["ENABLED", "DISABLED", "PENDING", "ENDED"]

@@ -1,0 +1,156 @@
+"""Schedules over HTTP: how they are made and refused, and that nobody else's are told."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from shared.definitions import catalog
+from shared.definitions.catalog import Labels
+from shared.domain.conversation import Message, Role
+from shared.domain.scenarios import Scenario
+from shared.messages import DueSchedule
+from shared.scheduling.firing import fire
+from shared.store import scenarios
+from tests.unit.api.client import Answer, Client
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+DUE = "2026-11-20T13:00:00.000Z"
+
+
+@pytest.fixture
+def definition_id(client: Client) -> str:
+    made = catalog.create("acme", Labels(name="dilemma"), {"system": "Be brief."}, NOW)
+    scenarios.append("acme", made.head.id, [Scenario("", f"case {n}", (Message(Role.USER, "?"),)) for n in range(4)])
+    return made.head.id
+
+
+def create(client: Client, definition_id: str, run: dict[str, Any] | None = None, **changes: Any) -> Answer:
+    started = {"definitionId": definition_id, "models": ["sim/steady"], **(run or {})}
+    body = {"name": "nightly", "expression": "cron(0 9 ? * MON-FRI *)", "run": started, **changes}
+    return client.post("/v1/schedules", {name: value for name, value in body.items() if value is not None})
+
+
+@pytest.fixture
+def schedule_id(client: Client, definition_id: str) -> str:
+    answer = create(client, definition_id)
+    assert answer.status == 201, answer.text
+    identity: str = answer.json()["id"]
+    return identity
+
+
+def test_a_schedule_is_made_and_told(client: Client, definition_id: str) -> None:
+    run = {"samplePercentage": 50, "repeats": 3, "config": {"maxTurns": 2}}
+    answer = create(client, definition_id, run, timezone="Europe/Berlin")
+    assert answer.status == 201
+    told = answer.json()
+    assert (told["name"], told["expression"], told["timezone"]) == (
+        "nightly",
+        "cron(0 9 ? * MON-FRI *)",
+        "Europe/Berlin",
+    )
+    assert (told["enabled"], told["status"], told["firings"]) == (True, "ENABLED", [])
+    assert told["run"] == {
+        "definitionId": definition_id,
+        "models": ["sim/steady"],
+        "samplePercentage": 50,
+        "sampleSeed": None,
+        "priority": "NORMAL",
+        "experimentId": None,
+        "repeats": 3,
+        "config": {"temperature": None, "maxTurns": 2},
+    }
+
+
+def test_a_schedule_is_read_and_listed_alike(client: Client, schedule_id: str) -> None:
+    told = client.get(f"/v1/schedules/{schedule_id}").json()
+    assert client.get("/v1/schedules").json() == {"items": [told], "nextCursor": None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": None}, "name"),
+        ({"expression": "daily"}, "expression"),
+        ({"expression": "at(2020-01-01T00:00:00)"}, "expression"),
+        ({"expression": None}, "expression"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"enabled": "yes"}, "enabled"),
+        ({"colour": "blue"}, "colour"),
+        ({"run": None}, "run"),
+        ({"run": {}}, "run.definitionId"),
+    ],
+)
+def test_a_wrong_field_is_named(client: Client, definition_id: str, changes: dict[str, Any], field: str) -> None:
+    started = {"definitionId": definition_id, "models": ["sim/steady"]}
+    body = {"name": "nightly", "expression": "rate(1 hour)", "run": started, **changes}
+    answer = client.post("/v1/schedules", {name: value for name, value in body.items() if value is not None})
+    assert answer.status == 422
+    assert answer.fields()[0] == field
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"models": []}, "run.models"),
+        ({"models": ["sim/steady", "acme/large"]}, "run.models.1"),
+        ({"models": ["openai/gpt-5-mini"]}, "run.models.0"),
+        ({"samplePercentage": 0}, "run.samplePercentage"),
+        ({"config": {"temperature": 3}}, "run.config.temperature"),
+        ({"colour": "blue"}, "run.colour"),
+    ],
+)
+def test_a_wrong_field_of_its_run_is_named(
+    client: Client, definition_id: str, changes: dict[str, Any], field: str
+) -> None:
+    answer = create(client, definition_id, changes)
+    assert (answer.status, answer.fields()) == (422, [field])
+
+
+def test_a_schedule_of_an_unknown_definition_is_refused(client: Client) -> None:
+    assert create(client, "def_none").status == 404
+
+
+def test_a_schedule_is_disabled(client: Client, schedule_id: str) -> None:
+    answer = client.patch(f"/v1/schedules/{schedule_id}", {"enabled": False})
+    assert (answer.status, answer.json()["enabled"], answer.json()["status"]) == (200, False, "DISABLED")
+
+
+def test_a_deleted_schedule_is_not_found(client: Client, schedule_id: str) -> None:
+    assert client.delete(f"/v1/schedules/{schedule_id}").status == 204
+    assert client.get(f"/v1/schedules/{schedule_id}").status == 404
+    assert client.get("/v1/schedules").json()["items"] == []
+
+
+def test_a_strangers_schedule_is_not_found(client: Client, schedule_id: str, stranger: str) -> None:
+    path = f"/v1/schedules/{schedule_id}"
+    answers = [
+        client.get(path, token=stranger),
+        client.patch(path, {"enabled": False}, token=stranger),
+        client.delete(path, token=stranger),
+    ]
+    assert [answer.status for answer in answers] == [404, 404, 404]
+    assert client.get(path).json()["enabled"]
+
+
+def test_a_viewer_reads_schedules_and_changes_none(client: Client, schedule_id: str, viewer: str) -> None:
+    path = f"/v1/schedules/{schedule_id}"
+    assert client.get(path, token=viewer).status == 200
+    assert client.delete(path, token=viewer).status == 403
+
+
+def test_a_run_tells_the_schedule_that_started_it(client: Client, definition_id: str, schedule_id: str) -> None:
+    client.post("/v1/runs", {"definitionId": definition_id, "models": ["sim/bold"]})
+    fire(DueSchedule(workspace="acme", schedule_id=schedule_id, scheduled_time=DUE), NOW)
+    (run,) = client.get("/v1/runs", query={"scheduleId": schedule_id}).json()["items"]
+    (firing,) = client.get(f"/v1/schedules/{schedule_id}").json()["firings"]
+    assert run["scheduleId"] == schedule_id
+    assert (firing["runId"], firing["scheduledTime"], firing["error"]) == (run["id"], DUE, None)
+
+
+def test_a_firing_that_started_nothing_tells_why(client: Client, definition_id: str, schedule_id: str) -> None:
+    client.delete(f"/v1/definitions/{definition_id}")
+    fire(DueSchedule(workspace="acme", schedule_id=schedule_id, scheduled_time=DUE), NOW)
+    (firing,) = client.get(f"/v1/schedules/{schedule_id}").json()["firings"]
+    assert (firing["runId"], firing["error"]) == (None, f"there is no definition {definition_id}")
