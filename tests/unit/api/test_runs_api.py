@@ -53,8 +53,9 @@ def finish_two(run_id: str) -> RunRef:
     summary, result = Summary("4", "Four, it says.", NOW), Result(True, 1.0, "as hoped")
     transcript = Transcript(0, "scn_0", "sim/steady", "v1", said, 1, Usage(3, 2), 40, 0.25, NOW, summary, result)
     error = ProbeError(1, "scn_1", "sim/steady", ErrorCode.TIMEOUT, "no answer", 3, NOW)
-    outcomes.record(ref, 1, [transcript, error])
-    barrier.record(ref, leaf_of(0), {0: True, 1: False})
+    run = runs.get(ref)
+    outcomes.record(run, 1, [transcript, error])
+    barrier.record(Tree.of(run), leaf_of(0), {0: True, 1: False})
     return ref
 
 
@@ -99,7 +100,7 @@ def test_a_judge_that_gave_no_decision_is_told(client: Client, run_id: str) -> N
     said = (Message(Role.USER, "Rate 0"), Message(Role.ASSISTANT, "Hm."))
     undecided = Summary("other", "", NOW, error="no valid verdict")
     transcript = Transcript(0, "scn_0", "sim/steady", "v1", said, 1, Usage(3, 2), 40, None, NOW, undecided)
-    outcomes.record(RunRef("acme", run_id), 1, [transcript])
+    outcomes.record(runs.get(RunRef("acme", run_id)), 1, [transcript])
     told = client.get(f"/v1/transcripts/{run_id}-0").json()
     assert (told["decisionCode"], told["summaryError"]) == ("other", "no valid verdict")
 
