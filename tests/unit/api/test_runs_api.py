@@ -16,6 +16,7 @@ from shared.domain.transcripts import ProbeError, Result, Summary, Transcript
 from shared.messages import RunRef
 from shared.settings import Settings
 from shared.store import barrier, clients, keys, outcomes, runs, scenarios, snapshots
+from shared.store.barrier import Tree
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
