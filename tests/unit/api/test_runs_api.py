@@ -15,7 +15,7 @@ from shared.domain.scenarios import Scenario
 from shared.domain.transcripts import ProbeError, Result, Summary, Transcript
 from shared.messages import RunRef
 from shared.settings import Settings
-from shared.store import barrier, clients, keys, outcomes, runs, scenarios, snapshots
+from shared.store import barrier, clients, outcomes, runs, scenarios, snapshots
 from shared.store.barrier import Tree
 from tests.unit.api.client import Answer, Client
 
@@ -91,7 +91,7 @@ def test_what_came_of_a_run_is_read_also_when_its_snapshot_is_gone(
 ) -> None:
     finish_two(run_id)
     snapshots.get.cache_clear()
-    clients.s3().delete_object(Bucket=cloud.bucket_name, Key=keys.snapshot_blob(RunRef("acme", run_id)))
+    clients.s3().delete_object(Bucket=cloud.bucket_name, Key=runs.get(RunRef("acme", run_id)).snapshot_key)
     assert client.get(f"/v1/runs/{run_id}").json()["config"]["definitionSnapshot"] is None
     assert client.get(f"/v1/transcripts/{run_id}-0").json()["decisionCode"] == "4"
     assert client.get(f"/v1/runs/{run_id}/probes", query={"status": "ERROR"}).json()["items"][0]["scenarioId"] == ""
