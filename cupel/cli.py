@@ -2,7 +2,7 @@
 
 import typer
 
-from cupel.commands import export, providers, run, show, stack, tokens
+from cupel.commands import control, export, providers, queue, run, schedules, show, stack, tokens
 from cupel.commands.failures import CommandGroup
 
 app = typer.Typer(
@@ -22,6 +22,13 @@ app.command()(show.runs)
 app.command()(show.show)
 app.command()(show.transcripts)
 app.command()(export.export)
+app.command()(control.pause)
+app.command()(control.resume)
+app.command()(control.cancel)
+app.command()(control.retry)
+app.command()(control.expand)
 app.command()(providers.models)
 app.add_typer(providers.app, name="providers")
+app.add_typer(queue.app, name="queue")
+app.add_typer(schedules.app, name="schedules")
 app.add_typer(tokens.app, name="tokens")

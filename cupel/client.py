@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 
@@ -95,14 +95,49 @@ class Client:
         """`{run, jobCount}`. Safe to repeat: every call has its own Idempotency-Key, the same in all its attempts."""
         return self._send("POST", "/runs", specification, idempotency_key=str(uuid.uuid4()))
 
-    def runs(self, *, definition_id: str | None = None, status: str | None = None) -> Iterator[Json]:
-        return self._pages("/runs", definitionId=definition_id, status=status)
+    def runs(
+        self, *, definition_id: str | None = None, schedule_id: str | None = None, status: str | None = None
+    ) -> Iterator[Json]:
+        return self._pages("/runs", definitionId=definition_id, scheduleId=schedule_id, status=status)
 
     def run(self, run_id: str) -> Json:
         return self._get(f"/runs/{run_id}")
 
     def delete_run(self, run_id: str) -> None:
         self._send("DELETE", f"/runs/{run_id}")
+
+    def schedules(self) -> Iterator[Json]:
+        return self._pages("/schedules")
+
+    def schedule(self, schedule_id: str) -> Json:
+        """With its last firings."""
+        return self._get(f"/schedules/{schedule_id}")
+
+    def create_schedule(self, schedule: Json) -> Json:
+        """`{name, expression, timezone?, run, enabled?}`, where `run` is what `start_run` takes."""
+        return self._send("POST", "/schedules", schedule)
+
+    def change_schedule(self, schedule_id: str, changes: Json) -> Json:
+        return self._send("PATCH", f"/schedules/{schedule_id}", changes)
+
+    def delete_schedule(self, schedule_id: str) -> None:
+        self._send("DELETE", f"/schedules/{schedule_id}")
+
+    def pause_run(self, run_id: str) -> Json:
+        return self._send("POST", f"/runs/{run_id}/pause")
+
+    def resume_run(self, run_id: str) -> Json:
+        return self._send("POST", f"/runs/{run_id}/resume")
+
+    def cancel_run(self, run_id: str) -> Json:
+        return self._send("POST", f"/runs/{run_id}/cancel")
+
+    def retry_run(self, run_id: str, *, model: str | None = None, probe_index: int | None = None) -> Json:
+        """The errored probes: all, of one model, or one."""
+        return self._send("POST", f"/runs/{run_id}/retry", _given(model=model, probeIndex=probe_index))
+
+    def expand_run(self, run_id: str, sample_percentage: int) -> Json:
+        return self._send("POST", f"/runs/{run_id}/expand", {"samplePercentage": sample_percentage})
 
     def probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
         return self._pages(f"/runs/{run_id}/probes", status=status, model=model)
@@ -125,6 +160,23 @@ class Client:
     def configure_provider(self, name: str, changes: Json) -> Json:
         return self._send("PUT", f"/providers/{name}", changes)
 
+    def queue(self, *, provider: str | None = None) -> Iterator[Json]:
+        return self._pages("/queue", provider=provider)
+
+    def pause_queue(self, provider: str | None = None) -> list[Json]:
+        """One provider's, or all; answers how they stand."""
+        return list(self._send("POST", "/queue/pause", _given(provider=provider))["items"])
+
+    def resume_queue(self, provider: str | None = None) -> list[Json]:
+        return list(self._send("POST", "/queue/resume", _given(provider=provider))["items"])
+
+    def dead_letters(self, *, provider: str | None = None) -> Iterator[Json]:
+        return self._pages("/queue/dead", provider=provider)
+
+    def redrive(self, *, provider: str | None = None, message_ids: list[str] | None = None) -> Json:
+        """Sends dead letters again, all or these: `{sent, dropped, toRetry}`."""
+        return self._send("POST", "/queue/dead/redrive", _given(provider=provider, messageIds=message_ids or None))
+
     def tokens(self) -> Iterator[Json]:
         return self._pages("/tokens")
 
@@ -145,8 +197,7 @@ class Client:
                 return
 
     def _get(self, path: str, **query: str | int | None) -> Json:
-        params = {name: value for name, value in query.items() if value is not None}
-        return self._call(self._http.build_request("GET", path, params=params), TRANSIENT)
+        return self._call(self._http.build_request("GET", path, params=_given(**query)), TRANSIENT)
 
     def _send(self, method: str, path: str, body: Json | None = None, *, idempotency_key: str | None = None) -> Json:
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
@@ -173,6 +224,11 @@ class Client:
 def _is_local(url: str) -> bool:
     """A proxy of the environment cannot reach this machine's own addresses."""
     return httpx.URL(url).host in ("127.0.0.1", "::1", "localhost")
+
+
+def _given(**fields: Any) -> Json:
+    """Those that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _answer(response: httpx.Response) -> Json:

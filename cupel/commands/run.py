@@ -11,7 +11,7 @@ from cupel.documents import Json
 from cupel.errors import WrongUse
 from cupel.session import Session
 from cupel.watching import watch as follow_to_the_end
-from shared.domain.runs import RunStatus
+from shared.domain.runs import Priority, RunStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -27,6 +27,7 @@ def run(
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios.")] = 100,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample; drawn when not given.")] = None,
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per model and scenario.")] = 1,
+    priority: Annotated[Priority, typer.Option(help="Before, among or after other runs.")] = Priority.NORMAL,
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="The models' default when not given.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Turns of a conversation at most.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show progress, wait for the end and show results.")] = False,
@@ -39,11 +40,12 @@ def run(
         "models": split(models),
         "samplePercentage": sample,
         "repeats": repeats,
+        "priority": priority,
         **({"sampleSeed": seed} if seed is not None else {}),
         "config": {name: value for name, value in config.items() if value is not None},
     }
     with session.connect() as client:
-        definition_id = _definition_id(session, client, definition)
+        definition_id = definition_id_of(session, client, definition)
         started = client.start_run({"definitionId": definition_id, **specification})
         session.remark(f"run {started['run']['id']}: {started['jobCount']:,} probes")
         if watch:
@@ -68,7 +70,7 @@ def split(models: list[str]) -> list[str]:
     return names
 
 
-def _definition_id(session: Session, client: "Client", definition: str) -> str:
+def definition_id_of(session: Session, client: "Client", definition: str) -> str:
     """Files win over ids, so that a file may have any name."""
     if definition.startswith("def_") and not Path(definition).exists():
         return definition

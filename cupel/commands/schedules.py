@@ -1,0 +1,113 @@
+"""`cupel schedules`: runs that start by themselves."""
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from cupel import render
+from cupel.commands.options import AsJson
+from cupel.commands.run import definition_id_of, split
+from cupel.documents import Json
+from cupel.errors import WrongUse
+from cupel.session import Session
+
+app = typer.Typer(help="List, create, change and delete schedules.", invoke_without_command=True)
+
+ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="Its id, sch_….")]
+
+
+@app.callback()
+def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List, create, change and delete schedules: runs that start by themselves."""
+    if ctx.invoked_subcommand:
+        return
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        found = list(client.schedules())
+    if as_json:
+        session.print_json(found)
+        return
+    columns = render.table("schedule", "name", "when", "time zone", "status", "last due", "run")
+    for schedule in found:
+        columns.add_row(*map(escape, _cells(schedule)))
+    session.out.print(columns)
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    definition: Annotated[str, typer.Argument(help="A definition file (YAML), or the id of a definition.")],
+    models: Annotated[list[str], typer.Option(help="Models as provider/name; comma-separated, or several times.")],
+    name: Annotated[str, typer.Option(help="What it is for.")],
+    cron: Annotated[str | None, typer.Option(help="Six fields, such as '0 9 ? * MON-FRI *'.")] = None,
+    rate: Annotated[str | None, typer.Option(help="Such as '6 hours'.")] = None,
+    at: Annotated[str | None, typer.Option(help="Once, such as 2027-01-31T09:30:00.")] = None,
+    timezone: Annotated[str, typer.Option(help="Of --cron and --at, such as Europe/Berlin.")] = "UTC",
+    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios.")] = 100,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample; drawn at each firing when not given.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per model and scenario.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Create a schedule. Each time it is due, it starts one run."""
+    session = ctx.ensure_object(Session)
+    run = {"models": split(models), "samplePercentage": sample, "repeats": repeats}
+    if seed is not None:
+        run["sampleSeed"] = seed
+    when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
+    with session.connect() as client:
+        run["definitionId"] = definition_id_of(session, client, definition)
+        created = client.create_schedule({**when, "run": run})
+    _print(session, created, as_json=as_json)
+
+
+@app.command()
+def enable(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
+    """Let a schedule start runs again."""
+    _change(ctx.ensure_object(Session), schedule_id, enabled=True, as_json=as_json)
+
+
+@app.command()
+def disable(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
+    """Keep a schedule, and let it start no runs."""
+    _change(ctx.ensure_object(Session), schedule_id, enabled=False, as_json=as_json)
+
+
+@app.command()
+def delete(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
+    """Delete a schedule. The runs it started stay."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.delete_schedule(schedule_id)
+    if as_json:
+        session.print_json({"id": schedule_id, "deleted": True})
+    else:
+        session.out.print(f"{schedule_id} is deleted", markup=False)
+
+
+def _expression(cron: str | None, rate: str | None, at: str | None) -> str:
+    given = [f"{kind}({value})" for kind, value in (("cron", cron), ("rate", rate), ("at", at)) if value is not None]
+    if len(given) != 1:
+        raise WrongUse("say when by exactly one of --cron, --rate and --at")
+    return given[0]
+
+
+def _change(session: Session, schedule_id: str, *, enabled: bool, as_json: bool) -> None:
+    with session.connect() as client:
+        changed = client.change_schedule(schedule_id, {"enabled": enabled})
+    _print(session, changed, as_json=as_json)
+
+
+def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
+    if as_json:
+        session.print_json(schedule)
+    else:
+        text = f"{schedule['id']} {schedule['expression']} {schedule['timezone']} {schedule['status']}"
+        session.out.print(text, markup=False, soft_wrap=True)
+
+
+def _cells(schedule: Json) -> list[str]:
+    last = next(iter(schedule["firings"]), None)
+    started = (last["runId"] or render.shorten(last["error"], 80)) if last else render.NOTHING
+    due = render.moment(last and last["scheduledTime"])
+    return [*(schedule[key] for key in ("id", "name", "expression", "timezone", "status")), due, started]

@@ -1,0 +1,103 @@
+"""`cupel schedules`, against the real API function."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from shared.messages import DueSchedule
+from shared.scheduling.firing import fire
+from shared.settings import Settings
+from tests.evaluating import define
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.cupel.fake_api import Cupel
+from tests.unit.cupel.test_against_the_api import through
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+CRON = ("--cron", "0 9 ? * MON-FRI *", "--timezone", "Europe/Berlin", "--name", "weekdays")
+
+
+@pytest.fixture
+def client(cloud: Settings) -> Client:
+    api = ApiClient(None)
+    return Client("http://api.test", api.issue(), transport=through(api))
+
+
+@pytest.fixture
+def cupel(client: Client) -> Cupel:
+    client.close = lambda: None  # type: ignore[method-assign]
+
+    def invoke(*arguments: str) -> Result:
+        session = Session(connect=lambda: client)
+        return CliRunner().invoke(app, ["schedules", *arguments], obj=session, catch_exceptions=False)
+
+    return invoke
+
+
+@pytest.fixture
+def definition_id(client: Client) -> str:
+    return define(client, 3)
+
+
+def test_a_schedule_is_created_for_a_definition(client: Client, cupel: Cupel, definition_id: str) -> None:
+    made = cupel("create", definition_id, "--models", "sim/steady,sim/bold", "--sample", "50", *CRON)
+    assert made.exit_code == 0, made.output
+    (schedule,) = client.schedules()
+    assert (schedule["expression"], schedule["timezone"]) == ("cron(0 9 ? * MON-FRI *)", "Europe/Berlin")
+    assert (schedule["run"]["models"], schedule["run"]["samplePercentage"]) == (["sim/steady", "sim/bold"], 50)
+    assert schedule["id"] in made.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "expression"),
+    [(("--rate", "6 hours"), "rate(6 hours)"), (("--at", "2127-01-31T09:30:00"), "at(2127-01-31T09:30:00)")],
+)
+def test_a_schedule_may_be_a_rate_or_a_single_time(
+    client: Client, cupel: Cupel, definition_id: str, option: tuple[str, str], expression: str
+) -> None:
+    made = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--json", *option)
+    assert json.loads(made.stdout)["expression"] == expression
+
+
+@pytest.mark.parametrize("options", [(), ("--rate", "1 hour", "--at", "2127-01-31T09:30:00")])
+def test_a_schedule_needs_exactly_one_time(
+    client: Client, cupel: Cupel, definition_id: str, options: tuple[str, ...]
+) -> None:
+    made = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", *options)
+    assert made.exit_code == 2
+    assert "exactly one of --cron, --rate and --at" in made.stderr
+
+
+def test_a_wrong_time_is_named(client: Client, cupel: Cupel, definition_id: str) -> None:
+    made = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--rate", "often")
+    assert made.exit_code == 2
+    assert "expression: a rate is" in made.stderr
+
+
+def test_the_table_shows_what_the_last_firing_started(client: Client, cupel: Cupel, definition_id: str) -> None:
+    cupel("create", definition_id, "--models", "sim/steady", *CRON)
+    (schedule,) = client.schedules()
+    due = "2026-11-20T08:00:00Z"
+    fire(DueSchedule(workspace="acme", schedule_id=schedule["id"], scheduled_time=due), NOW)
+    (run,) = client.runs(schedule_id=schedule["id"])
+    shown = " ".join(cupel().stdout.split())
+    assert "2026-11-20 08:00:00" in shown
+    assert json.loads(cupel("--json").stdout)[0]["firings"][0]["runId"] == run["id"]
+
+
+def test_a_schedule_is_disabled_and_enabled(client: Client, cupel: Cupel, definition_id: str) -> None:
+    cupel("create", definition_id, "--models", "sim/steady", *CRON)
+    (schedule,) = client.schedules()
+    assert "DISABLED" in cupel("disable", schedule["id"]).stdout
+    assert "ENABLED" in cupel("enable", schedule["id"]).stdout
+
+
+def test_a_schedule_is_deleted(client: Client, cupel: Cupel, definition_id: str) -> None:
+    cupel("create", definition_id, "--models", "sim/steady", *CRON)
+    (schedule,) = client.schedules()
+    assert cupel("delete", schedule["id"]).exit_code == 0
+    assert list(client.schedules()) == []
