@@ -39,12 +39,16 @@ def cancel(workspace: str, run_id: str, now: datetime) -> Run:
 def retry(
     workspace: str, run_id: str, now: datetime, *, model: str | None = None, probe_index: int | None = None
 ) -> Run:
-    """Runs errored probes again, in a new epoch. Conflict when there is none, or while the run is not over."""
+    """Runs errored probes again, in a new epoch; a run whose finishing gave up is finished again also without any.
+
+    Conflict when there is nothing to do again, or while the run is not over.
+    """
     run = runs.get(RunRef(workspace, run_id))
     wanted = Retry(model, probe_index)
     _check_retry(run, wanted)
     _check_move(run, Action.REOPEN)
-    if next(_errored(run, wanted), None) is None:
+    finish_failed = run.failure is not None and run.failure.where != "probing"
+    if not finish_failed and next(_errored(run, wanted), None) is None:
         raise Conflict(f"none of these probes is errored; the run is {run.status}")
     return _reopen(run, now, {"retry": {"model": model, "probeIndex": probe_index}}, retry=wanted)
 

@@ -2,7 +2,7 @@ import pytest
 
 from shared.domain.barrier import Node
 from shared.domain.conversation import ErrorCode
-from shared.domain.runs import Action, Progress, Run, RunStatus
+from shared.domain.runs import Action, Failure, Progress, Run, RunStatus
 from shared.domain.transcripts import ProbeError
 from shared.errors import Conflict, Invalid
 from shared.messages import ProbeSlice
@@ -117,6 +117,17 @@ def test_only_errors_are_retried(
     run = over(Given(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1})
     with pytest.raises(Conflict, match="COMPLETED"):
         control.retry("ws_a", run.id, NOW, model=model, probe_index=index)
+
+
+def test_a_run_whose_finish_gave_up_is_finished_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = Given(scenario_count=3).start()
+    runs.move(ref_of(run), Action.START, NOW)
+    record(run, 1, [], dict.fromkeys(range(3), True))
+    runs.move(ref_of(run), Action.SUMMARIZE, NOW)
+    runs.move(ref_of(run), Action.FAIL, NOW, failure=Failure("summarize", "the judge's provider was down"))
+    retried = control.retry("ws_a", run.id, NOW)
+    assert dispatched(retried, cloud) == []
+    assert (run.id, 2) in finishing
 
 
 def test_a_run_that_is_not_over_is_not_retried(cloud: Settings) -> None:
