@@ -8,7 +8,7 @@ from shared.errors import Invalid, NotFound
 from shared.ids import new_id
 from shared.providers import PROVIDERS, Provider, prices
 from shared.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
-from shared.store import providers, secrets
+from shared.store import governor, providers, secrets
 
 
 class ProviderChanges(TypedDict, total=False):
@@ -88,6 +88,7 @@ def configure(workspace: str, name: str, changes: ProviderChanges) -> ProviderVi
         del settings["api_key"]
         settings["key_version"] = _store_key(workspace, name, changes["api_key"])
     providers.change(workspace, name, settings)
+    governor.forget_faults(workspace, name)
     return _view(provider, providers.get(workspace, name))
 
 

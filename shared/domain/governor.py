@@ -69,8 +69,10 @@ class Report:
     attempts: int = 0
     """Calls that began: what a limit on requests counts."""
     tokens: int = 0
-    blocked_until: float = 0.0
-    """The latest time at which a throttled call, or a spent allowance, said to come again."""
+    asked_until: float = 0.0
+    """The latest time at which a throttled call said to come again."""
+    spent_until: float = 0.0
+    """The same of an answered call that told of a spent allowance."""
     models: frozenset[str] = frozenset()
     """Whose probes it has waiting: one of them may be the trial of a breaker."""
 
@@ -128,9 +130,8 @@ def effective_limit(governor: Governor, parallel: int) -> int:
 def _after_throttles(governor: Governor, parallel: int, report: Report, now: float) -> Governor:
     throttles = report.throttles
     throttled = throttles > 0 and throttles >= THROTTLED_SHARE * len(report.calls)
-    if throttled or (not throttles and report.blocked_until > now):
-        until = min(report.blocked_until, now + LONGEST_BLOCK_SECONDS)
-        governor = replace(governor, blocked_until=max(governor.blocked_until, until))
+    until = max(report.spent_until, report.asked_until if throttled else 0.0)
+    governor = replace(governor, blocked_until=max(governor.blocked_until, min(until, now + LONGEST_BLOCK_SECONDS)))
     return _lowered(governor, parallel, report, now) if throttled else _raised(governor, parallel, now)
 
 

@@ -118,9 +118,8 @@ def _record_run(group: Sequence[tuple[Work, Finished | None]]) -> None:
 
 
 def _hand_on(work: Work) -> None:
-    if work.postponed:
-        rest, url = work.rest(), work.delivery.queue_url
-        queues.send(url, [rest], delay_seconds=round(work.delay_seconds), group=rest.run_id)
+    for rest, delay_seconds in work.rests():
+        queues.send(work.delivery.queue_url, [rest], delay_seconds=round(delay_seconds), group=rest.run_id)
 
 
 def _let_come_again(work: Work) -> None:

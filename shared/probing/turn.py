@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from shared.domain.conversation import Conversation, Reply, Role
 from shared.providers.account import Account
-from shared.providers.complete import OnRetry, complete, complete_with_retry
+from shared.providers.complete import Attempt, OnRetry, complete, complete_with_retry
 
 PATIENCE_SECONDS = 20.0
 """Longer waits are not worth an invocation's time: the probe is handed on with a delay."""
@@ -30,6 +30,7 @@ class Target:
     on_retry: OnRetry | None = None
     may_call: Callable[[], Awaitable[bool]] = _always
     """Asked before every attempt of a call, also before retries."""
+    attempt: Attempt = complete
 
 
 class Halted(Exception):
@@ -55,19 +56,15 @@ async def run_turn(conversation: Conversation, target: Target) -> Turn:
         patience_seconds=PATIENCE_SECONDS,
         rng=target.rng,
         on_retry=target.on_retry,
-        attempt=partial(_attempt, target.may_call),
+        attempt=partial(_attempt, target),
     )
     duration_ms = round((time.perf_counter() - began) * 1_000)
     return Turn(conversation.say(Role.ASSISTANT, reply.text), reply, duration_ms)
 
 
 async def _attempt(
-    may_call: Callable[[], Awaitable[bool]],
-    account: Account,
-    model: str,
-    conversation: Conversation,
-    timeout_seconds: float,
+    target: Target, account: Account, model: str, conversation: Conversation, timeout_seconds: float
 ) -> Reply:
-    if not await may_call():
+    if not await target.may_call():
         raise Halted
-    return await complete(account, model, conversation, timeout_seconds)
+    return await target.attempt(account, model, conversation, timeout_seconds)

@@ -39,6 +39,18 @@ class Setting:
         return self.run.plan.targets[self.run.plan.probe(index).target]
 
 
+ASKED = "asked to wait"
+"""By the provider: such hand-ons are counted."""
+
+
+@dataclass
+class Rest:
+    """Probes of a slice that are handed on together, in a message of their own."""
+
+    indexes: list[int] = field(default_factory=list)
+    delay_seconds: float = 0.0
+
+
 @dataclass
 class Work:
     """`waiting` are not begun, `begun` are running or finished and not yet recorded. The rest of the slice is done."""
@@ -51,11 +63,8 @@ class Work:
     begun: set[int] = field(default_factory=set)
     known: dict[int, bool] = field(default_factory=dict)
     """Outcomes that a claimant before us stored without having told the barrier."""
-    postponed: list[int] = field(default_factory=list)
-    """To be handed on in a message of their own, `delay_seconds` later."""
-    delay_seconds: float = 0.0
-    asked_to_wait: bool = False
-    """Whether a provider asked for the delay."""
+    postponed: dict[str, Rest] = field(default_factory=dict)
+    """By why: what is held for a model's sake does not delay the others."""
     error: str | None = None
     """Why a probe of the slice could not be carried out: the message has to come again."""
 
@@ -67,16 +76,31 @@ class Work:
     def is_to_come_again(self) -> bool:
         return self.error is not None
 
-    def begin(self) -> int:
-        index = self.waiting.popleft()
+    def begin(self, index: int) -> None:
+        self.waiting.remove(index)
         self.begun.add(index)
-        return index
 
-    def postpone(self, index: int, delay_seconds: float) -> None:
-        self.postponed.append(index)
-        self.delay_seconds = max(self.delay_seconds, delay_seconds)
+    def hold_back(self, index: int, delay_seconds: float, why: str) -> None:
+        self.waiting.remove(index)
+        self.postpone(index, delay_seconds, why)
 
-    def rest(self) -> ProbeSlice:
-        """The message that hands on what was postponed; only waits a provider asked for are counted."""
-        handoffs = self.piece.handoffs + self.asked_to_wait
-        return self.piece.model_copy(update={"indexes": sorted(self.postponed), "handoffs": handoffs})
+    def postpone(self, index: int, delay_seconds: float, why: str = "") -> None:
+        rest = self.postponed.setdefault(why, Rest())
+        rest.indexes.append(index)
+        rest.delay_seconds = max(rest.delay_seconds, delay_seconds)
+
+    def postpone_waiting(self, delay_seconds: float) -> None:
+        while self.waiting:
+            self.postpone(self.waiting.popleft(), delay_seconds)
+
+    def rests(self) -> list[tuple[ProbeSlice, float]]:
+        """The messages that hand on what was postponed, and their delays in seconds."""
+        return [
+            (
+                self.piece.model_copy(
+                    update={"indexes": sorted(rest.indexes), "handoffs": self.piece.handoffs + (why == ASKED)}
+                ),
+                rest.delay_seconds,
+            )
+            for why, rest in self.postponed.items()
+        ]

@@ -8,7 +8,7 @@ Near its deadline it starts nothing new, lets what is in flight finish, and hand
 import asyncio
 import time
 import uuid
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
@@ -17,18 +17,20 @@ from random import Random
 from pydantic import ValidationError
 
 from shared.clock import utc_now
+from shared.domain.governor import Limits
 from shared.domain.runs import Priority
 from shared.domain.transcripts import Outcome, ProbeError
 from shared.errors import AppError
 from shared.messages import ProbeSlice
 from shared.probing.committer import EVERY_SECONDS, Committer, Finished, backoff_seconds
+from shared.probing.governing import Place, Share
 from shared.probing.intake import Intake
 from shared.probing.talk import hold
 from shared.probing.tally import Tally
 from shared.probing.turn import Halted, Target
 from shared.probing.watch import Watch
-from shared.probing.work import Work
-from shared.providers.account import Account
+from shared.probing.work import ASKED, Work
+from shared.providers.complete import Attempt
 from shared.providers.errors import PleaseWait, ProviderError
 from shared.settings import settings
 from shared.store import queues
@@ -39,6 +41,7 @@ MOST_CONCURRENT = 50
 """Conversations of one invocation."""
 MARGIN_SECONDS = 6.0
 """Kept free at the end of an invocation for the last commit."""
+GOVERN_SECONDS = 0.1
 MOST_HANDOFFS = 20
 """A provider that has asked so often to wait is recorded as the probe's error."""
 
@@ -56,15 +59,18 @@ class Worker:
     ) -> None:
         """`linger_seconds` is how long a receive waits for a message to come."""
         self.tally = Tally()
+        self._provider = provider
+        self._priority = priority
         self._queue_url = settings().probe_queue_url(provider, priority)
         self._clock = clock
         self._linger_seconds = linger_seconds
         self._last_commit_at = ends_at - MARGIN_SECONDS
         self._watch = Watch()
-        self._intake = Intake(uuid.uuid4().hex[:12], ends_at, self._watch, clock)
+        self._id = uuid.uuid4().hex[:12]
+        self._intake = Intake(self._id, ends_at, self._watch, clock)
         self._committer = Committer(self.tally)
         self._backlog: deque[Work] = deque()
-        self._running: Counter[str] = Counter()
+        self._shares: dict[str, Share] = {}
         self._fetching: asyncio.Task[None] | None = None
         self._is_dry = False
         self._wake = asyncio.Event()
@@ -73,13 +79,15 @@ class Worker:
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
         """Works until the queue is empty or time is short; answers the deliveries that are to come again."""
-        committing = asyncio.create_task(self._commit_regularly())
+        regularly = [asyncio.create_task(self._commit_regularly()), asyncio.create_task(self._govern_regularly())]
         try:
             await self._accept(deliveries)
             while not self._is_over():
                 await self._step()
         finally:
-            committing.cancel()
+            for task in regularly:
+                task.cancel()
+        await asyncio.gather(*(share.leave() for share in self._shares.values()))
         await self._committer.finish()
         return [*self._committer.failed, *self._refused]
 
@@ -90,13 +98,17 @@ class Worker:
         else:
             self._begin()
             self._look_for_more()
-        if not self._running.total():
+        if not self._running:
             await self._committer.commit()
-        if self._running.total() or self._fetching:
+        if self._running or self._fetching or self._backlog:
             await self._woken()
 
+    @property
+    def _running(self) -> int:
+        return sum(share.running for share in self._shares.values())
+
     def _is_over(self) -> bool:
-        nothing_to_do = not self._running.total() and not self._backlog and not self._fetching
+        nothing_to_do = not self._running and not self._backlog and not self._fetching
         return nothing_to_do and (self._is_dry or self._is_closing)
 
     @property
@@ -116,14 +128,28 @@ class Worker:
         if self._committer.setbacks:
             return  # Nothing is paid for that may not be recorded.
         for work in list(self._backlog):
-            workspace, slots = work.piece.workspace, slots_of(work.setting.account)
-            while work.waiting and self._running[workspace] < slots and self._running.total() < MOST_CONCURRENT:
-                index = work.begin()
-                self._running[workspace] += 1
-                probe = asyncio.create_task(self._hold(work, index))
-                probe.add_done_callback(partial(self._finish, work, index))
+            self._begin_some(work, self._share_of(work))
             if not work.waiting:
                 self._backlog.remove(work)
+                if work.is_done:
+                    self._committer.end(work)
+
+    def _begin_some(self, work: Work, share: Share) -> None:
+        """What cannot run for some time goes back to the queue: it may be another's to run, and waiting is paid for."""
+        delay = share.delay()
+        if delay is not None:
+            work.postpone_waiting(delay)
+        for index in tuple(work.waiting):
+            if not share.free or self._running >= MOST_CONCURRENT:
+                return
+            model = work.setting.model(index)
+            held = share.held_seconds(model)
+            if held is None:
+                work.begin(index)
+                probe = asyncio.create_task(self._hold(work, index, share.begin(model)))
+                probe.add_done_callback(partial(self._finish, work, index))
+            elif held:
+                work.hold_back(index, held, model)
 
     def _look_for_more(self) -> None:
         """Receives further slices while less is waiting than there are slots."""
@@ -133,14 +159,45 @@ class Worker:
 
     @property
     def _slots(self) -> int:
-        return min((slots_of(work.setting.account) for work in self._backlog), default=MOST_CONCURRENT // 2)
+        granted = (max(1, self._share_of(work).slots) for work in self._backlog)
+        return min(granted, default=MOST_CONCURRENT // 2)
+
+    def _share_of(self, work: Work) -> Share:
+        workspace = work.piece.workspace
+        if workspace not in self._shares:
+            place = Place(workspace, self._provider, self._id, self._priority)
+            self._shares[workspace] = Share(place, self._clock, self._rng)
+        return self._shares[workspace]
+
+    async def _admit(self, work: Work) -> None:
+        self._backlog.append(work)
+        account = work.setting.account
+        self._share_of(work).limits = Limits(
+            account.max_parallel_requests, account.requests_per_minute, account.tokens_per_minute
+        )
+        await self._govern(work.piece.workspace)
+
+    async def _govern(self, workspace: str) -> None:
+        """Renews a workspace's share when it is time."""
+        share, works = self._shares[workspace], [work for work in self._backlog if work.piece.workspace == workspace]
+        wanted = min(MOST_CONCURRENT, share.running + sum(len(work.waiting) for work in works))
+        if share.is_due(wanted):
+            models = frozenset(work.setting.model(index) for work in works for index in work.waiting)
+            await asyncio.shield(share.renew(wanted, models))
+            self._wake.set()
+
+    async def _govern_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(GOVERN_SECONDS)
+            for workspace in tuple(self._shares):
+                await self._govern(workspace)
 
     async def _fetch(self) -> None:
         deliveries = await asyncio.to_thread(queues.receive, self._queue_url, 1, self._linger_seconds)
         await self._accept(deliveries)
         self._fetching = None
         self._is_dry = not deliveries
-        if self._is_dry and self._running.total():
+        if self._is_dry and self._running:
             asyncio.get_running_loop().call_later(EVERY_SECONDS, self._ask_again)
         self._wake.set()
 
@@ -161,9 +218,9 @@ class Worker:
             elif work.is_done:
                 self._committer.end(work)
             else:
-                self._backlog.append(work)
+                await self._admit(work)
 
-    async def _hold(self, work: Work, index: int) -> Outcome | None:
+    async def _hold(self, work: Work, index: int, attempt: Attempt) -> Outcome | None:
         """The probe's outcome, or None when it was postponed or its run is not open any more."""
         target = Target(
             account=work.setting.account,
@@ -172,6 +229,7 @@ class Worker:
             rng=self._rng,
             on_retry=self._on_retry,
             may_call=partial(self._may_call, work.piece),
+            attempt=attempt,
         )
         days = settings().transcript_retention_days
         kept_for = timedelta(days=days) if days else None
@@ -192,8 +250,7 @@ class Worker:
 
     def _postponed(self, work: Work, index: int, wait: PleaseWait) -> Outcome | None:
         if work.piece.handoffs < MOST_HANDOFFS:
-            work.postpone(index, wait.retry_after_seconds)
-            work.asked_to_wait = True
+            work.postpone(index, wait.retry_after_seconds, ASKED)
             return None
         task = work.setting.task(index)
         return ProbeError(
@@ -201,7 +258,7 @@ class Worker:
         )
 
     def _finish(self, work: Work, index: int, probe: "asyncio.Task[Outcome | None]") -> None:
-        self._running[work.piece.workspace] -= 1
+        self._shares[work.piece.workspace].end()
         error = probe.exception()
         if error is not None:
             # Not a provider's error but ours: the message comes again, and ends as a dead letter if it goes on so.
@@ -215,8 +272,7 @@ class Worker:
 
     def _postpone_backlog(self) -> None:
         for work in self._backlog:
-            while work.waiting:
-                work.postpone(work.waiting.popleft(), 0.0)
+            work.postpone_waiting(0.0)
             if work.is_done:
                 self._committer.end(work)
         self._backlog.clear()
@@ -225,8 +281,3 @@ class Worker:
         while True:
             await asyncio.sleep(EVERY_SECONDS)
             await self._committer.commit()
-
-
-def slots_of(account: Account) -> int:
-    """This worker's part of what the account allows at a time."""
-    return max(1, min(MOST_CONCURRENT, account.max_parallel_requests // settings().probe_workers))

@@ -144,9 +144,11 @@ def _write(workspace: str, provider: str, changed: Stored) -> Stored | None:
             },
             ConditionExpression="attribute_not_exists(pk) OR version = :before",
             ExpressionAttributeValues={":before": {"N": str(changed.version - 1)}},
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
-    except client.exceptions.ConditionalCheckFailedException:
-        return _read(workspace, provider)
+    except client.exceptions.ConditionalCheckFailedException as error:
+        item = error.response.get("Item")
+        return _stored(item) if item else _read(workspace, provider)
     return None
 
 
