@@ -42,6 +42,8 @@ class Behaviour(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
     latency_seconds: float = 0.0
+    latency_spread: float = 0.0
+    """A third makes 3 seconds anything from 2 to 4, drawn by the prompt and how often it was asked."""
     rates: dict[str, float] = Field(default_factory=dict)
     retry_after_seconds: float = 1.0
     seed: int = 1
@@ -60,6 +62,16 @@ class Behaviour(BaseModel):
             if luck < 0:
                 return fault
         return None
+
+    def seconds_of(self, prompt: Prompt, attempt: int) -> float:
+        """How long this answer takes."""
+        if not self.latency_spread:
+            return self.latency_seconds
+        return self.latency_seconds * (1 + self.latency_spread * (2 * self._luck(prompt, attempt) - 1))
+
+    def _luck(self, prompt: Prompt, attempt: int) -> float:
+        """From 0 to 1."""
+        return zlib.crc32(f"{self.seed}:{prompt.digest}:{attempt}".encode()) / 2**32
 
     def line_for(self, prompt: Prompt) -> Line:
         """The first scripted line that fits, else the fixed answer, else one of its own."""
@@ -134,12 +146,13 @@ class ModelServer:
     async def _complete(self, request: web.BaseRequest, wire: Format, model: str) -> web.StreamResponse:
         prompt = wire.read(orjson.loads(await request.read()), model)
         behaviour, counts = self.behaviour, self.counts
-        fault = behaviour.fault_of(prompt, counts.enter(prompt))
+        attempt = counts.enter(prompt)
+        fault = behaviour.fault_of(prompt, attempt)
         try:
             if fault:
                 counts.tell(fault)
                 return await _fail(request, wire, fault, behaviour)
-            await asyncio.sleep(behaviour.latency_seconds)
+            await asyncio.sleep(behaviour.seconds_of(prompt, attempt))
             line = behaviour.line_for(prompt)
             counts.tell(str(line.status))
             body = wire.answer(prompt, line.reply) if line.status == 200 else wire.error(str(line.reply))
