@@ -27,7 +27,7 @@ def run(
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios.")] = 100,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample; drawn when not given.")] = None,
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per model and scenario.")] = 1,
-    priority: Annotated[Priority, typer.Option(help="Before, among or after other runs.")] = Priority.NORMAL,
+    priority: Annotated[Priority | None, typer.Option(help="Before, among or after other runs.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="The models' default when not given.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Turns of a conversation at most.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show progress, wait for the end and show results.")] = False,
@@ -40,8 +40,8 @@ def run(
         "models": split(models),
         "samplePercentage": sample,
         "repeats": repeats,
-        "priority": priority,
         **({"sampleSeed": seed} if seed is not None else {}),
+        **({"priority": priority} if priority else {}),
         "config": {name: value for name, value in config.items() if value is not None},
     }
     with session.connect() as client:
