@@ -54,9 +54,7 @@ class Behaviour(BaseModel):
         """Decided by the seed, the prompt and how often it was asked, so the order of requests changes nothing."""
         if not self.rates:
             return None
-        # No checksum: its values for attempts 1, 2, 3 depend on each other, so that no fault came twice in a row.
-        drawn = blake2b(f"{self.seed}:{prompt.digest}:{attempt}".encode(), digest_size=8).digest()
-        luck = int.from_bytes(drawn) / 2**64
+        luck = self._luck(prompt, attempt)
         for fault in FAULTS:
             luck -= self.rates.get(fault, 0.0)
             if luck < 0:
@@ -71,7 +69,9 @@ class Behaviour(BaseModel):
 
     def _luck(self, prompt: Prompt, attempt: int) -> float:
         """From 0 to 1."""
-        return zlib.crc32(f"{self.seed}:{prompt.digest}:{attempt}".encode()) / 2**32
+        # No checksum: its values for attempts 1, 2, 3 depend on each other, so that no fault came twice in a row.
+        drawn = blake2b(f"{self.seed}:{prompt.digest}:{attempt}".encode(), digest_size=8).digest()
+        return int.from_bytes(drawn) / 2**64
 
     def line_for(self, prompt: Prompt) -> Line:
         """The first scripted line that fits, else the fixed answer, else one of its own."""
