@@ -18,7 +18,7 @@ from cupel.stack.address import Local
 from cupel.stack.place import Place
 from shared.providers import PROVIDERS
 
-FUNCTIONS = ("api", "authorize", "dispatch", "probe", "finish", "generate", "sweep")
+FUNCTIONS = ("api", "authorize", "dispatch", "probe", "finish", "generate", "schedule", "sweep")
 PROBLEM = "application/problem+json"
 
 
