@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from pynamodb.exceptions import PynamoDBException
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
-AWS_ERRORS = (BotoCoreError, ClientError)
+AWS_ERRORS = (BotoCoreError, ClientError, PynamoDBException)
 """What a call may raise that the service did not carry out, or whose reply was lost."""
 
 # Threads share a client; the pool must not be what makes them wait.

@@ -16,7 +16,7 @@ from shared.domain.scenarios import Manifest
 from shared.errors import Conflict, NotFound
 from shared.paging import Page, decode_cursor, encode_cursor
 from shared.store import keys, scenarios
-from shared.store.table import Item, Newest, connection
+from shared.store.table import Item, Newest, code_of, connection
 
 _HEAD = "head"
 _CHILD = "child#"
@@ -114,7 +114,7 @@ def change(workspace: str, before: Head, after: Head, content: Mapping[str, Any]
                 item = _version_item(workspace, after, content)
                 transaction.save(item, condition=VersionItem.pk.does_not_exist())
     except TransactWriteError as error:
-        if error.cause_response_code != "TransactionCanceledException":
+        if code_of(error) != "TransactionCanceledException":
             raise
         raise Conflict("this definition was changed at the same time; read it and try again") from None
 
@@ -128,7 +128,7 @@ def delete(workspace: str, definition_id: str, now: datetime) -> None:
             condition=HeadItem.pk.exists() & HeadItem.deleted_at.does_not_exist(),
         )
     except UpdateError as error:
-        if error.cause_response_code != "ConditionalCheckFailedException":
+        if code_of(error) != "ConditionalCheckFailedException":
             raise
         raise _unknown(definition_id) from None
 

@@ -23,7 +23,7 @@ from shared.errors import Conflict, NotFound
 from shared.ids import new_id
 from shared.messages import GenerationOrder
 from shared.store import blobs, keys, scenarios
-from shared.store.table import Item, connection
+from shared.store.table import Item, code_of, connection
 
 
 class GenerationItem(Item):
@@ -96,7 +96,7 @@ def finish(generation: Generation, grown: Manifest, now: datetime) -> bool:
             transaction.save(manifest, condition=scenarios.unchanged_before(grown))
             transaction.save(_to_item(done), condition=unfinished)
     except TransactWriteError as error:
-        if error.cause_response_code != "TransactionCanceledException":
+        if code_of(error) != "TransactionCanceledException":
             raise
         if _has_ended(pk, generation.id):
             return False
@@ -119,7 +119,7 @@ def _write(before: Generation, after: Generation, also: Condition | None, until:
     try:
         item.save(condition=condition & also if also is not None else condition)
     except PutError as error:
-        if error.cause_response_code != "ConditionalCheckFailedException":
+        if code_of(error) != "ConditionalCheckFailedException":
             raise
         return False
     return True

@@ -10,7 +10,7 @@ from pynamodb.exceptions import UpdateError
 from shared.clock import from_iso, to_iso
 from shared.messages import DispatchOrder, RunRef
 from shared.store import keys
-from shared.store.table import Item
+from shared.store.table import Item, code_of
 
 
 class OutboxItem(Item):
@@ -57,7 +57,7 @@ def advance(order: DispatchOrder, next_leaf: int, now: datetime) -> None:
             condition=OutboxItem.pk.exists(),
         )
     except UpdateError as error:
-        if error.cause_response_code != "ConditionalCheckFailedException":
+        if code_of(error) != "ConditionalCheckFailedException":
             raise
 
 

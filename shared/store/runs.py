@@ -33,7 +33,7 @@ from shared.store.active import ActiveItem
 from shared.store.events import EventItem
 from shared.store.outbox import OutboxItem
 from shared.store.starts import StartItem
-from shared.store.table import Item, Newest, connection
+from shared.store.table import Item, Newest, code_of, connection
 
 _ROUNDS = 8
 
@@ -279,7 +279,7 @@ def _write_move(ref: RunRef, run: Run, moved: Run, event: EventType, data: dict[
             elif run.status in TERMINAL:
                 transaction.save(ActiveItem.of(ref))
     except TransactWriteError as error:
-        if error.cause_response_code != "TransactionCanceledException":
+        if code_of(error) != "TransactionCanceledException":
             raise
         return _is_ours(ref, moved)
     return True

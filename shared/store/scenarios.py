@@ -19,7 +19,7 @@ from shared.domain.scenarios import MAX_SCENARIOS, PAGE_SIZE, Manifest, Scenario
 from shared.errors import Conflict, Invalid
 from shared.ids import new_id
 from shared.store import blobs, keys
-from shared.store.table import Item
+from shared.store.table import Item, code_of
 
 _WRITERS = 8
 _CACHED_PAGES = 32
@@ -78,7 +78,7 @@ def commit(workspace: str, definition_id: str, grown: Manifest) -> None:
     try:
         item(workspace, definition_id, grown).save(condition=unchanged_before(grown))
     except PutError as error:
-        if error.cause_response_code != "ConditionalCheckFailedException":
+        if code_of(error) != "ConditionalCheckFailedException":
             raise
         raise Conflict("the scenarios of this definition were changed at the same time; try again") from None
 

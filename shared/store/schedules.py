@@ -12,7 +12,7 @@ from shared.domain.timings import Timing
 from shared.errors import NotFound
 from shared.paging import Page, decode_cursor, encode_cursor
 from shared.store import keys
-from shared.store.table import Item, Newest
+from shared.store.table import Item, Newest, code_of
 
 _SORT_KEY = "schedule"
 
@@ -53,7 +53,7 @@ def replace_with(changed: Schedule) -> Schedule | None:
     try:
         _to_item(written).save(condition=ScheduleItem.revision == changed.revision)
     except PutError as error:
-        if error.cause_response_code != "ConditionalCheckFailedException":
+        if code_of(error) != "ConditionalCheckFailedException":
             raise
         return None
     return written

@@ -14,7 +14,7 @@ from pynamodb.exceptions import PutError
 
 from shared.clock import from_iso, to_iso
 from shared.store import keys
-from shared.store.table import Item
+from shared.store.table import Item, code_of
 
 KEPT = timedelta(days=1)
 """How long a key is remembered."""
@@ -73,7 +73,7 @@ def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> 
     try:
         wanted.save(condition=StartItem.pk.does_not_exist() | abandoned | forgotten)
     except PutError as error:
-        if error.cause_response_code != "ConditionalCheckFailedException":
+        if code_of(error) != "ConditionalCheckFailedException":
             raise
         return None
     return wanted

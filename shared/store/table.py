@@ -3,8 +3,10 @@
 from functools import cache
 from typing import Any
 
+from botocore.exceptions import ClientError
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.connection import Connection
+from pynamodb.exceptions import PynamoDBException
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
 
@@ -44,3 +46,8 @@ class Item(Model):
 def connection() -> Connection:
     """For transactions; kept, because a new one makes a new client."""
     return Connection()
+
+
+def code_of(error: PynamoDBException) -> str | None:
+    """What DynamoDB refused a call with; None when no answer came (PynamoDB's own property raises then)."""
+    return error.cause_response_code if isinstance(error.cause, ClientError) else None
