@@ -1,7 +1,8 @@
 """Outcomes of probes: transcripts, and errors where there is no transcript. The first writer wins.
 
-Outcomes are written in transactions of up to 100: one call carries the condition of every item, which a batch write
-cannot. Only an error may be overwritten, and only by a later generation (a person asked for the retry).
+Small outcomes are written in transactions of up to 100: one call carries the condition of every item, which a batch
+write cannot. A transaction costs twice the write units, so an item that is more than one is written by itself.
+Only an error may be overwritten, and only by a later generation (a person asked for the retry).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +22,11 @@ from shared.settings import settings
 from shared.store import keys
 from shared.store.clients import dynamodb
 from shared.store.outcome_items import OutcomeItem, from_item, summary_to_json, to_item
+from shared.store.table import code_of
 
 _TRANSACTION = 100
+_UNIT_BYTES = 1_024
+_WRITERS = 8
 _READ_BATCH = 100
 _ROUNDS = 6
 
@@ -30,9 +34,12 @@ _ROUNDS = 6
 def record(run: Run, epoch: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
     """Writes outcomes that are not there yet; answers for each index whether the probe stands as completed."""
     ref, stands = RunRef(run.workspace, run.id), dict[int, bool]()
-    with ThreadPoolExecutor(max_workers=8) as threads:
+    with ThreadPoolExecutor(_WRITERS) as threads:
         items = list(threads.map(lambda outcome: to_item(ref, epoch, outcome), outcomes))
-    for batch in batched(items, _TRANSACTION, strict=False):
+        large = [item for item in items if _size(item) > _UNIT_BYTES]
+        stands.update(threads.map(lambda item: (item.index, _record_one(item, run.generation)), large))
+    small = [item for item in items if item.index not in stands]
+    for batch in batched(small, _TRANSACTION, strict=False):
         stands |= _record_batch(list(batch), run.generation)
     return stands
 
@@ -89,7 +96,7 @@ def summarize(ref: RunRef, index: int, summary: Summary) -> None:
             condition=OutcomeItem.pk.exists() & OutcomeItem.summary.does_not_exist(),
         )
     except UpdateError as error:
-        if error.cause_response_code != "ConditionalCheckFailedException":
+        if code_of(error) != "ConditionalCheckFailedException":
             raise
 
 
@@ -97,6 +104,23 @@ def touch(ref: RunRef, index: int, now: datetime) -> None:
     OutcomeItem(keys.probes(ref, index), keys.probe(index)).update(
         actions=[OutcomeItem.last_accessed_at.set(to_iso(now))], condition=OutcomeItem.pk.exists()
     )
+
+
+def _size(item: OutcomeItem) -> int:
+    """In bytes, as the table reckons it or a little less: numbers and booleans count nothing here."""
+    values = {name: next(iter(value.values())) for name, value in item.serialize().items()}
+    return sum(len(name) + len(value) for name, value in values.items() if isinstance(value, (str, bytes)))
+
+
+def _record_one(item: OutcomeItem, generation: int) -> bool:
+    """Whether the probe stands as completed."""
+    client = dynamodb()
+    try:
+        client.put_item(**_put(item, generation))
+    except client.exceptions.ConditionalCheckFailedException as error:
+        refused: dict[str, Any] = dict(error.response)
+        return bool(refused["Item"]["completed"]["BOOL"])
+    return item.completed
 
 
 def _record_batch(items: list[OutcomeItem], generation: int) -> dict[int, bool]:
@@ -118,24 +142,23 @@ def _record_batch(items: list[OutcomeItem], generation: int) -> dict[int, bool]:
 def _transact(items: Sequence[OutcomeItem], generation: int) -> list[dict[str, Any]] | None:
     """None when all were written, else the reason of each item."""
     client = dynamodb()
-    puts: list[Any] = [
-        {
-            "Put": {
-                "TableName": settings().table_name,
-                "Item": item.serialize(),
-                "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :generation)",
-                "ExpressionAttributeValues": {":no": {"BOOL": False}, ":generation": {"N": str(generation)}},
-                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-            }
-        }
-        for item in items
-    ]
     try:
-        client.transact_write_items(TransactItems=puts)
+        client.transact_write_items(TransactItems=[{"Put": _put(item, generation)} for item in items])
     except client.exceptions.TransactionCanceledException as error:
         reasons: list[Any] = error.response["CancellationReasons"]
         return reasons
     return None
+
+
+def _put(item: OutcomeItem, generation: int) -> Any:
+    """What a put and a transaction's Put have in common."""
+    return {
+        "TableName": settings().table_name,
+        "Item": item.serialize(),
+        "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :generation)",
+        "ExpressionAttributeValues": {":no": {"BOOL": False}, ":generation": {"N": str(generation)}},
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
 
 
 def _batch_get(ref: RunRef, indexes: Iterable[int], projection: str | None = None) -> Iterator[dict[str, Any]]:

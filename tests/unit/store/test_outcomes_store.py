@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import boto3
+import pytest
 
 from shared.domain.conversation import ErrorCode, Message, Role, Usage
 from shared.domain.plan import Plan
@@ -101,3 +102,45 @@ def test_a_summary_is_given_once(cloud: Settings) -> None:
     for code in ("2", "5"):
         outcomes.summarize(REF, 0, Summary(code, "by the judge", NOW))
     assert outcomes.get(REF, 0) == replace(bare, summary=Summary("2", "by the judge", NOW))
+
+
+PROSE = " ".join(f"Sentence {number} weighs what was said against what may follow from it." for number in range(20))
+
+
+@pytest.mark.parametrize("answer", ["Rating: 3", PROSE, "".join(map(chr, range(1_000, 2_500)))])
+def test_messages_of_any_length_are_read_as_they_were_said(cloud: Settings, answer: str) -> None:
+    outcomes.record(run(), 1, [transcript(0, answer)])
+    found = outcomes.get(REF, 0)
+    assert isinstance(found, Transcript)
+    assert found.messages[-1].content == answer
+
+
+def test_of_large_transcripts_too_the_first_writer_wins(cloud: Settings) -> None:
+    large = "".join(map(chr, range(1_000, 2_500)))
+    assert outcomes.record(run(), 1, [transcript(0, large), transcript(1)]) == {0: True, 1: True}
+    assert outcomes.record(run(), 1, [transcript(0, large + "!"), error(1)]) == {0: True, 1: True}
+    found = outcomes.get(REF, 0)
+    assert isinstance(found, Transcript)
+    assert found.messages[-1].content == large
+
+
+def test_an_error_of_an_earlier_generation_gives_way_to_a_large_transcript(cloud: Settings) -> None:
+    large = transcript(0, "".join(map(chr, range(1_000, 2_500))))
+    assert outcomes.record(run(), 1, [error(0)]) == {0: False}
+    assert outcomes.record(run(), 1, [large]) == {0: False}
+    assert outcomes.record(run(generation=2), 2, [large]) == {0: True}
+
+
+def test_a_transcript_of_more_than_a_write_unit_is_not_billed_twice(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction is billed twice."""
+    batches: list[list[int]] = []
+    transact = outcomes._transact
+    monkeypatch.setattr(
+        outcomes,
+        "_transact",
+        lambda items, generation: batches.append([item.index for item in items]) or transact(items, generation),
+    )
+    outcomes.record(run(), 1, [transcript(0), transcript(1, "".join(map(chr, range(1_000, 2_500)))), transcript(2)])
+    assert batches == [[0, 2]]
