@@ -57,7 +57,8 @@ def test_only_this_user_may_read_the_token(stack: Local, place: Place) -> None:
 def test_every_provider_has_a_queue_with_an_enabled_source(stack: Local, aws: Callable[[str], Any]) -> None:
     sources = aws("lambda").list_event_source_mappings()["EventSourceMappings"]
     queues = {source["EventSourceArn"].rpartition(":")[2] for source in sources if source["State"] == "Enabled"}
-    expected = ["dispatch", "generate", *(f"probe-{name}" for name in PROVIDERS)]
+    lanes = (f"probe-{name}{suffix}" for name in PROVIDERS for suffix in ("", "-high", "-low"))
+    expected = ["dispatch", "generate", *lanes]
     assert queues == {f"{stack.stack_name}-{name}" for name in expected}
 
 

@@ -25,23 +25,42 @@ def substitute(node: Any, name: str, value: str) -> Any:
         return {substitute(key, name, value): substitute(each, name, value) for key, each in node.items()}
     if isinstance(node, list):
         return [substitute(each, name, value) for each in node]
-    if isinstance(node, str):
-        return node.replace(f"${{{name}}}", value).replace(f"&{{{name}}}", value.replace("-", ""))
-    return node
+    return node.replace(f"${{{name}}}", value) if isinstance(node, str) else node
+
+
+def written_out(loops: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, body in loops.items():
+        if key.startswith("Fn::ForEach::"):
+            name, values, inner = body
+            for value in values:
+                found |= written_out(substitute(inner, name, value))
+        else:
+            found[key] = filled_in(body)
+    return found
+
+
+def filled_in(node: Any) -> Any:
+    """`node` with what the template's mappings say for keys that are known, and `!Sub` texts with what that gives."""
+    if isinstance(node, list):
+        return [filled_in(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    filled = {key: filled_in(each) for key, each in node.items()}
+    match filled:
+        case {"Fn::FindInMap": [str(table), str(key), str(field)]}:
+            return template()["Mappings"][table][key][field]
+        case {"Fn::Sub": [str(text), dict(values)]}:
+            for name, value in values.items():
+                text = text.replace(f"${{{name}}}", value)
+            return {"Fn::Sub": text}
+    return filled
 
 
 @cache
 def resources() -> dict[str, Any]:
     """By logical id, loops written out."""
-    found: dict[str, Any] = {}
-    for key, resource in template()["Resources"].items():
-        if not key.startswith("Fn::ForEach::"):
-            found[key] = resource
-            continue
-        name, values, body = resource
-        for value in values:
-            found |= substitute(body, name, value)
-    return found
+    return written_out(template()["Resources"])
 
 
 def of_type(kind: str) -> dict[str, Any]:
