@@ -10,6 +10,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from random import Random
@@ -193,7 +194,9 @@ class Worker:
                 await self._govern(workspace)
 
     async def _fetch(self) -> None:
-        deliveries = await asyncio.to_thread(queues.receive, self._queue_url, 1, self._linger_seconds)
+        deliveries: list[Delivery] = []
+        with suppress(*AWS_ERRORS):  # A queue that does not answer counts as empty: its messages are the next's.
+            deliveries = await asyncio.to_thread(queues.receive, self._queue_url, 1, self._linger_seconds)
         await self._accept(deliveries)
         self._fetching = None
         self._is_dry = not deliveries
@@ -214,7 +217,8 @@ class Worker:
                 self._refused.append(delivery)
                 continue
             if work is None:
-                await asyncio.to_thread(queues.delete, [delivery])
+                with suppress(*AWS_ERRORS):  # It comes again, and its run is still not open or gone.
+                    await asyncio.to_thread(queues.delete, [delivery])
             elif work.is_done:
                 self._committer.end(work)
             else:
