@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from random import Random
 
 from shared.domain.breaker import Breaker, Call
@@ -111,7 +112,7 @@ class Share:
             free = min(free, seat.requests - self._seen.attempts)
         if seat.tokens is not None:
             left = seat.tokens - self._seen.tokens - self.running * self._tokens_per_call
-            free = min(free, int(left / max(1.0, self._tokens_per_call)) + (left > 0))
+            free = min(free, ceil(left / max(1.0, self._tokens_per_call)))
         return max(0, free)
 
     @property
