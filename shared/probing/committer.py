@@ -18,6 +18,8 @@ from shared.store.queues import Delivery
 EVERY_SECONDS = 0.2
 _BACKOFF_BASE = 2
 _MOST_SETBACKS = 5
+_ACKNOWLEDGED_AT_ONCE = 10
+"""As many as one request deletes, because each is billed. What is deleted later may come twice and finds its work done."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Committer:
     def __init__(self, tally: Tally) -> None:
         self._finished: list[Finished] = []
         self._ended: list[Work] = []
+        self._done: list[Delivery] = []
         self._tally = tally
         self.setbacks = 0
         """Commits that failed since the last that did not."""
@@ -56,6 +59,7 @@ class Committer:
         for setback in range(_MOST_SETBACKS):
             await self.commit()
             if self.is_empty:
+                await self._acknowledge()
                 return
             await asyncio.sleep(EVERY_SECONDS * 2**setback)
         raise RetryableError("outcomes could not be recorded")
@@ -86,6 +90,16 @@ class Committer:
             self.setbacks = 0
             self._tally.add(one.outcome for one in finished if one.outcome is not None)
             self.failed += [work.delivery for work in ended if work.is_to_come_again]
+            self._done += [work.delivery for work in ended if not work.is_to_come_again]
+            if len(self._done) >= _ACKNOWLEDGED_AT_ONCE:
+                await self._acknowledge()
+
+    async def _acknowledge(self) -> None:
+        done, self._done = self._done, []
+        try:
+            await asyncio.to_thread(queues.delete, done)
+        except AWS_ERRORS:
+            self._done += done
 
 
 def _distinct(works: Iterable[Work]) -> list[Work]:
@@ -93,15 +107,13 @@ def _distinct(works: Iterable[Work]) -> list[Work]:
 
 
 def _write(finished: Sequence[Finished], ended: Sequence[Work]) -> None:
-    """Transcripts, barrier, what is handed on, and only then the acknowledgements."""
+    """Transcripts, barrier, what is handed on; the acknowledgements come after it."""
     everything = [*((one.work, one) for one in finished), *((work, None) for work in ended)]
     everything.sort(key=lambda pair: (pair[0].piece.run, pair[0].piece.epoch))
     for _, group in groupby(everything, key=lambda pair: (pair[0].piece.run, pair[0].piece.epoch)):
         _record_run(list(group))
     for work in ended:
         _hand_on(work)
-    queues.delete([work.delivery for work in ended if not work.is_to_come_again])
-    for work in ended:
         if work.is_to_come_again:
             _let_come_again(work)
 

@@ -40,6 +40,8 @@ from shared.store.queues import Delivery
 
 MOST_CONCURRENT = 50
 """Conversations of one invocation."""
+WORTH_A_RECEIVE = 10
+"""Probes. Each receive is billed, and the last slices of a run are small."""
 MARGIN_SECONDS = 6.0
 """Kept free at the end of an invocation for the last commit."""
 GOVERN_SECONDS = 0.1
@@ -73,6 +75,8 @@ class Worker:
         self._backlog: deque[Work] = deque()
         self._shares: dict[str, Share] = {}
         self._fetching: asyncio.Task[None] | None = None
+        self._slice_size = MOST_CONCURRENT
+        """Of the last slice; the next ones are as large or smaller."""
         self._is_dry = False
         self._wake = asyncio.Event()
         self._rng = Random()  # noqa: S311 - jitter
@@ -153,10 +157,11 @@ class Worker:
                 work.hold_back(index, held, model)
 
     def _look_for_more(self) -> None:
-        """Receives further slices while less is waiting than there are slots."""
-        waiting = sum(len(work.waiting) for work in self._backlog)
-        if self._fetching is None and not self._is_dry and waiting < self._slots:
-            self._fetching = asyncio.create_task(self._fetch())
+        """Receives further slices when clearly less is waiting than there are slots."""
+        slots = self._slots
+        lacking = slots - sum(len(work.waiting) for work in self._backlog)
+        if self._fetching is None and not self._is_dry and lacking >= min(WORTH_A_RECEIVE, slots):
+            self._fetching = asyncio.create_task(self._fetch(-(-lacking // self._slice_size)))
 
     @property
     def _slots(self) -> int:
@@ -193,10 +198,11 @@ class Worker:
             for workspace in tuple(self._shares):
                 await self._govern(workspace)
 
-    async def _fetch(self) -> None:
+    async def _fetch(self, most: int) -> None:
+        """Receives as many slices as fill what is free: no more, because the others are to share in the rest."""
         deliveries: list[Delivery] = []
         with suppress(*AWS_ERRORS):  # A queue that does not answer counts as empty: its messages are the next's.
-            deliveries = await asyncio.to_thread(queues.receive, self._queue_url, 1, self._linger_seconds)
+            deliveries = await asyncio.to_thread(queues.receive, self._queue_url, most, self._linger_seconds)
         await self._accept(deliveries)
         self._fetching = None
         self._is_dry = not deliveries
@@ -219,7 +225,9 @@ class Worker:
             if work is None:
                 with suppress(*AWS_ERRORS):  # It comes again, and its run is still not open or gone.
                     await asyncio.to_thread(queues.delete, [delivery])
-            elif work.is_done:
+                continue
+            self._slice_size = len(work.piece.indexes)
+            if work.is_done:
                 self._committer.end(work)
             else:
                 await self._admit(work)
