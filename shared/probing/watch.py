@@ -40,6 +40,9 @@ class Watch:
         return await asyncio.shield(seen)
 
     async def open_run(self, ref: RunRef, epoch: int) -> Run | None:
-        """The run, if probes of this epoch may start now."""
+        """The run, if probes of this epoch may start now. What was seen before the epoch began does not tell."""
         run = await self.run(ref)
+        if run is not None and run.epoch < epoch:
+            self._seen.pop(ref, None)
+            run = await self.run(ref)
         return run if run is not None and run.epoch == epoch and run.status in ACTIVE else None

@@ -1,0 +1,35 @@
+from dataclasses import replace
+
+from shared.domain.plan import Plan
+from shared.domain.runs import Run, RunStatus
+from shared.messages import RunRef
+from shared.probing.watch import Watch
+from tests.running import NOW
+
+REF = RunRef("ws_a", "run_1")
+PAUSED = Run(
+    "ws_a", "run_1", "def_1", 1, Plan(("sim/steady",), (1,)), 100, 1, "key", NOW, NOW, status=RunStatus.PAUSED, epoch=2
+)
+
+
+class Sights:
+    """Answers one run after the other."""
+
+    def __init__(self, *runs: Run) -> None:
+        self.left = list(runs)
+
+    async def read(self, ref: RunRef) -> Run | None:
+        return self.left.pop(0)
+
+
+async def test_a_run_is_looked_at_again_for_a_message_of_a_later_epoch() -> None:
+    sights = Sights(PAUSED, replace(PAUSED, status=RunStatus.RUNNING, epoch=3))
+    watch = Watch(sights.read, clock=lambda: 0.0)
+    assert await watch.open_run(REF, 1) is None
+    assert await watch.open_run(REF, 3) is not None
+
+
+async def test_a_run_is_not_looked_at_again_for_a_message_of_an_earlier_epoch() -> None:
+    sights = Sights(PAUSED)
+    watch = Watch(sights.read, clock=lambda: 0.0)
+    assert [await watch.open_run(REF, 1) for _ in range(2)] == [None, None]
