@@ -18,7 +18,7 @@ class Sights:
     def __init__(self, *runs: Run) -> None:
         self.left = list(runs)
 
-    async def read(self, ref: RunRef) -> Run | None:
+    async def read(self, _: RunRef) -> Run | None:
         return self.left.pop(0)
 
 
