@@ -92,7 +92,8 @@ def start_without_snapshot(api: Client, aws: Callable[[str], Any]) -> str:
     run_id = start(api, define(api, 3), f"{AWAY}/any")
     stack = aws("cloudformation").describe_stacks(StackName="cupel")["Stacks"][0]
     bucket = next(each["OutputValue"] for each in stack["Outputs"] if each["OutputKey"] == "BucketName")
-    aws("s3").delete_object(Bucket=bucket, Key=f"runs/default/{run_id}/snapshot.json.gz")
+    for each in aws("s3").list_objects_v2(Bucket=bucket, Prefix=f"runs/default/{run_id}/")["Contents"]:
+        aws("s3").delete_object(Bucket=bucket, Key=each["Key"])
     return run_id
 
 
