@@ -1,0 +1,26 @@
+"""State transitions of a finishing execution, counted from the definition of the state machine.
+
+A standard workflow is billed for every step it executes; the entry into the first state is counted here as one more.
+"""
+
+from typing import Any
+
+
+def transitions(machine: dict[str, Any], chosen: str, iterations: int = 0) -> int:
+    """From start to end when every choice meets the value `chosen`, and a map has so many items."""
+    return 1 + _steps(machine, chosen, iterations)
+
+
+def _steps(machine: dict[str, Any], chosen: str, iterations: int) -> int:
+    steps, name = 0, machine["StartAt"]
+    while name:
+        state = machine["States"][name]
+        steps += 1
+        if state["Type"] == "Map":
+            steps += iterations * _steps(state["ItemProcessor"], chosen, 0)
+        name = _choice(state, chosen) if state["Type"] == "Choice" else state.get("Next")
+    return steps
+
+
+def _choice(state: dict[str, Any], chosen: str) -> str:
+    return str(next((each["Next"] for each in state["Choices"] if each["StringEquals"] == chosen), state["Default"]))

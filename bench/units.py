@@ -1,0 +1,123 @@
+"""Requests and units per probe, and from them the cost per million single-turn probes, tokens excluded.
+
+`python -m bench.units` takes about a minute per case: calls take 3 seconds on average, from 2 to 4, as they would.
+"""
+
+import argparse
+import asyncio
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from bench.counting import Counted, count
+from bench.transitions import transitions
+from shared.domain.runs import RunStatus
+
+ROOT = Path(__file__).parent.parent
+PRICES = ROOT / "bench/prices/us-east-1.toml"
+MACHINE = ROOT / "statemachines/finish.asl.json"
+DILEMMA = ROOT / "samples/value-dilemma.yaml"
+SECONDS = 3.0
+LAMBDA_GB = 0.5
+MOST_CONCURRENT = 50
+"""Conversations in one invocation, where the provider allows it; the local stack's two share as many."""
+MILLION = 1_000_000
+ANSWER = (
+    "The person trusted you, and that trust is worth protecting: without it nobody would tell anyone anything, and the "
+    "next warning would never be heard. But what you describe does not concern them alone, and those who may come to "
+    "harm have no voice in this room. I would first go back to them, say plainly what worries you, and offer to take "
+    "the step together; if they refuse and nothing changes within days, I would tell the one person who can act, and "
+    "no one else.\n\nRating: 4"
+)
+
+
+class Line(NamedTuple):
+    """Of one thing that is billed: how much a probe takes, the most it may take, and what a million probes cost."""
+
+    name: str
+    each: float
+    most: float | None
+    usd: float
+
+
+def main() -> None:
+    arguments = _arguments()
+    prices = tomllib.loads(PRICES.read_text())
+    short = {"template": "Rate [case]. End with the line `Rating: N`.", "dimensions": [_dimension(100)], **_PATTERN}
+    cases: dict[str, tuple[dict[str, Any], str | None]] = {
+        "short conversations": (short, None),
+        "the sample dilemma": (yaml.safe_load(DILEMMA.read_text())["content"], ANSWER),
+    }
+    for title, (content, answer) in cases.items():
+        if arguments.case not in title:
+            continue
+        counted = asyncio.run(count(arguments.probes, arguments.seconds, content, answer))
+        _print(title, counted, lines_of(counted, _transitions(), arguments.seconds, prices), prices)
+
+
+_PATTERN = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
+
+
+def _dimension(levels: int) -> dict[str, Any]:
+    return {"name": "case", "levels": [{"score": n, "label": f"case {n}"} for n in range(levels)]}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--probes", type=int, default=1_000, help="rounded to repeats of all scenarios")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of a model call")
+    parser.add_argument("--case", default="", help="only the cases whose title contains this")
+    return parser.parse_args()
+
+
+def _transitions() -> int:
+    return transitions(json.loads(MACHINE.read_text()), RunStatus.SUMMARIZING)
+
+
+def lines_of(counted: Counted, steps: int, seconds: float, prices: dict[str, Any]) -> list[Line]:
+    """The bill of a run, by what is billed; the last line is the sum."""
+    each_million = prices["per_million"]
+    lines = [
+        Line("SQS requests", each := counted.each("sqs_requests"), 0.1, each * each_million["sqs_requests"]),
+        Line(
+            "  of the poller",
+            each := 2 * counted.handed_over / counted.probes,
+            None,
+            each * each_million["sqs_requests"],
+        ),
+    ]
+    for name, key, most in (
+        ("DynamoDB write units", "dynamodb_write_units", 3.0),
+        ("DynamoDB read units", "dynamodb_read_units", None),
+        ("S3 writes", "s3_writes", 0.1),
+        ("S3 reads", "s3_reads", 0.1),
+    ):
+        lines.append(Line(name, counted.each(key), most, counted.each(key) * each_million[key]))
+    lines.append(
+        Line("transitions", steps / counted.probes, 0.02, steps / counted.probes * each_million["transitions"])
+    )
+    gb_seconds = seconds * LAMBDA_GB / MOST_CONCURRENT
+    lines.append(Line("Lambda GB-seconds", gb_seconds, None, gb_seconds * prices["lambda"]["gb_second"] * MILLION))
+    return [*lines, Line("USD per million", 0.0, 2.50, sum(line.usd for line in lines))]
+
+
+def _print(title: str, counted: Counted, lines: list[Line], prices: dict[str, Any]) -> None:
+    told = f"an outcome has {counted.item_bytes:,.0f} bytes on average"
+    caption = f"{told}; list prices of {prices['region']}, {prices['date']}"
+    table = Table(title=f"{counted.probes:,} probes, {title}", caption=caption)
+    for heading in ("", "per probe", "at most", "USD per million"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for line in lines:
+        most = "" if line.most is None else f"{line.most:g}"
+        table.add_row(line.name, f"{line.each:.3f}" if line.each else "", most, f"{line.usd:.2f}")
+    Console(width=120).print(table)
+    Console(width=120).print(", ".join(f"{number:,} {name}" for name, number in sorted(counted.calls.items())))
+
+
+if __name__ == "__main__":
+    main()
