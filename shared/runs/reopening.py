@@ -19,10 +19,10 @@ def prepare(run: Run, parent: Node) -> dict[int, LeafItem]:
         number: _reopened(tree, Node(0, number), item, ranges)
         for number, item in barrier.leaves(tree.ref, parent).items()
     }
-    told = barrier.inner(tree, parent).full_children
+    silent = barrier.silent_children(tree, parent)
     for number, item in found.items():
         node = Node(0, number)
-        untold = number % FANOUT not in told and item.leaf.is_full(node, tree.total)
+        untold = number % FANOUT in silent and item.leaf.is_full(node, tree.total)
         if untold and barrier.propagate(tree, node, item.leaf):
             executions.begin(tree.ref, run.epoch)
     return found

@@ -113,6 +113,17 @@ def inner(tree: Tree, node: Node) -> Inner:
     return Inner(_read_set(answer.get("Item", {}), "members"))
 
 
+def silent_children(tree: Tree, parent: Node) -> frozenset[int]:
+    """Positions of the children of a level-1 node that are to tell it when they are full: it has not heard of them, or
+    its own parent has not heard of it, and telling it once more tells that one.
+    """
+    known = inner(tree, parent)
+    if not known.is_full(parent, tree.total):
+        return frozenset(range(FANOUT)) - known.full_children
+    is_told = parent == root_of(tree.total) or parent.number % FANOUT in inner(tree, parent.parent).full_children
+    return frozenset() if is_told else frozenset({0})
+
+
 def progress(tree: Tree) -> Progress:
     """Counts of a run. Reads what is not yet full; of full nodes the parent knows the counts."""
     completed, failed = _count(tree, root_of(tree.total))

@@ -95,18 +95,13 @@ def _tell_full(tree: Tree) -> int:
     if root.level == 0:
         return 0
     parents = (Node(1, number) for number in range(-(-tree.total // Node(1, 0).span)))
-    return sum(_tell_leaves(tree, root, parent) for parent in parents)
+    return sum(_tell_leaves(tree, parent) for parent in parents)
 
 
-def _tell_leaves(tree: Tree, root: Node, parent: Node) -> int:
-    known = barrier.inner(tree, parent)
-    if not known.is_full(parent, tree.total):
-        silent = {number for number in range(FANOUT) if number not in known.full_children}
-    elif parent == root or parent.number % FANOUT in barrier.inner(tree, parent.parent).full_children:
+def _tell_leaves(tree: Tree, parent: Node) -> int:
+    silent, told = barrier.silent_children(tree, parent), 0
+    if not silent:
         return 0
-    else:
-        silent = {0}  # Telling one leaf of a full parent again tells the parent upwards.
-    told = 0
     for number, item in barrier.leaves(tree.ref, parent).items():
         if number % FANOUT in silent and item.leaf.is_full(Node(0, number), tree.total):
             barrier.propagate(tree, Node(0, number), item.leaf)
