@@ -127,15 +127,22 @@ class Share:
             return self._jittered(max(SHORTEST_PAUSE_SECONDS, (now - paused_at) / 4))
         if self._blocked_until - now > PATIENCE_SECONDS:
             return self._jittered(self._blocked_until - now)
-        if seat is not None and seat.wanted and not seat.share:
-            return self._jittered(YIELD_SECONDS if self._is_outranked(now) else CROWDED_SECONDS)
+        if seat is not None and seat.wanted and not seat.share and self._is_outranked(now):
+            return self._jittered(YIELD_SECONDS)
         if self.running or self.free:
             self._stuck_since = None
             return None
         if (refill := self._refill_seconds(now)) > PATIENCE_SECONDS:
             return self._jittered(refill)
+        return self._stuck(now)
+
+    def _stuck(self, now: float) -> float | None:
+        """Whoever gets nothing keeps its slice for a while: handing all on would only hide them from the others."""
         self._stuck_since = self._stuck_since or now
-        return CROWDED_SECONDS if now - self._stuck_since > STUCK_SECONDS else None
+        if now - self._stuck_since <= STUCK_SECONDS:
+            return None
+        self._stuck_since = None
+        return CROWDED_SECONDS
 
     def _jittered(self, seconds: float) -> float:
         return min(LONGEST_SECONDS, seconds + self._rng.uniform(0, CROWDED_SECONDS))
