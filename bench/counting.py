@@ -153,7 +153,7 @@ def _cloud() -> Iterator[None]:
     """What the run needs of the stack, on moto."""
     credentials = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": _REGION}
     os.environ.pop("AWS_ENDPOINT_URL", None)
-    os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel", PROBE_WORKERS=str(WORKERS))
+    os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel")
     with mock_aws():
         sqs = clients.sqs()
         urls = [sqs.create_queue(QueueName=f"cupel-{name}")["QueueUrl"] for name in ("dispatch", "probe-custom")]

@@ -43,8 +43,6 @@ class Settings(BaseModel):
     """Comma-separated; CORS answers no other origin."""
     transcript_retention_days: int = 365
     """0 keeps transcripts for ever."""
-    probe_workers: int = 2
-    """Concurrent probe invocations per provider (the event source mapping's MaximumConcurrency)."""
     call_timeout_seconds: float = 60.0
     """A model call that takes longer is an error; a probe starts only while an invocation has more time than this."""
     oidc_issuer: str = ""

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from api.run_models import HeldModelAnswer
 from api.shapes import Answer, Request, Time
 from shared.domain.runs import Priority
 from shared.queueing.letters import DeadLetter, Redriven
 from shared.queueing.standing import QueueStanding
-from shared.store.governor import HeldModel
 
 Provider = Annotated[str | None, Field(description="Only this provider's; all when left out")]
 
@@ -23,16 +23,6 @@ class RedriveRequest(Request):
         list[Annotated[str, Field(min_length=1, max_length=100)]] | None,
         Field(min_length=1, max_length=200, description="Only these; all when left out"),
     ] = None
-
-
-class HeldModelAnswer(Answer):
-    model: str
-    until: Annotated[Time, Field(description="When one probe may try again")]
-    reason: str
-
-    @classmethod
-    def of(cls, held: HeldModel) -> "HeldModelAnswer":
-        return cls(model=held.model, until=held.until, reason=held.reason)
 
 
 class QueueAnswer(Answer):

@@ -11,6 +11,7 @@ from shared.domain.transcripts import ProbeError
 from shared.runs.probes import ProbeView
 from shared.runs.reading import RunView
 from shared.runs.start import RunSpec
+from shared.store.governor import HeldModel
 
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
 Model = Annotated[str, Field(min_length=3, max_length=256, description="provider/name")]
@@ -81,6 +82,16 @@ class FailureAnswer(Answer):
     why: str
 
 
+class HeldModelAnswer(Answer):
+    model: str
+    until: Annotated[Time, Field(description="When one probe may try again")]
+    reason: str
+
+    @classmethod
+    def of(cls, held: HeldModel) -> "HeldModelAnswer":
+        return cls(model=held.model, until=held.until, reason=held.reason)
+
+
 class RunAnswer(Answer):
     id: str
     definition_id: str
@@ -99,6 +110,9 @@ class RunAnswer(Answer):
     updated_at: Time
     last_accessed_at: Time | None
     failure: FailureAnswer | None
+    held_models: Annotated[
+        list[HeldModelAnswer], Field(description="Models that are not asked for now because they failed; not in lists")
+    ]
 
     @classmethod
     def of(cls, view: RunView) -> "RunAnswer":
@@ -121,6 +135,7 @@ class RunAnswer(Answer):
             updated_at=run.updated_at,
             last_accessed_at=view.last_accessed_at,
             failure=FailureAnswer(where=run.failure.where, why=run.failure.why) if run.failure else None,
+            held_models=[HeldModelAnswer.of(held) for held in view.held_models],
         )
 
 

@@ -19,7 +19,7 @@ EVERY_SECONDS = 0.2
 _BACKOFF_BASE = 2
 _MOST_SETBACKS = 5
 _ACKNOWLEDGED_AT_ONCE = 10
-"""As many as one request deletes, because each is billed. What is deleted later may come twice and finds its work done."""
+"""As many as one request deletes: each is billed. What is deleted later may come twice and finds its work done."""
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ from itertools import batched, chain, islice
 from typing import Any
 
 from shared.domain.plan import Plan
-from shared.domain.runs import Event, Progress, Run, RunStatus
+from shared.domain.runs import ACTIVE, Event, Progress, Run, RunStatus
+from shared.domain.slices import providers_of
 from shared.domain.transcripts import Outcome, Transcript
 from shared.errors import Invalid, NotFound
 from shared.messages import RunRef
 from shared.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
-from shared.store import barrier, outcomes, runs, snapshots
+from shared.store import barrier, governor, outcomes, runs, snapshots
 from shared.store import events as event_store
 from shared.store.barrier import Tree
+from shared.store.governor import HeldModel
 
 _BATCH = 100
 
@@ -29,6 +31,8 @@ class RunView:
     progress: Progress
     definition_snapshot: dict[str, Any] | None
     last_accessed_at: datetime | None
+    held_models: tuple[HeldModel, ...] = ()
+    """Models of the run whose circuit breaker is open; told by `get` alone."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,13 @@ def get(workspace: str, run_id: str, now: datetime) -> RunView:
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     _background.submit(runs.touch, ref, now)
-    return RunView(run, progress(run), snapshots.definition(run.snapshot_key), runs.last_accessed_at(ref))
+    return RunView(
+        run=run,
+        progress=progress(run),
+        definition_snapshot=snapshots.definition(run.snapshot_key),
+        last_accessed_at=runs.last_accessed_at(ref),
+        held_models=_held(run),
+    )
 
 
 def listed(
@@ -70,6 +80,13 @@ def listed(
     )
     views = (RunView(run, progress(run), None, None) for run in found.items)
     return Page(tuple(views), found.next_cursor)
+
+
+def _held(run: Run) -> tuple[HeldModel, ...]:
+    if run.status not in ACTIVE:
+        return ()
+    standings = (governor.standing(run.workspace, provider) for provider in dict.fromkeys(providers_of(run.plan)))
+    return tuple(held for standing in standings for held in standing.held_models if held.model in run.models)
 
 
 def progress(run: Run) -> Progress:

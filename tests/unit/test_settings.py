@@ -41,11 +41,11 @@ def test_no_origin_is_allowed_by_default() -> None:
 def test_settings_come_from_upper_case_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in REQUIRED.items():
         monkeypatch.setenv(name.upper(), value)
-    monkeypatch.setenv("PROBE_WORKERS", "7")
+    monkeypatch.setenv("TRANSCRIPT_RETENTION_DAYS", "7")
     settings.cache_clear()
     found = settings()
     settings.cache_clear()
-    assert (found.table_name, found.probe_workers) == ("table", 7)
+    assert (found.table_name, found.transcript_retention_days) == ("table", 7)
 
 
 def test_a_missing_table_is_an_error_and_not_a_guess() -> None:

@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
+from shared.clock import utc_now
 from shared.domain.barrier import leaf_of
+from shared.domain.breaker import Call
 from shared.domain.conversation import ErrorCode
-from shared.domain.runs import Action, Progress
+from shared.domain.governor import Limits, Report
+from shared.domain.runs import Action, Priority, Progress
 from shared.domain.transcripts import ProbeError
 from shared.messages import RunRef
 from shared.settings import Settings
-from shared.store import barrier, outcomes, runs
+from shared.store import barrier, governor, outcomes, runs
 from shared.store.barrier import Tree
 from tests.running import NOW, Given, waiting
 from tests.unit.api.client import Answer, Client
@@ -119,3 +122,20 @@ def test_a_run_of_another_workspace_is_not_found(client: Client, run_id: str, st
     body = {"samplePercentage": 50} if action == "expand" else None
     assert steer(client, run_id, action, body, token=stranger).status == 404
     assert runs.get(RunRef("acme", run_id)).epoch == 1
+
+
+def test_a_run_tells_which_of_its_models_are_held(client: Client, run_id: str) -> None:
+    now = utc_now().timestamp()
+    refused = tuple(Call("sim/steady", ErrorCode.AUTH, now) for _ in range(5))
+    report = Report("worker", Priority.NORMAL, wanted=1, in_flight=0, calls=refused)
+    governor.renew("acme", "sim", Limits(50), report, now)
+    (held,) = client.get(f"/v1/runs/{run_id}").json()["heldModels"]
+    assert held["model"] == "sim/steady"
+    assert "auth" in held["reason"]
+
+
+def test_a_run_does_not_tell_of_models_that_are_not_its_own(client: Client, run_id: str) -> None:
+    now = utc_now().timestamp()
+    refused = tuple(Call("sim/bold", ErrorCode.AUTH, now) for _ in range(5))
+    governor.renew("acme", "sim", Limits(50), Report("worker", Priority.NORMAL, 1, 0, calls=refused), now)
+    assert client.get(f"/v1/runs/{run_id}").json()["heldModels"] == []
