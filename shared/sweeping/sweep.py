@@ -13,21 +13,25 @@ from itertools import product
 from pydantic import ValidationError
 
 from shared.domain.barrier import FANOUT, Node
+from shared.domain.claims import Claim, divide
 from shared.domain.conversation import ErrorCode
 from shared.domain.runs import ACTIVE, Priority, Run
 from shared.domain.transcripts import ProbeError
 from shared.errors import NotFound
+from shared.ids import new_id
 from shared.messages import ProbeSlice
 from shared.providers import PROVIDERS
 from shared.recording import record
 from shared.settings import settings
-from shared.store import barrier, outbox, queues, runs, snapshots
+from shared.store import barrier, outbox, outcomes, queues, runs, snapshots
 from shared.store.queues import Delivery
 from shared.sweeping.recovery import Recovery, recover
 
 FORGOTTEN_AFTER = timedelta(minutes=2)
 """A dispatch that nobody touched for so long has lost its message or its consumer."""
 _MOST_LETTERS = 100
+_CLAIMED_SECONDS = 60.0
+"""Longer than a sweep lives."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,24 @@ def _bury(letter: Delivery, now: datetime) -> int | None:
         run = runs.get(piece.run)
     except (ValidationError, NotFound):
         return None
-    node = Node(0, piece.leaf)
-    item = barrier.leaf(piece.run, node)
+    item = barrier.leaf(piece.run, Node(0, piece.leaf))
     indexes = [index for index in item.leaf.missing(piece.indexes) if _is_of(run, piece, index)]
     if run.epoch != piece.epoch or run.status not in ACTIVE or not indexes:
         return 0
+    return _record_dead(run, piece, indexes, now)
+
+
+def _record_dead(run: Run, piece: ProbeSlice, indexes: list[int], now: datetime) -> int:
+    """Under a claim, as a worker does: another message of the same probes may be in a worker's hands."""
+    claimant, until = new_id("sweep"), now.timestamp() + _CLAIMED_SECONDS
+    wanted = Claim(frozenset(index % FANOUT for index in indexes), until)
+    item = barrier.claim(piece.run, Node(0, piece.leaf), claimant, wanted)
+    division = divide(item.leaf, item.others(claimant), indexes, now.timestamp())
+    known = outcomes.recorded(run, division.doubtful) if division.doubtful else {}
+    dead = [index for index in (*division.fresh, *division.doubtful) if index not in known]
     cause = item.last_error or "its worker died each time"
-    record(run, piece.epoch, [_dead(run, index, cause, now) for index in indexes])
-    return len(indexes)
+    record(run, piece.epoch, [_dead(run, index, cause, now) for index in dead], known, {piece.leaf: [claimant]})
+    return len(dead)
 
 
 def _is_of(run: Run, piece: ProbeSlice, index: int) -> bool:
