@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test check fmt bench build
+.PHONY: help ready run down test check fmt bench faults soak build
 
 help:
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 8
@@ -45,6 +45,13 @@ fmt: ready ## format, and repair what ruff can
 
 bench: ready ## measure: probes through the embedded cloud against a local model server
 	@$(BIN)/python -m bench.run
+
+faults: ready ## fail every AWS call of a run, one at a time, and stop the cloud in the middle; starts a stack of its own
+	@$(BIN)/pytest tests/faults
+
+soak: ready ## steer 50 runs at random for SOAK_MINUTES (10) on the local stack; what is promised must hold in the end
+	@$(BIN)/cupel up
+	@$(BIN)/python -m bench.soak --minutes $(or $(SOAK_MINUTES),10)
 
 build: ready ## build for AWS into .aws-sam (ARCHITECTURE=arm64 or x86_64)
 	@$(BIN)/sam build
