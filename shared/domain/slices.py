@@ -8,6 +8,7 @@ Polychronopoulos and Kuck 1987).
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from shared.domain.barrier import FANOUT
 from shared.domain.plan import Plan
 
 _SIZES = ((2_000, 100), (1_000, 50), (150, 25))
@@ -32,6 +33,18 @@ def remaining(plan: Plan, provider: str, index: int) -> int:
     targets = [number for number, name in enumerate(providers_of(plan)) if name == provider]
     ranges = (span for target in targets for span in plan.target_ranges(target))
     return sum(max(0, span.stop - max(span.start, index)) for span in ranges)
+
+
+def leaves(plan: Plan, provider: str, first: int) -> Iterator[int]:
+    """The leaves with probes of this provider, from leaf `first` on, in order."""
+    targets = [number for number, name in enumerate(providers_of(plan)) if name == provider]
+    following = first
+    for span in sorted(
+        (span for target in targets for span in plan.target_ranges(target)), key=lambda span: span.start
+    ):
+        for leaf in range(max(following, span.start // FANOUT), -(-span.stop // FANOUT)):
+            yield leaf
+            following = leaf + 1
 
 
 def cut(plan: Plan, indexes: Sequence[int]) -> Iterator[tuple[str, list[int]]]:

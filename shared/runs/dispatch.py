@@ -1,27 +1,29 @@
 """From a run to messages: a range fan-out that goes on where it stopped.
 
-The cursor is saved after the sends it covers, so a crash repeats messages and loses none; a repeated slice finds its
-work claimed or done.
+Each provider's slices are sent in windows, the next when its queue has room, so that a queue holds a little of every
+run and not all of the one that came first. The cursors are saved after the sends they cover, so a crash repeats
+messages and loses none; a repeated slice finds its work claimed or done.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from shared.domain.barrier import FANOUT, Node
 from shared.domain.plan import Plan
 from shared.domain.runs import ACTIVE, Run, RunStatus
-from shared.domain.slices import cut
+from shared.domain.slices import cut, leaves, providers_of
 from shared.errors import NotFound, RetryableError
 from shared.messages import DispatchOrder, ProbeSlice
+from shared.runs import room
 from shared.runs.reopening import prepare
 from shared.settings import settings
 from shared.store import barrier, executions, outbox, queues, runs
 from shared.store.barrier import LeafItem, Tree
 from shared.store.clients import AWS_ERRORS
 
-_LEAVES_PER_STEP = 100
-"""The cursor moves by so many leaves: one partition of the barrier, and some hundred messages."""
 _RESERVE_SECONDS = 10.0
 
 
@@ -33,23 +35,36 @@ def ask(run: Run) -> None:
 
 
 def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], float]) -> None:
-    """Sends the slices of the run's missing probes; near the deadline it sends itself the order again."""
+    """Sends the slices of the run's missing probes; short of room or time it sends itself the order again."""
     pending = outbox.get(order)
     if pending is None:
         return
-    next_leaf = pending.next_leaf
-    # Looked at before each step: a run of a million that is deleted or paused must not fill the queues any further.
+    # Looked at before each window: a run of a million that is deleted or paused must not fill the queues any further.
     while run := _current(order):
-        if next_leaf >= _leaves(run.plan):
+        cursors = dict(pending.cursors)
+        windows = _windows(run.plan, cursors)
+        if not windows:
             _begin_finish_if_done(order, run)
             break
-        if seconds_left() < _RESERVE_SECONDS:
-            queues.send(settings().dispatch_queue_url, [order])
+        waits = {provider: room.seconds_until(run, provider) if provider in cursors else 0 for provider in windows}
+        if min(waits.values()) > 0 or seconds_left() < _RESERVE_SECONDS:
+            if outbox.advance(pending, cursors, now):
+                queues.send(settings().dispatch_queue_url, [order], delay_seconds=min(waits.values()))
             return
-        _send_step(order, run, next_leaf)
-        next_leaf += _LEAVES_PER_STEP
-        outbox.advance(order, next_leaf, now)
+        for provider in (provider for provider, wait in waits.items() if not wait):
+            _send(order, run, provider, windows[provider])
+            cursors[provider] = windows[provider][-1] + 1
+        if not outbox.advance(pending, cursors, now):
+            return
+        pending = replace(pending, cursors=cursors)
     outbox.remove(order)
+
+
+def _windows(plan: Plan, cursors: Mapping[str, int]) -> dict[str, list[int]]:
+    """The leaves to be sent next, by provider; those that are sent to the end are left out."""
+    providers = dict.fromkeys(providers_of(plan))
+    windows = {each: list(islice(leaves(plan, each, cursors.get(each, 0)), room.WINDOW_LEAVES)) for each in providers}
+    return {provider: window for provider, window in windows.items() if window}
 
 
 def _begin_finish_if_done(order: DispatchOrder, run: Run) -> None:
@@ -67,31 +82,25 @@ def _current(order: DispatchOrder) -> Run | None:
     return run if run.epoch == order.epoch and run.status in ACTIVE else None
 
 
-def _leaves(plan: Plan) -> int:
-    return -(-plan.total // FANOUT)
-
-
-def _send_step(order: DispatchOrder, run: Run, first_leaf: int) -> None:
-    """Sends the slices of up to a hundred leaves, each provider's to its queue of the run's priority."""
+def _send(order: DispatchOrder, run: Run, provider: str, window: Sequence[int]) -> None:
+    """Sends the provider's slices of these leaves to its queue of the run's priority."""
+    known: dict[int, LeafItem] = {}
     # Before the first probe has begun nothing can have an outcome, so there is nothing to read.
-    known = prepare(run, Node(1, first_leaf // FANOUT)) if run.status is not RunStatus.PENDING else {}
-    by_provider: dict[str, list[ProbeSlice]] = {}
-    for provider, piece in _slices(order, run.plan, first_leaf, known):
-        by_provider.setdefault(provider, []).append(piece)
-    for provider, pieces in by_provider.items():
-        queues.send(settings().probe_queue_url(provider, run.priority), pieces, group=run.id)
+    if run.status is not RunStatus.PENDING:
+        for parent in sorted({Node(0, number).parent.number for number in window}):
+            known |= prepare(run, Node(1, parent))
+    pieces = [piece for number in window for piece in _slices(order, run.plan, provider, number, known.get(number))]
+    queues.send(settings().probe_queue_url(provider, run.priority), pieces, group=run.id)
 
 
 def _slices(
-    order: DispatchOrder, plan: Plan, first_leaf: int, known: dict[int, LeafItem]
-) -> Iterator[tuple[str, ProbeSlice]]:
-    for number in range(first_leaf, min(first_leaf + _LEAVES_PER_STEP, _leaves(plan))):
-        covered = range(number * FANOUT, min((number + 1) * FANOUT, plan.total))
-        missing = known.get(number, LeafItem()).leaf.missing(covered)
-        for provider, indexes in cut(plan, missing):
-            yield (
-                provider,
-                ProbeSlice(
-                    workspace=order.workspace, run_id=order.run_id, epoch=order.epoch, leaf=number, indexes=indexes
-                ),
+    order: DispatchOrder, plan: Plan, provider: str, number: int, known: LeafItem | None
+) -> Iterator[ProbeSlice]:
+    """Of one leaf."""
+    covered = range(number * FANOUT, min((number + 1) * FANOUT, plan.total))
+    missing = known.leaf.missing(covered) if known else covered
+    for owner, indexes in cut(plan, missing):
+        if owner == provider:
+            yield ProbeSlice(
+                workspace=order.workspace, run_id=order.run_id, epoch=order.epoch, leaf=number, indexes=indexes
             )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
 
 from shared.clock import from_iso, to_iso
@@ -17,7 +17,8 @@ class OutboxItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
     epoch = NumberAttribute()
-    next_leaf = NumberAttribute(attr_name="nextLeaf", default=0)
+    cursors = JSONAttribute(default=dict)
+    """By provider: slices of leaves before this one are sent."""
     touched_at = UnicodeAttribute(attr_name="touchedAt")
 
     @classmethod
@@ -28,7 +29,7 @@ class OutboxItem(Item):
             workspace=ref.workspace,
             run_id=ref.run_id,
             epoch=epoch,
-            next_leaf=0,
+            cursors={},
             touched_at=to_iso(now),
         )
 
@@ -36,7 +37,8 @@ class OutboxItem(Item):
 @dataclass(frozen=True)
 class Pending:
     order: DispatchOrder
-    next_leaf: int
+    cursors: dict[str, int]
+    """By provider: the leaf to go on at."""
     touched_at: datetime
 
 
@@ -49,16 +51,20 @@ def get(order: DispatchOrder) -> Pending | None:
     return _pending(item)
 
 
-def advance(order: DispatchOrder, next_leaf: int, now: datetime) -> None:
-    """The slices of all leaves before `next_leaf` are sent. Never brings a finished dispatch back."""
+def advance(pending: Pending, cursors: dict[str, int], now: datetime) -> bool:
+    """How far the slices of each provider are sent. False when the dispatch is over, or somebody else carries it on."""
+    order = pending.order
     try:
         OutboxItem(keys.OUTBOX, keys.outbox(order.run, order.epoch)).update(
-            actions=[OutboxItem.next_leaf.set(next_leaf), OutboxItem.touched_at.set(to_iso(now))],
-            condition=OutboxItem.pk.exists(),
+            actions=[OutboxItem.cursors.set(cursors), OutboxItem.touched_at.set(to_iso(now))],
+            condition=OutboxItem.cursors == pending.cursors,
         )
     except UpdateError as error:
         if code_of(error) != "ConditionalCheckFailedException":
             raise
+        found = get(order)  # A retry after a lost reply meets its own write; that is success.
+        return found is not None and found.cursors == cursors
+    return True
 
 
 def renew(order: DispatchOrder, now: datetime) -> None:
@@ -78,4 +84,4 @@ def untouched_since(moment: datetime) -> Iterator[DispatchOrder]:
 
 def _pending(item: OutboxItem) -> Pending:
     order = DispatchOrder(workspace=item.workspace, run_id=item.run_id, epoch=int(item.epoch))
-    return Pending(order, int(item.next_leaf), from_iso(item.touched_at))
+    return Pending(order, item.cursors, from_iso(item.touched_at))

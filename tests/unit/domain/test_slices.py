@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.plan import Plan
-from shared.domain.slices import SMALLEST, cut, remaining, slice_size
+from shared.domain.slices import SMALLEST, cut, leaves, providers_of, remaining, slice_size
 
 
 @given(st.integers(1, 3), st.integers(1, 300), st.sampled_from([("a/x", "b/y"), ("a/x", "a/y"), ("a/x",)]))
@@ -35,3 +35,18 @@ def test_what_remains_of_a_provider_is_counted_over_its_targets() -> None:
 @given(st.integers(0, 1_000_000))
 def test_slices_grow_with_what_remains_within_bounds(left: int) -> None:
     assert SMALLEST <= slice_size(left) <= slice_size(left + 100) <= 100
+
+
+@given(
+    st.lists(st.sampled_from(["a/1", "a/2", "b/1", "c/1"]), min_size=1, max_size=4, unique=True),
+    st.lists(st.integers(1, 700), min_size=1, max_size=3),
+    st.integers(0, 20),
+)
+def test_the_leaves_of_a_provider_are_those_with_its_probes(
+    targets: list[str], segments: list[int], first: int
+) -> None:
+    plan = Plan(tuple(targets), tuple(segments))
+    owners = providers_of(plan)
+    for provider in set(owners):
+        own = {index // 100 for index in range(plan.total) if owners[plan.probe(index).target] == provider}
+        assert list(leaves(plan, provider, first)) == sorted(leaf for leaf in own if leaf >= first)

@@ -1,0 +1,35 @@
+"""When a run's next slices may be sent: while few messages wait in the provider's queue.
+
+A queue hands out roughly what came first. With all of a large run in it, a run that starts later would wait for the
+whole of the first one; with a window of each, for a window. SQS knows the messages of each run as a group and is fair
+to them by itself, once many are in flight; the embedded cloud is not.
+"""
+
+from math import ceil
+
+from shared.domain.barrier import FANOUT
+from shared.domain.runs import Run
+from shared.providers.account import DEFAULT_PARALLEL_REQUESTS
+from shared.settings import settings
+from shared.store import governor, queues
+
+WINDOW_LEAVES = 10
+"""So many leaves of a provider are sent at a time: a thousand probes when all are missing."""
+_LOOK_AGAIN_SECONDS = 1
+_LOOK_AGAIN_WHEN_PAUSED_SECONDS = 20
+_COVER_CALLS = 20
+"""Waiting calls per parallel one that keep workers busy until the next look, also with calls of 0.1 s."""
+
+
+def seconds_until(run: Run, provider: str) -> int:
+    """How long to wait before asking again; 0 when there is room."""
+    account = governor.standing(run.workspace, provider)
+    if account.paused:
+        return _LOOK_AGAIN_WHEN_PAUSED_SECONDS
+    waiting = queues.depth(settings().probe_queue_url(provider, run.priority)).waiting
+    return 0 if waiting < _enough(account.limit or DEFAULT_PARALLEL_REQUESTS) else _LOOK_AGAIN_SECONDS
+
+
+def _enough(parallel_requests: int) -> int:
+    """Messages of a hundred probes each, as those in the midst of a large run are."""
+    return ceil(parallel_requests * _COVER_CALLS / FANOUT)
