@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from bench.invariants import violations
 from bench.model_formats import Prompt
 from bench.model_server import Behaviour
 from cupel.client import Client
 from shared.domain.backoff import RETRIES
 from tests.evaluating import RATING, Json, define, finished, start
 from tests.faults.haste import hurried
-from tests.faults.keeping import violations
 from tests.stacks import ModelServer
 
 PROBES = 1_000

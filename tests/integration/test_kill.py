@@ -9,13 +9,13 @@ from typing import Any
 import psutil
 import pytest
 
+from bench.invariants import violations
 from cupel.client import Client
 from cupel.stack import emulator
 from cupel.stack.address import Local
 from cupel.stack.place import Place
 from tests.evaluating import Json, define, finished, start, until
 from tests.faults.haste import hurried
-from tests.faults.keeping import violations
 from tests.stacks import ModelServer
 
 PROBES = 1_000

@@ -1,0 +1,37 @@
+"""What has to hold of a run at rest, read from its items."""
+
+from shared.domain.barrier import FANOUT, Node
+from shared.domain.runs import Run, RunStatus
+from shared.domain.transcripts import Transcript
+from shared.messages import RunRef
+from shared.store import barrier, events, outcomes
+
+
+def violations(run: Run) -> list[str]:
+    """Empty for a run that is COMPLETED, with one outcome of every probe and the barrier in agreement."""
+    found = []
+    ref, total = RunRef(run.workspace, run.id), run.plan.total
+    if run.status is not RunStatus.COMPLETED:
+        found.append(f"the run is {run.status}")
+    recorded = list(outcomes.in_range(ref, range(total)))
+    if [each.probe_index for each in recorded] != list(range(total)):
+        found.append(f"{len(recorded)} of {total} probes have an outcome")
+    completed = {each.probe_index for each in recorded if isinstance(each, Transcript)}
+    if len(completed) != total:
+        found.append(f"{total - len(completed)} probes are errored")
+    if any(each.summary is None for each in recorded if isinstance(each, Transcript)):
+        found.append("a transcript has no summary")
+    counted = {
+        number * FANOUT + offset
+        for parent in range(-(-total // FANOUT**2))
+        for number, item in barrier.leaves(ref, Node(1, parent)).items()
+        for offset in item.leaf.completed
+    }
+    if counted != completed:
+        found.append(f"the barrier counts {len(counted)}, {len(completed)} are there")
+    if (run.settled.completed, run.settled.failed) != (total, 0) if run.settled else True:
+        found.append(f"the run tells {run.settled}")
+    told = list(events.after(ref, 0))
+    if [event.seq for event in told] != list(range(1, len(told) + 1)) or len(told) != run.event_seq:
+        found.append(f"the events are {[event.seq for event in told]}, the run has told {run.event_seq}")
+    return found

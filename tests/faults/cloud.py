@@ -1,0 +1,119 @@
+"""Resources of their own in a running embedded cloud, copied from a deployed stack's, with nobody to work on them.
+
+The handlers are called by the test itself, one at a time, with messages from the real queues. The finishing machine is
+the stack's own with an activity for its function, so that the test carries out its tasks too.
+"""
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from shared.domain.runs import Priority
+from shared.providers import PROVIDERS
+from shared.settings import Lane
+
+STACK = "cupel"
+REGION = "us-east-1"
+HIDDEN_SECONDS = "300"
+_ROLE = "arn:aws:iam::000000000000:role/faults"
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Where the resources are. Its clients meet no faults."""
+
+    endpoint: str
+    name: str
+
+    @cache  # noqa: B019 - one cloud for the process
+    def client(self, service: str) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id="local",
+            aws_secret_access_key="local",
+            config=Config(proxies={}, read_timeout=90, retries={"total_max_attempts": 1}),
+        )
+
+    @property
+    def activity(self) -> str:
+        return f"arn:aws:states:{REGION}:000000000000:activity:{self.name}"
+
+    @property
+    def machine(self) -> str:
+        return f"arn:aws:states:{REGION}:000000000000:stateMachine:{self.name}-finish"
+
+    def url(self, queue: str) -> str:
+        return str(self.client("sqs").get_queue_url(QueueName=f"{self.name}-{queue}")["QueueUrl"])
+
+    def create(self) -> None:
+        self._create_table()
+        self.client("s3").create_bucket(Bucket=self.name)
+        lanes = [f"probe-{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
+        for queue in ("dispatch", "generate", *lanes):
+            self._create_queue(f"{queue}-dlq")
+            self._create_queue(queue)
+        self._create_machine()
+
+    def environment(self) -> dict[str, str]:
+        """As template.yaml gives it to the functions, with little time for a call."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_DEFAULT_REGION": REGION,
+            "POWERTOOLS_SERVICE_NAME": self.name,
+            "POWERTOOLS_METRICS_NAMESPACE": "Cupel",
+            "POWERTOOLS_LOG_LEVEL": "CRITICAL",
+            "POWERTOOLS_METRICS_DISABLED": "true",
+            "STACK_NAME": self.name,
+            "TABLE_NAME": self.name,
+            "BUCKET_NAME": self.name,
+            "DISPATCH_QUEUE_URL": self.url("dispatch"),
+            "GENERATE_QUEUE_URL": self.url("generate"),
+            "FINISH_MACHINE_ARN": self.machine,
+            "CALL_TIMEOUT_SECONDS": "5",
+        }
+
+    def install(self) -> None:
+        os.environ.update(self.environment())
+
+    def _create_table(self) -> None:
+        client = self.client("dynamodb")
+        stack = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
+        deployed = next(each["OutputValue"] for each in stack["Outputs"] if each["OutputKey"] == "TableName")
+        table = client.describe_table(TableName=deployed)["Table"]
+        indexes = [
+            {key: each[key] for key in ("IndexName", "KeySchema", "Projection")}
+            for each in table["GlobalSecondaryIndexes"]
+        ]
+        client.create_table(
+            TableName=self.name,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=table["AttributeDefinitions"],
+            KeySchema=table["KeySchema"],
+            GlobalSecondaryIndexes=indexes,
+        )
+
+    def _create_queue(self, name: str) -> None:
+        attributes = {"VisibilityTimeout": HIDDEN_SECONDS}
+        self.client("sqs").create_queue(QueueName=f"{self.name}-{name}", Attributes=attributes)
+
+    def _create_machine(self) -> None:
+        client = self.client("stepfunctions")
+        machines = client.list_state_machines()["stateMachines"]
+        arn = next(each["stateMachineArn"] for each in machines if each["name"] == f"{STACK}-finish")
+        definition = client.describe_state_machine(stateMachineArn=arn)["definition"]
+        function = f"arn:aws:lambda:{REGION}:000000000000:function:{STACK}-finish"
+        if function not in definition:
+            raise ValueError("the deployed machine calls another function than expected")
+        client.create_activity(name=self.name)
+        client.create_state_machine(
+            name=f"{self.name}-finish", definition=definition.replace(function, self.activity), roleArn=_ROLE
+        )

@@ -1,0 +1,12 @@
+"""What takes minutes runs only when it is asked for: `make faults`, or `pytest tests/faults/...`."""
+
+from pathlib import Path
+
+import pytest
+
+_SLOW = ("test_fault_matrix.py", "test_restart.py")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    asked_for = any("tests/faults" in argument for argument in config.args)
+    return True if collection_path.name in _SLOW and not asked_for else None
