@@ -1,6 +1,8 @@
 """The command against the real API function, on moto: do both mean the same shapes?"""
 
 import json
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import httpx
@@ -19,13 +21,14 @@ SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*.yaml"))
 
 def through(api: ApiClient) -> httpx.MockTransport:
     def call(request: httpx.Request) -> httpx.Response:
-        answer = api.request(
-            request.method,
-            request.url.path,
-            body=request.content.decode() or None,
-            headers=dict(request.headers),
-            query=dict(request.url.params),
-        )
+        with redirect_stdout(StringIO()):  # a function's log, which is no output of the command
+            answer = api.request(
+                request.method,
+                request.url.path,
+                body=request.content.decode() or None,
+                headers=dict(request.headers),
+                query=dict(request.url.params),
+            )
         return httpx.Response(answer.status, headers=answer.headers, text=answer.text)
 
     return httpx.MockTransport(call)
