@@ -40,7 +40,7 @@ _ALWAYS = {"401": "No valid token", "403": "The token's role does not allow it"}
 _FAILED = {"500": "Something of ours failed", "503": "Temporarily unavailable"}
 _WITH_NAMES = {"404": "What it names is not in this workspace"}
 _WITH_INPUT = {"422": "A field is wrong; `errors` names it"}
-_WITH_BODY = {
+_WRITING = {
     "400": "The body is not valid JSON",
     "409": "Not in this state",
     "413": "The body is too large",
@@ -89,19 +89,20 @@ def _tell_problems(operation: dict[str, Any], path: str, method: str) -> None:
     public = (method, path) in PUBLIC
     if public:
         operation["security"] = []
-    told = _FAILED if public else _problems_of(operation, path)
+    told = _FAILED if public else _problems_of(operation, path, method)
     kept = {status: answer for status, answer in operation["responses"].items() if int(status) < 400}
+    kept.get("204", {}).pop("content", None)  # Powertools tells JSON there too
     content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     problems = {status: {"description": words, "content": content} for status, words in told.items()}
     operation["responses"] = dict(sorted((kept | problems).items()))
 
 
-def _problems_of(operation: dict[str, Any], path: str) -> dict[str, str]:
+def _problems_of(operation: dict[str, Any], path: str, method: str) -> dict[str, str]:
     told = _ALWAYS | _FAILED
+    if method != "GET":
+        told |= _WRITING
     if "{" in path or "requestBody" in operation:
         told |= _WITH_NAMES
-    if "requestBody" in operation:
-        told |= _WITH_BODY
     if "requestBody" in operation or operation.get("parameters"):
         told |= _WITH_INPUT
     return told
