@@ -45,6 +45,8 @@ fmt: ready ## format, and repair what ruff can
 
 bench: ready ## measure: probes through the embedded cloud against a local model server
 	@$(BIN)/python -m bench.run
+	@$(BIN)/python -m bench.imports
+	@$(BIN)/python -m bench.units
 
 faults: ready ## fail every AWS call of a run, one at a time, and stop the cloud in the middle; starts a stack of its own
 	@$(BIN)/pytest tests/faults

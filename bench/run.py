@@ -1,7 +1,8 @@
 """`make bench`: runs through the embedded cloud against the local model server, against the ideal.
 
 The ideal is probes x latency / parallel requests. Time is taken from before the start request to the run's
-`completedAt`; CPU and memory are the emulator's and its workers'. Figures and their date go to docs/performance.md.
+`completedAt`; CPU is the emulator's with its workers', memory the emulator's and the most a probe worker ever had.
+Figures and their date go to docs/performance.md.
 """
 
 import argparse
@@ -44,11 +45,30 @@ class Figure:
     peak: int
     cpu_seconds: float
     emulator_mb: float
+    worker_mb: float
     failed: int
 
     @property
     def ideal_seconds(self) -> float:
         return self.probes * self.latency_seconds / PARALLEL
+
+    def cells(self) -> dict[str, str]:
+        return {
+            "probes": f"{self.probes:,}",
+            "latency": f"{self.latency_seconds:g} s",
+            "ideal": f"{self.ideal_seconds:.1f} s",
+            "time": f"{self.seconds:.2f} s",
+            "x ideal": f"{self.seconds / self.ideal_seconds:.3f}",
+            "accepted": f"{self.accepted_seconds:.2f} s",
+            "first call": f"{self.first_call_seconds:.2f} s",
+            "after last": f"{self.after_last_answer_seconds:.2f} s",
+            "calls": f"{self.model_calls:,}",
+            "peak": str(self.peak),
+            "failed": str(self.failed),
+            "CPU": f"{self.cpu_seconds:.2f} s",
+            "emulator": f"{self.emulator_mb:.0f} MB",
+            "worker": f"{self.worker_mb:.0f} MB",
+        }
 
 
 def main() -> None:
@@ -116,6 +136,7 @@ def _figure(
         peak=counts["inFlightPeak"],
         cpu_seconds=after.cpu_seconds - before.cpu_seconds,
         emulator_mb=after.emulator_mb,
+        worker_mb=after.worker_mb,
         failed=run["progress"]["failed"],
     )
 
@@ -185,46 +206,22 @@ def _model_server() -> Iterator[str]:
 
 def _print(figures: list[Figure]) -> None:
     table = Table(title=f"{PARALLEL} parallel requests")
-    for heading in (
-        "probes",
-        "latency",
-        "ideal",
-        "time",
-        "x ideal",
-        "first call",
-        "after last",
-        "calls",
-        "peak",
-        "failed",
-        "CPU",
-        "emulator",
-    ):
+    for heading in figures[0].cells():
         table.add_column(heading, justify="right")
     for figure in figures:
-        table.add_row(
-            f"{figure.probes:,}",
-            f"{figure.latency_seconds:g} s",
-            f"{figure.ideal_seconds:.1f} s",
-            f"{figure.seconds:.2f} s",
-            f"{figure.seconds / figure.ideal_seconds:.3f}",
-            f"{figure.first_call_seconds:.2f} s",
-            f"{figure.after_last_answer_seconds:.2f} s",
-            f"{figure.model_calls:,}",
-            str(figure.peak),
-            str(figure.failed),
-            f"{figure.cpu_seconds:.2f} s",
-            f"{figure.emulator_mb:.0f} MB",
-        )
-    console = Console(width=140)
+        table.add_row(*figure.cells().values())
+    console = Console(width=160)
     console.print(table)
     small, large = min(figures, key=lambda each: each.probes), max(figures, key=lambda each: each.probes)
     if large.probes > small.probes:
-        more = large.probes - small.probes
-        cpu = (large.cpu_seconds - small.cpu_seconds) / more * 1_000
-        memory = (large.emulator_mb - small.emulator_mb) / more * 1_000
-        console.print(
-            f"each further probe: {cpu:.2f} ms CPU; each further 1,000 probes: {memory:.1f} MB in the emulator"
-        )
+        console.print(_further(small, large))
+
+
+def _further(small: Figure, large: Figure) -> str:
+    more = large.probes - small.probes
+    cpu = (large.cpu_seconds - small.cpu_seconds) / more * 1_000
+    memory = (large.emulator_mb - small.emulator_mb) / more * 1_000
+    return f"each further probe: {cpu:.2f} ms CPU; each further 1,000 probes: {memory:.1f} MB in the emulator"
 
 
 def _print_million(client: Client, definition_id: str) -> None:
