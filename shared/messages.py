@@ -20,32 +20,29 @@ class Message(BaseModel):
         return self.model_dump_json(by_alias=True)
 
 
-class DispatchOrder(Message):
-    """Fan out what the barrier of this run and epoch says is missing."""
-
-    workspace: str
-    run_id: str
-    epoch: int
-
-    @property
-    def run(self) -> RunRef:
-        return RunRef(self.workspace, self.run_id)
-
-
-class ProbeSlice(Message):
-    """Some probes of one leaf and one provider."""
+class RunMessage(Message):
+    """Of one run, for one of its epochs."""
 
     workspace: str
     run_id: str
     epoch: Annotated[int, Field(ge=1)]
-    leaf: Annotated[int, Field(ge=0)]
-    indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
-    handoffs: int = 0
-    """How often these probes were handed on after a provider asked to wait longer than an invocation may."""
 
     @property
     def run(self) -> RunRef:
         return RunRef(self.workspace, self.run_id)
+
+
+class DispatchOrder(RunMessage):
+    """Fan out what the barrier of this run and epoch says is missing."""
+
+
+class ProbeSlice(RunMessage):
+    """Some probes of one leaf and one provider."""
+
+    leaf: Annotated[int, Field(ge=0)]
+    indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
+    handoffs: int = 0
+    """How often these probes were handed on after a provider asked to wait longer than an invocation may."""
 
 
 class GenerationOrder(Message):

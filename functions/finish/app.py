@@ -6,42 +6,29 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from pydantic.alias_generators import to_camel
 
 from shared import loop
 from shared.clock import utc_now
 from shared.finishing import phases
 from shared.finishing.phases import LeafRange
 from shared.finishing.summarize import summarize
-from shared.messages import RunRef
+from shared.messages import RunMessage
 
 logger = Logger()
 _WHY_LENGTH = 1_000
 
 
-class _Task(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
-
-    workspace: str
-    run_id: str
-    epoch: int
-
-    @property
-    def run(self) -> RunRef:
-        return RunRef(self.workspace, self.run_id)
-
-
-class Settle(_Task):
+class Settle(RunMessage):
     op: Literal["settle"]
 
 
-class Summarize(_Task):
+class Summarize(RunMessage):
     op: Literal["summarize"]
     first_leaf: int
     leaves: int
 
 
-class Complete(_Task):
+class Complete(RunMessage):
     op: Literal["complete"]
 
 
@@ -54,7 +41,7 @@ class Cause(BaseModel):
     cause: str = ""
 
 
-class Fail(_Task):
+class Fail(RunMessage):
     op: Literal["fail"]
     error: dict[Literal["settle", "summarize", "complete"], Cause]
     """By the phase that gave up."""
