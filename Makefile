@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test check fmt bench faults soak build
+.PHONY: help ready run down test check fmt bench faults soak simulate build
 
 help:
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 8
@@ -57,3 +57,7 @@ soak: ready ## steer 50 runs at random for SOAK_MINUTES (10) on the local stack;
 
 build: ready ## build for AWS into .aws-sam (ARCHITECTURE=arm64 or x86_64)
 	@$(BIN)/sam build
+
+simulate: ready ## shake the run protocol: SCHEDULES=100000, or SEED=17 to replay one [MUTATION=name puts a bug in]
+	@$(BIN)/python -m tests.simulation $(if $(MUTATION),--mutation $(MUTATION)) \
+	  $(if $(SEED),--seed $(SEED),--schedules $(or $(SCHEDULES),2000))

@@ -1,0 +1,21 @@
+"""S3 in memory: put and get."""
+
+from io import BytesIO
+from typing import Any
+
+from tests.simulation.services import Refused
+
+
+class Bucket:
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+
+    def execute(self, operation: str, request: Any) -> Any:
+        if operation == "PutObject":
+            self.objects[request["Key"]] = request["Body"]
+            return {}
+        if operation == "GetObject":
+            if request["Key"] not in self.objects:
+                raise Refused("NoSuchKey", request["Key"])
+            return {"Body": BytesIO(self.objects[request["Key"]])}
+        raise Refused("NotImplemented", operation)

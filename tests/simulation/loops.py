@@ -1,0 +1,73 @@
+"""An asyncio event loop in virtual time. Calls in threads become threads of the same invocation."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from tests.simulation.scheduler import Crashed, Invocation, World
+
+
+class VirtualLoop(asyncio.BaseEventLoop):
+    def __init__(self, world: World, invocation: Invocation) -> None:
+        super().__init__()
+        self._world = world
+        self._invocation = invocation
+        self._clock_resolution = 1e-6
+        self._selector = self  # asyncio asks it where to wait
+        self._waiting: tuple[Any, int] | None = None
+
+    def time(self) -> float:
+        return self._world.now
+
+    def select(self, timeout: float | None) -> list[Any]:
+        if self._invocation.is_dead or self._world.has_ended:
+            raise Crashed
+        if timeout is None or timeout > 0:
+            self._waiting = self._world.ticket()
+            if timeout is not None:
+                self._world.wake(self._waiting, timeout)
+            self._world.suspend()
+            self._waiting = None
+        return []
+
+    def _process_events(self, _: list[Any]) -> None:
+        return
+
+    def _write_to_self(self) -> None:
+        if self._waiting is not None:
+            self._world.wake(self._waiting)
+
+    def run_in_executor(  # type: ignore[override]
+        self, _: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        future = self.create_future()
+
+        def tell(setter: Callable[[Any], None], value: Any) -> None:
+            if not future.done():
+                setter(value)
+
+        def job() -> None:
+            try:
+                result = func(*args)
+            except Exception as error:  # noqa: BLE001 - whoever awaits it gets it
+                self.call_soon_threadsafe(tell, future.set_exception, error)
+            else:
+                self.call_soon_threadsafe(tell, future.set_result, result)
+
+        self._world.spawn(self._invocation, job)
+        return future
+
+
+def run[T](world: World, invocation: Invocation, work: Coroutine[Any, Any, T]) -> T:
+    """Runs `work` on a loop of its own; what it leaves behind vanishes with the invocation."""
+    loop = VirtualLoop(world, invocation)
+    loop.set_exception_handler(lambda _, context: world.log(f"unretrieved: {context}"))
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        for task in asyncio.all_tasks(loop):
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            coroutine = task.get_coro()
+            if coroutine is not None:
+                coroutine.close()
+        loop.close()
