@@ -10,6 +10,8 @@ from shared.messages import RunRef
 from shared.store import runs
 
 FRESH_SECONDS = 2.0
+STALE_SECONDS = 4.0
+"""A sight that was so long on its way is not acted on: a pause holds within five seconds."""
 
 
 async def _read(ref: RunRef) -> Run | None:
@@ -33,11 +35,14 @@ class Watch:
 
     async def run(self, ref: RunRef) -> Run | None:
         """None when there is no such run, or it was deleted."""
-        at, seen = self._seen.get(ref, (0.0, None))
-        if seen is None or self._clock() - at > FRESH_SECONDS:
-            seen = asyncio.ensure_future(self._read(ref))
-            self._seen[ref] = (self._clock(), seen)
-        return await asyncio.shield(seen)
+        while True:
+            at, seen = self._seen.get(ref, (0.0, None))
+            if seen is None or self._clock() - at > FRESH_SECONDS:
+                at, seen = self._clock(), asyncio.ensure_future(self._read(ref))
+                self._seen[ref] = (at, seen)
+            run = await asyncio.shield(seen)
+            if self._clock() - at <= STALE_SECONDS:
+                return run
 
     async def open_run(self, ref: RunRef, epoch: int) -> Run | None:
         """The run, if probes of this epoch may start now. What was seen before the epoch began does not tell."""

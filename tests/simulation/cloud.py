@@ -89,8 +89,9 @@ class Cloud:
             end(done)
 
         def time_out() -> None:
-            if not told:
+            if not told and not invocation.was_late:
                 raise Violation(f"{invocation.name} has not ended in its {seconds:.0f} s")
+            die()
 
         def die() -> None:
             if not told:

@@ -18,6 +18,7 @@ class Fault(StrEnum):
     CONFLICT = "transaction conflict"
     CONDITION = "conditional failure"
     SLOW = "slow call"
+    LATE = "late reply"
     TWICE = "message delivered twice"
     EXPIRED = "visibility expired while working"
     EXECUTION = "execution that died"
@@ -37,6 +38,7 @@ _WEIGHTS = {
     Fault.THROTTLED: 1.0,
     Fault.CONFLICT: 0.5,
     Fault.SLOW: 0.5,
+    Fault.LATE: 0.5,
 }
 """Faults of one call of AWS, by how often they are drawn."""
 _CALM, _WILD = 0.004, 0.05

@@ -26,7 +26,7 @@ _RETRIED = frozenset(
 """Codes that botocore's standard mode tries again; TransactionConflictException is none of them."""
 _POLL_SECONDS = 0.25
 
-_SLOWNESS = 100
+_SLOWNESS, _LATE_SECONDS = 100, 8.0
 
 
 class _Fate(NamedTuple):
@@ -106,11 +106,13 @@ class Network:
             if fault is Fault.CRASH_AFTER:
                 world.kill(invocation)
             else:
-                arrive(*(_AFTER[fault]() if fault in _AFTER else (answer, world.rng.uniform(*_LATENCY))))
+                late = _LATE_SECONDS if fault is Fault.LATE else 0.0
+                arrive(*(_AFTER[fault]() if fault in _AFTER else (answer, world.rng.uniform(*_LATENCY) + late)))
 
         if fault in _BEFORE:
             arrive(*_BEFORE[fault]())
         else:
+            invocation.was_late |= fault is Fault.LATE
             latency = world.rng.uniform(*_LATENCY) * (_SLOWNESS if fault is Fault.SLOW else 1)
             world.after(latency, lambda: self._serve(service, operation, request, fault, answered))
         world.suspend()

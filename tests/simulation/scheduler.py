@@ -33,6 +33,8 @@ class Invocation:
         self.is_dead = False
         self.was_hurt = False
         """It crashed, or a call failed for good: what it had in hand may be lost."""
+        self.was_late = False
+        """It has waited so long for an answer that it may run out of time."""
         self.threads: dict[Thread, None] = {}
         self.late: list[Any] = []
         """What a mutation has put off."""

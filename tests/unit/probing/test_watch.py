@@ -33,3 +33,14 @@ async def test_a_run_is_not_looked_at_again_for_a_message_of_an_earlier_epoch() 
     sights = Sights(PAUSED)
     watch = Watch(sights.read, clock=lambda: 0.0)
     assert [await watch.open_run(REF, 1) for _ in range(2)] == [None, None]
+
+
+async def test_a_sight_that_was_long_on_its_way_is_not_acted_on() -> None:
+    now, left = [0.0], [(6.0, replace(PAUSED, status=RunStatus.RUNNING)), (0.1, PAUSED)]
+
+    async def read(_: RunRef) -> Run | None:
+        seconds, run = left.pop(0)
+        now[0] += seconds
+        return run
+
+    assert await Watch(read, clock=lambda: now[0]).open_run(REF, 2) is None
