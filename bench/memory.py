@@ -1,4 +1,8 @@
-"""Memory of the workers over time: whether one grows."""
+"""Memory of the workers over time: whether the workers of a function grow.
+
+A function has as many workers as it was ever needed at a time, and one that first has work late grows then to what the
+others hold. So what counts is the largest of a function's workers at each moment.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -10,14 +14,14 @@ import psutil
 
 _EVERY_SECONDS = 2.0
 _WARM_SHARE = 0.3
-"""Of a worker's time, in which it loads what it needs."""
-_FEW = 15
+"""Of the time, in which workers load what they need."""
 
 
 class Trace(NamedTuple):
-    """One process; the slope is that of its later, warm time."""
+    """The largest worker of a function. `mb_a_minute` is the slope of the later, warm time; the figures are of it."""
 
-    worker: str
+    function: str
+    workers: int
     seconds: float
     first_mb: float
     last_mb: float
@@ -27,40 +31,42 @@ class Trace(NamedTuple):
 @dataclass
 class Memory:
     emulator_pid: int
-    _seen: dict[tuple[int, str], list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
-    """(seconds, MB) by process id and function."""
+    _seen: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    """(seconds, MB of the largest) by function."""
+    _workers: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     _looked_at: float = float("-inf")
 
     def look(self) -> None:
-        """Notes what each worker holds now; not more often than every two seconds."""
+        """Notes what the workers hold now; not more often than every two seconds."""
         now = monotonic()
         if now - self._looked_at < _EVERY_SECONDS:
             return
         self._looked_at = now
+        largest: dict[str, float] = defaultdict(float)
         for child in psutil.Process(self.emulator_pid).children():
             try:
                 function = _function(child.cmdline())
                 if function:
-                    self._seen[child.pid, function].append((now, child.memory_info().rss / 1e6))
+                    self._workers[function].add(child.pid)
+                    largest[function] = max(largest[function], child.memory_info().rss / 1e6)
             except psutil.NoSuchProcess:
                 continue
+        for function, megabytes in largest.items():
+            self._seen[function].append((now, megabytes))
 
     def traces(self) -> list[Trace]:
-        """Of every process that was seen often enough to tell."""
-        return [
-            _trace(f"{function} {pid}", points) for (pid, function), points in self._seen.items() if len(points) >= _FEW
-        ]
+        return [self._trace(function, points) for function, points in sorted(self._seen.items()) if len(points) > 1]
 
     @property
     def steepest(self) -> float:
-        """MB a minute of the worker that grows most."""
+        """MB a minute of the function whose workers grow most."""
         return max((trace.mb_a_minute for trace in self.traces()), default=0.0)
 
-
-def _trace(worker: str, points: list[tuple[float, float]]) -> Trace:
-    warm = points[int(len(points) * _WARM_SHARE) :]
-    slope = linear_regression([at for at, _ in warm], [mb for _, mb in warm]).slope * 60
-    return Trace(worker, points[-1][0] - points[0][0], warm[0][1], points[-1][1], slope)
+    def _trace(self, function: str, points: list[tuple[float, float]]) -> Trace:
+        warm = points[min(int(len(points) * _WARM_SHARE), len(points) - 2) :]
+        slope = linear_regression([at for at, _ in warm], [mb for _, mb in warm]).slope * 60
+        seconds = warm[-1][0] - warm[0][0]
+        return Trace(function, len(self._workers[function]), seconds, warm[0][1], warm[-1][1], slope)
 
 
 def _function(arguments: list[str]) -> str | None:

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -31,13 +30,14 @@ from cupel.stack.place import find_place
 ROOT = Path(__file__).parent.parent
 MODEL = "custom/bench"
 SCENARIOS = 100
-RATES = {"429": 0.01, "500": 0.02, "drop": 0.005, "badJson": 0.005}
+RATES = {"429": 0.01, "500": 0.2, "drop": 0.02, "badJson": 0.02}
+"""So high that a probe in 250 fails four times in a row: there is something to retry."""
 STARTING_SHARE = 0.7
 """Of the time: runs are started evenly until then."""
 PAUSE_SECONDS = 0.5
 PATIENCE_SECONDS = 300
 MOST_MB_A_MINUTE = 1.0
-"""What a worker may grow by, once it is warm."""
+"""What the largest worker of a function may grow by, once it is warm."""
 OVER = ("COMPLETED", "FAILED", "CANCELLED")
 
 type Action = Callable[[Client, str, Random], object]
@@ -66,7 +66,7 @@ class Soak:
     def start(self) -> None:
         specification = {
             "definitionId": self.definition_id,
-            "models": self.luck.choice([[MODEL], [MODEL, "sim/flaky"], ["sim/flaky", "sim/steady"]]),
+            "models": self.luck.choice([[MODEL], [MODEL, "sim/steady"], ["sim/bold"]]),
             "samplePercentage": self.luck.choice([5, 20, 50, 100]),
             "repeats": self.luck.choice([1, 1, 2, 5]),
             "priority": self.luck.choice(["LOW", "NORMAL", "NORMAL", "HIGH"]),
@@ -180,14 +180,14 @@ def _print(soak: Soak, runs: list[Json], broken: dict[str, list[str]], memory: M
     console.print(_table(memory))
     for run_id, wrong in broken.items():
         console.print(f"{run_id}: {'; '.join(wrong)}")
-    console.print(f"{len(broken)} runs broke a promise; a worker grew by at most {memory.steepest:.2f} MB a minute")
+    console.print(f"{len(broken)} runs broke a promise; workers grew by at most {memory.steepest:.2f} MB a minute")
 
 
 def _table(memory: Memory) -> Table:
-    table = Table("worker", "seconds", "first MB", "last MB", "MB a minute")
+    table = Table("function", "workers", "warm seconds", "first MB", "last MB", "MB a minute")
     for trace in memory.traces():
-        figures: list[Any] = [trace.seconds, trace.first_mb, trace.last_mb]
-        table.add_row(trace.worker, *(f"{figure:.0f}" for figure in figures), f"{trace.mb_a_minute:+.2f}")
+        figures = [trace.workers, trace.seconds, trace.first_mb, trace.last_mb]
+        table.add_row(trace.function, *(f"{figure:.0f}" for figure in figures), f"{trace.mb_a_minute:+.2f}")
     return table
 
 
