@@ -34,7 +34,9 @@ def restarted(
         lifecycle.down(place)
         assert lifecycle.up(place, None, print) == stack
         run = finished(api, run_id, seconds=120)
-    return run, model_server.counts()
+    counts = model_server.counts()
+    print(f"{counts['requests']} model calls for {PROBES} probes")
+    return run, counts
 
 
 def test_a_run_outlives_the_cloud_it_began_in(restarted: tuple[Json, Json]) -> None:

@@ -39,7 +39,9 @@ def served(api: Client, aws: Callable[[str], Any], model_server: ModelServer) ->
     definition_id = define(api, PROMPTS, RATING)
     with hurried(aws, "probe-custom"):
         run = finished(api, start(api, definition_id, "custom/bench"), seconds=120)
-    return run, model_server.counts()
+    counts = model_server.counts()
+    print(f"{counts['requests']} model calls for {PROBES} probes")
+    return run, counts
 
 
 def test_the_faults_are_all_there(served: tuple[Json, Json]) -> None:

@@ -43,7 +43,9 @@ def killed(
         until(lambda: api.run(run_id)["progress"]["completed"] > PROBES // 3)
         assert kill_workers(place) >= 1
         run = finished(api, run_id, seconds=90)
-    return run, model_server.counts()
+    counts = model_server.counts()
+    print(f"{counts['requests']} model calls for {PROBES} probes")
+    return run, counts
 
 
 def kill_workers(place: Place) -> int:
