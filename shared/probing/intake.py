@@ -51,6 +51,8 @@ class Intake:
 
     def _claim(self, piece: ProbeSlice, delivery: Delivery, run: Run) -> Work:
         setting = _setting(run, piece)
+        for index in piece.indexes:
+            setting.scenario(index)  # Reads their pages, which are kept: the event loop must not wait for them.
         if run.status is RunStatus.PENDING:
             _start(piece)
         claimant = f"{self._worker_id}:{next(self._numbers)}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from shared.domain.definitions import Content
 from shared.domain.runs import Run
+from shared.domain.scenarios import Scenario
 from shared.messages import ProbeSlice, RunRef
 from shared.probing.talk import Task
 from shared.providers.account import Account
@@ -21,13 +22,16 @@ class Setting:
     content: Content
     account: Account
 
+    def scenario(self, index: int) -> Scenario:
+        return self.snapshot.scenario(self.run.plan.probe(index).scenario)
+
     def task(self, index: int) -> Task:
         probe = self.run.plan.probe(index)
         return Task(
             ref=RunRef(self.run.workspace, self.run.id),
             generation=self.run.generation,
             index=index,
-            scenario=self.snapshot.scenario(probe.scenario),
+            scenario=self.scenario(index),
             content=self.content,
             temperature=self.run.temperature,
             max_turns=self.run.max_turns,

@@ -4,6 +4,7 @@ Everything that boto3 and PynamoDB do goes through one method of botocore's clie
 when it arrives, whether or not its sender is still alive then.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from tests.simulation.bucket import Bucket
 from tests.simulation.faults import Fault, Faults
 from tests.simulation.machines import Machines
 from tests.simulation.message_queues import Queues
-from tests.simulation.scheduler import Crashed, World
+from tests.simulation.scheduler import Crashed, Violation, World
 from tests.simulation.services import Refused
 from tests.simulation.table import Table
 
@@ -90,6 +91,9 @@ class Network:
         invocation = world.current.invocation if world.current else None
         assert invocation is not None
         if invocation.is_dead:
+            raise Crashed
+        if _is_in_event_loop():
+            world.fail(Violation(f"{operation} {_gist(request)} blocks the event loop of {invocation.name}"))
             raise Crashed
         world.log(f"{operation} {_gist(request)}{f' !! {fault}' if fault else ''}")
         if fault is Fault.CRASH_BEFORE:
@@ -188,6 +192,14 @@ class Network:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+
+def _is_in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _is_retried(answer: Any) -> bool:
