@@ -67,9 +67,8 @@ async def count(probes: int, seconds: float, content: dict[str, Any], answer: st
             accounts.configure(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": PARALLEL})
             spec = _spec(probes, content)
             meter = Meter(plain["dynamodb"].get_item)
-            for client in clients_of_shared():
-                meter.attach(client)
-            run, handed_over = await _carry_out(spec, meter, plain["sqs"])
+            with meter.before(*clients_of_shared()):
+                run, handed_over = await _carry_out(spec, meter, plain["sqs"])
             await http.close()
         sizes = [item_bytes(item) for item in _outcomes(plain["dynamodb"], run)]
     return Counted(run.plan.total, dict(meter.counts), dict(meter.calls), handed_over, mean(sizes))
@@ -86,21 +85,18 @@ async def _carry_out(spec: start.RunSpec, meter: Meter, sqs: Any) -> tuple[Run, 
     """The run at its end, and how many messages the event source mappings have handed over."""
     run = start.start(_WORKSPACE, spec, None, utc_now()).run
     _forget()
-    orders, slices = settings().dispatch_queue_url, settings().probe_queue_url("custom")
-    handed_over = 0
-    while any(_waits(sqs, url) for url in (orders, slices)):
-        handed_over += sum(await asyncio.gather(_dispatch(sqs, orders), _probe(meter, sqs, slices)))
-        await asyncio.sleep(_POLL_SECONDS)
+    over = asyncio.Event()
+    handed_over = sum(await asyncio.gather(_dispatch(sqs, over), _probe(meter, sqs, over)))
     _forget()
     phases.settle(RunRef(run.workspace, run.id), run.epoch, utc_now())
     phases.complete(RunRef(run.workspace, run.id), run.epoch, utc_now())
     return runs.get(RunRef(run.workspace, run.id)), handed_over
 
 
-async def _dispatch(sqs: Any, queue_url: str) -> int:
-    """Carries out orders while there are any, of what is delayed too; how many."""
-    handed_over = 0
-    while _waits(sqs, queue_url):
+async def _dispatch(sqs: Any, over: asyncio.Event) -> int:
+    """Carries out orders as they come, those that are delayed too; how many."""
+    handed_over, queue_url = 0, settings().dispatch_queue_url
+    while not over.is_set():
         if order := _hand_over(sqs, queue_url):
             handed_over += 1
             told = DispatchOrder.model_validate_json(order.body)
@@ -110,14 +106,19 @@ async def _dispatch(sqs: Any, queue_url: str) -> int:
     return handed_over
 
 
-async def _probe(meter: Meter, sqs: Any, queue_url: str) -> int:
-    """One invocation for each message that the poller finds, as many at a time as there are workers."""
-    handed = [each for _ in range(WORKERS) if (each := _hand_over(sqs, queue_url))]
-    before = meter.counts["s3_reads"]
-    await asyncio.gather(*(Worker("custom", time.time() + _INVOCATION_SECONDS).run([each]) for each in handed))
-    # Two workers share this process and what it remembers of the bucket; on AWS each reads it for itself.
-    meter.counts["s3_reads"] += (meter.counts["s3_reads"] - before) * max(0, len(handed) - 1)
-    return len(handed)
+async def _probe(meter: Meter, sqs: Any, over: asyncio.Event) -> int:
+    """Invocations, as many at a time as there are workers, until nothing is to be done any more; how many."""
+    handed_over, queue_url = 0, settings().probe_queue_url("custom")
+    while any(_waits(sqs, url) for url in (settings().dispatch_queue_url, queue_url)):
+        handed = [each for _ in range(WORKERS) if (each := _hand_over(sqs, queue_url))]
+        handed_over += len(handed)
+        before = meter.counts["s3_reads"]
+        await asyncio.gather(*(Worker("custom", time.time() + _INVOCATION_SECONDS).run([each]) for each in handed))
+        # Two workers share this process and what it remembers of the bucket; on AWS each reads it for itself.
+        meter.counts["s3_reads"] += (meter.counts["s3_reads"] - before) * max(0, len(handed) - 1)
+        await asyncio.sleep(_POLL_SECONDS)
+    over.set()
+    return handed_over
 
 
 def _waits(sqs: Any, queue_url: str) -> bool:

@@ -34,8 +34,18 @@ class Meter:
         self._look = look
         self._one_at_a_time = Lock()
 
-    def attach(self, client: Any) -> None:
-        """Every call of this client is counted from now on."""
+    @contextmanager
+    def before(self, *counted: Any) -> Iterator[None]:
+        """Every call of these clients is counted meanwhile."""
+        for client in counted:
+            self._attach(client)
+        try:
+            yield
+        finally:
+            for client in counted:
+                del client._make_api_call
+
+    def _attach(self, client: Any) -> None:
         # Both boto3 and PynamoDB call a client through this one method.
         call, service = client._make_api_call, client.meta.service_model.service_name
         client._make_api_call = lambda operation, parameters: self._pass(service, operation, parameters, call)

@@ -9,7 +9,7 @@ import httpx
 from shared.clock import utc_now
 from shared.domain.backoff import RETRIES, delay_seconds
 from shared.domain.conversation import Conversation, ErrorCode, Reply
-from shared.providers import anthropic, bedrock, google, http, name_of, openai, provider_of, sim
+from shared.providers import anthropic, bedrock, google, name_of, openai, provider_of, sim
 from shared.providers.account import Account
 from shared.providers.errors import PleaseWait, ProviderError
 from shared.providers.wire import HttpWire
@@ -51,6 +51,8 @@ async def _ask(
         return await sim.answer(name, conversation)
     if wire == "bedrock":
         return await bedrock.answer(account, name, conversation, timeout_seconds, now=utc_now())
+    from shared.providers import http  # aiohttp is a fifth of a cold start: only for those who ask over HTTP
+
     return await http.exchange(
         connection or http.client(), _HTTP_WIRES[wire], account, name, conversation, now=utc_now()
     )

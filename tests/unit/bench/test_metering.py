@@ -1,5 +1,6 @@
 """A meter in front of moto's table and queues."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import boto3
@@ -14,12 +15,11 @@ KEY = {"pk": {"S": "a"}, "sk": {"S": "b"}}
 
 
 @pytest.fixture
-def metered(cloud: Settings) -> tuple[Meter, Any, Any]:
+def metered(cloud: Settings) -> Iterator[tuple[Meter, Any, Any]]:
     meter = Meter(boto3.client("dynamodb").get_item)
     dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
-    meter.attach(dynamodb)
-    meter.attach(sqs)
-    return meter, dynamodb, sqs
+    with meter.before(dynamodb, sqs):
+        yield meter, dynamodb, sqs
 
 
 def item(size: int) -> dict[str, Any]:
