@@ -35,6 +35,9 @@ class RunMessage(Message):
 class DispatchOrder(RunMessage):
     """Fan out what the barrier of this run and epoch says is missing."""
 
+    looks: Annotated[int, Field(ge=0)] = 0
+    """How often no queue had room since something was sent."""
+
 
 class ProbeSlice(RunMessage):
     """Some probes of one leaf and one provider."""

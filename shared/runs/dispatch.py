@@ -49,15 +49,23 @@ def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], fl
         waits = {provider: room.seconds_until(run, provider) if provider in cursors else 0 for provider in windows}
         if min(waits.values()) > 0 or seconds_left() < _RESERVE_SECONDS:
             if outbox.advance(pending, cursors, now):
-                queues.send(settings().dispatch_queue_url, [order], delay_seconds=min(waits.values()))
+                _order_again(order, min(waits.values()))
             return
         for provider in (provider for provider, wait in waits.items() if not wait):
             _send(order, run, provider, windows[provider])
             cursors[provider] = windows[provider][-1] + 1
+        order = order.model_copy(update={"looks": 0})
         if not outbox.advance(pending, cursors, now):
             return
         pending = replace(pending, cursors=cursors)
     outbox.remove(order)
+
+
+def _order_again(order: DispatchOrder, wait_seconds: int) -> None:
+    """Less and less often while there is no room: each look is two requests, and slow calls leave much time."""
+    later = order.model_copy(update={"looks": order.looks + 1 if wait_seconds else order.looks})
+    delay = max(wait_seconds, min(wait_seconds * 2**order.looks, room.LONGEST_LOOK_SECONDS))
+    queues.send(settings().dispatch_queue_url, [later], delay_seconds=delay)
 
 
 def _windows(plan: Plan, cursors: Mapping[str, int]) -> dict[str, list[int]]:

@@ -16,6 +16,8 @@ from shared.store import governor, queues
 WINDOW_LEAVES = 10
 """So many leaves of a provider are sent at a time: a thousand probes when all are missing."""
 _LOOK_AGAIN_SECONDS = 1
+LONGEST_LOOK_SECONDS = 4
+"""A queue that has no room keeps workers busy as long, also with calls of 0.2 s."""
 _LOOK_AGAIN_WHEN_PAUSED_SECONDS = 20
 _COVER_CALLS = 20
 """Waiting calls per parallel one that keep workers busy until the next look, also with calls of 0.1 s."""

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from shared.domain.barrier import Node
@@ -70,6 +72,25 @@ def test_a_large_run_is_sent_in_windows_as_its_queue_has_room(cloud: Settings) -
         windows.append(indexes(sent(cloud, "sim")))
     assert windows == [list(range(1_000)), list(range(1_000, 2_000)), list(range(2_000, 2_500))]
     assert queues.depth(cloud.dispatch_queue_url).delayed == 3
+
+
+def test_without_room_it_looks_less_and_less_often(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Given(scenario_count=2_500).start()
+    send, looks = queues.send, [(order_of(run), 0)]
+
+    def note(url: str, messages: Any, delay_seconds: int = 0, group: str | None = None) -> None:
+        if url == cloud.dispatch_queue_url:
+            looks.append((messages[0], delay_seconds))
+        else:
+            send(url, messages, delay_seconds, group)
+
+    monkeypatch.setattr(queues, "send", note)
+    for _ in range(4):
+        dispatch.carry_out(looks[-1][0], NOW, plenty)
+    assert [delay for _, delay in looks] == [0, 1, 2, 4, 4]
+    sent(cloud, "sim")
+    dispatch.carry_out(looks[-1][0], NOW, plenty)
+    assert looks[-1][1] == 1, "something was sent in the meantime"
 
 
 def test_a_small_run_is_sent_at_once_behind_a_large_one(cloud: Settings) -> None:
