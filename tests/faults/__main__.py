@@ -157,6 +157,7 @@ def main() -> None:
     played: list[Played] = []
     with _model_server() as models:
         theatre = Theatre(arguments.endpoint, arguments.name, models)
+        theatre.play(arguments.stories[0], None)  # Wakes what is made only once, such as connections.
         for story in arguments.stories:
             for result in _played(theatre, story, arguments, part - 1, parts):
                 print(result, flush=True)
@@ -167,7 +168,6 @@ def main() -> None:
 
 
 def _played(theatre: Theatre, story: str, arguments: argparse.Namespace, part: int, parts: int) -> Iterator[Played]:
-    theatre.play(story, None)  # Wakes what is only made once, such as connections and remembered keys.
     yield theatre.play(story, None)
     faults = theatre.faults_of(story)
     if arguments.only:
