@@ -6,14 +6,15 @@ others hold. So what counts is the largest of a function's workers at each momen
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from statistics import linear_regression
+from itertools import combinations
+from statistics import median
 from time import monotonic
 from typing import NamedTuple
 
 import psutil
 
 _EVERY_SECONDS = 2.0
-_WARM_SHARE = 0.3
+_WARM_SHARE = 0.5
 """Of the time, in which workers load what they need."""
 
 
@@ -64,9 +65,13 @@ class Memory:
 
     def _trace(self, function: str, points: list[tuple[float, float]]) -> Trace:
         warm = points[min(int(len(points) * _WARM_SHARE), len(points) - 2) :]
-        slope = linear_regression([at for at, _ in warm], [mb for _, mb in warm]).slope * 60
         seconds = warm[-1][0] - warm[0][0]
-        return Trace(function, len(self._workers[function]), seconds, warm[0][1], warm[-1][1], slope)
+        return Trace(function, len(self._workers[function]), seconds, warm[0][1], warm[-1][1], _slope(warm) * 60)
+
+
+def _slope(points: list[tuple[float, float]]) -> float:
+    """By Theil and Sen, the median of all pairs' slopes: something loaded once is a step and no trend."""
+    return median((later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in combinations(points, 2))
 
 
 def _function(arguments: list[str]) -> str | None:

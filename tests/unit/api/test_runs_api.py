@@ -75,7 +75,7 @@ def test_a_run_is_started_and_told(client: Client, definition_id: str) -> None:
 def test_a_start_orders_the_dispatch(client: Client, definition_id: str, cloud: Settings) -> None:
     run_id = start(client, definition_id).json()["run"]["id"]
     message = clients.sqs().receive_message(QueueUrl=cloud.dispatch_queue_url)["Messages"][0]
-    assert json.loads(message["Body"]) == {"workspace": "acme", "runId": run_id, "epoch": 1}
+    assert json.loads(message["Body"]) == {"workspace": "acme", "runId": run_id, "epoch": 1, "looks": 0}
 
 
 def test_a_run_is_read_with_its_definition_snapshot(client: Client, run_id: str) -> None:
