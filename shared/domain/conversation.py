@@ -1,5 +1,6 @@
 """What is said to a model and what comes back, whatever the provider."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -27,6 +28,19 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Thread:
+    """How an agent knows a conversation. The id is a UUID of ours until the agent gives one of its own."""
+
+    id: str
+    turn: int = 0
+    """Answers that the agent has given in it so far."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Of the persona that speaks; secrets."""
+    persona: str | None = None
+    """Its name."""
+
+
+@dataclass(frozen=True)
 class Conversation:
     """Messages so far (a system message, if any, comes first) and how the next one is to be sampled."""
 
@@ -36,6 +50,8 @@ class Conversation:
     json_schema: dict[str, object] | None = None
     """Asks for one JSON object of this schema, natively where the provider can."""
     case: Case = Case()
+    thread: Thread | None = None
+    """Only agents behind a connector ask for it; models are told everything each time."""
 
     @property
     def system(self) -> str | None:
@@ -80,6 +96,10 @@ class Reply:
     finish_reason: str | None = None
     limits: RateLimits | None = None
     """None while the account has something left."""
+    thread_id: str | None = None
+    """Where an agent calls the conversation otherwise than we do."""
+    output: Mapping[str, object] | None = None
+    """What an agent answered beside its words."""
 
 
 class ErrorCode(StrEnum):
@@ -92,6 +112,8 @@ class ErrorCode(StrEnum):
     INVALID_REQUEST = "invalid_request"
     CONTENT_FILTERED = "content_filtered"
     NETWORK = "network"
+    JUDGE_ERROR = "judge_error"
+    """The judge or the simulated user gave no usable answer: nothing is said about the target."""
     DEAD_LETTER = "dead_letter"
     INTERNAL = "internal"
 

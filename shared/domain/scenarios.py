@@ -7,7 +7,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from shared.domain.assertions import Assertion
 from shared.domain.conversation import Message, Role
+from shared.domain.dialogue import Criteria, FailureMode
 
 MAX_SCENARIOS = 100_000
 """Per definition."""
@@ -23,14 +25,33 @@ class Scenario:
     messages: tuple[Message, ...]
     dimensions: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, object] = field(default_factory=dict)
+    instructions: str | None = None
+    """What the simulated user wants; the target is not told."""
+    max_messages: int | None = None
+    criteria: Criteria = field(default_factory=Criteria)
+    assertions: tuple[Assertion, ...] = ()
+    persona_ids: tuple[str, ...] = ()
+    """Each persona has a conversation of its own; without any, nobody in particular speaks."""
 
     def to_json(self) -> dict[str, object]:
+        """What is not set is left out."""
+        criteria = self.criteria
+        optional = {
+            "instructions": self.instructions,
+            "maxMessages": self.max_messages,
+            "successCriteria": criteria.success,
+            "failureCriteria": criteria.failure,
+            "failureCriteriaMode": str(criteria.mode) if criteria.mode is not FailureMode.ON_MAX_MESSAGES else None,
+            "assertions": [assertion.to_json() for assertion in self.assertions] or None,
+            "personaIds": list(self.persona_ids) or None,
+        }
         return {
             "id": self.id,
             "name": self.name,
             "messages": [{"role": str(message.role), "content": message.content} for message in self.messages],
             "dimensions": self.dimensions,
             "metadata": self.metadata,
+            **{name: value for name, value in optional.items() if value is not None},
         }
 
     @classmethod
@@ -41,6 +62,15 @@ class Scenario:
             messages=tuple(Message(Role(message["role"]), message["content"]) for message in data["messages"]),
             dimensions=data["dimensions"],
             metadata=data["metadata"],
+            instructions=data.get("instructions"),
+            max_messages=data.get("maxMessages"),
+            criteria=Criteria(
+                data.get("successCriteria"),
+                data.get("failureCriteria"),
+                FailureMode(data.get("failureCriteriaMode", FailureMode.ON_MAX_MESSAGES)),
+            ),
+            assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
+            persona_ids=tuple(data.get("personaIds") or ()),
         )
 
 
@@ -57,10 +87,11 @@ def ordinal_of(scenario_id: str) -> int | None:
 
 @dataclass(frozen=True)
 class ScenarioPage:
-    """An immutable object of up to 1,000 scenarios."""
+    """An immutable object of up to 1,000 scenarios; `cast` when any of them names personas."""
 
     key: str
     count: int
+    cast: bool = False
 
 
 class Place(NamedTuple):
@@ -93,10 +124,10 @@ class Manifest:
         return Place(self.pages[number], position - self._starts[number])
 
     def to_json(self) -> dict[str, object]:
-        pages = [[page.key, page.count] for page in self.pages]
+        pages = [[page.key, page.count, *([True] if page.cast else [])] for page in self.pages]
         return {"revision": self.revision, "pages": pages, "nextOrdinal": self.next_ordinal}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
-        pages = tuple(ScenarioPage(key, count) for key, count in data["pages"])
+        pages = tuple(ScenarioPage(*page) for page in data["pages"])
         return cls(data["revision"], pages, data["nextOrdinal"])

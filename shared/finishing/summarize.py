@@ -13,6 +13,7 @@ from shared.domain.runs import Run, RunStatus
 from shared.domain.transcripts import Summary, Transcript
 from shared.errors import RetryableError
 from shared.finishing.phases import LeafRange
+from shared.judging.asking import Grader
 from shared.judging.decide import Judge, decide
 from shared.messages import RunRef
 from shared.providers.errors import PleaseWait, ProviderError
@@ -34,7 +35,7 @@ async def summarize(ref: RunRef, epoch: int, part: LeafRange, seconds_left: Call
         return
     judge = await asyncio.to_thread(_judge, run)
     todo = await asyncio.to_thread(_without_summary, ref, run, part)
-    slots = asyncio.Semaphore(min(CONCURRENT, judge.account.max_parallel_requests))
+    slots = asyncio.Semaphore(min(CONCURRENT, judge.grader.account.max_parallel_requests))
     left = await asyncio.gather(*(_summarize_one(ref, judge, each, slots, seconds_left) for each in todo))
     if any(left):
         raise RetryableError(f"{sum(left)} transcripts are still without summary")
@@ -46,7 +47,8 @@ def _judge(run: Run) -> Judge:
         raise ValueError("this definition has no judge")
     access = account(run.workspace, rules.judge_model.partition("/")[0])
     timeout = settings().call_timeout_seconds
-    return Judge(access, rules.judge_model, rules.rubric, timeout, PATIENCE_SECONDS, Random())  # noqa: S311 - jitter
+    grader = Grader(access, rules.judge_model, timeout, PATIENCE_SECONDS, Random())  # noqa: S311 - jitter
+    return Judge(grader, rules.rubric)
 
 
 def _without_summary(ref: RunRef, run: Run, part: LeafRange) -> list[Transcript]:
@@ -65,7 +67,7 @@ async def _summarize_one(
 ) -> bool:
     """Whether it is left for the next try."""
     async with slots:
-        if seconds_left() < judge.timeout_seconds + PATIENCE_SECONDS:
+        if seconds_left() < judge.grader.timeout_seconds + PATIENCE_SECONDS:
             return True
         summary = await _summary(judge, transcript)
         await asyncio.to_thread(outcomes.summarize, ref, transcript.probe_index, summary)
@@ -74,7 +76,7 @@ async def _summarize_one(
 
 async def _summary(judge: Judge, transcript: Transcript) -> Summary:
     try:
-        verdict = await decide(judge, transcript.messages)
+        verdict = (await decide(judge, transcript.messages)).value
     except (ProviderError, PleaseWait) as error:
         return Summary(OTHER, "", utc_now(), error=error.detail)
     return Summary(verdict.decisionCode, verdict.decisionText, utc_now())

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from shared.domain.connectors import Connector
+
 DEFAULT_PARALLEL_REQUESTS = 50
 
 
@@ -14,3 +16,5 @@ class Account:
     max_parallel_requests: int = DEFAULT_PARALLEL_REQUESTS
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    connector: Connector | None = None
+    """The agent to talk to, where the provider is `connector`."""

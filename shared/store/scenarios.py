@@ -127,4 +127,4 @@ def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[ScenarioPage
 
 def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> ScenarioPage:
     blobs.put_json(key, [scenario.to_json() for scenario in scenarios])
-    return ScenarioPage(key, len(scenarios))
+    return ScenarioPage(key, len(scenarios), any(scenario.persona_ids for scenario in scenarios))
