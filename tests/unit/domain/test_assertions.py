@@ -1,0 +1,208 @@
+"""Which assertions are accepted, and what is said about those that are not."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.assertion_rules import KINDS, MAX_ASSERTIONS, Complaint, complaints
+from shared.domain.assertion_values import has_variables, listed, render, written
+from shared.domain.assertions import Assertion
+from shared.domain.javascript_patterns import flaw, translated
+from shared.domain.json_schema import flaws
+
+GOOD: list[dict[str, Any]] = [
+    {"type": "equals", "value": 4},
+    {"type": "not-contains", "value": "sorry", "weight": 0, "metric": "manners", "tag": "RUDE"},
+    {"type": "contains-any", "value": 'yes, "no, never"'},
+    {"type": "icontains-all", "value": ["a", 2]},
+    {"type": "starts-with", "value": "Dear {{name}}"},
+    {"type": "regex", "value": r"^(?<year>\d{4})-\d\d$"},
+    {"type": "regex", "value": r"(?<=a+)b"},
+    {"type": "is-json"},
+    {"type": "contains-json", "value": '{"type": "object", "required": ["a"]}'},
+    {"type": "is-xml", "value": ["root.item"]},
+    {"type": "levenshtein", "value": "", "threshold": 3},
+    {"type": "word-count", "value": {"min": 1, "max": 3}},
+    {"type": "word-count", "value": "12"},
+    {"type": "bleu", "value": ["one", "two"], "threshold": 0.3},
+    {"type": "cost", "threshold": 0.01},
+    {"type": "similar", "value": "hello", "provider": "openai/text-embedding-3-small"},
+    {"type": "llm-rubric", "value": "is kind"},
+    {"type": "webhook", "value": "https://checks.example/one", "config": {"headers": {"x-key": "1"}}},
+    {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "equals", "value": "a"}]},
+    {"type": "select-best", "value": "the shortest"},
+]
+
+
+@pytest.mark.parametrize("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
+def test_nothing_is_said_about_a_good_assertion(assertion: dict[str, Any]) -> None:
+    assert complaints([assertion]) == ()
+
+
+@pytest.mark.parametrize("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
+def test_an_assertion_survives_the_way_to_json_and_back(assertion: dict[str, Any]) -> None:
+    read = Assertion.from_json(assertion)
+    assert Assertion.from_json(read.to_json()) == read
+
+
+@pytest.mark.parametrize(
+    ("assertion", "field", "words"),
+    [
+        ("contains: a", "0", "must be an object"),
+        ({"value": "a"}, "0.type", "must be the name"),
+        ({"type": "contain", "value": "a"}, "0.type", "did you mean contains?"),
+        ({"type": "not-equal", "value": "a"}, "0.type", "did you mean equals?"),
+        ({"type": "javascript", "value": "true"}, "0.type", "javascript is not supported"),
+        ({"type": "not-python", "value": "True"}, "0.type", "not-python is not supported"),
+        ({"type": "not-assert-set", "assert": []}, "0.type", "no opposite"),
+        ({"type": "not-select-best", "value": "short"}, "0.type", "no opposite"),
+        ({"type": "equals"}, "0.value", "is needed"),
+        ({"type": "contains", "value": ""}, "0.value", "must be a text or a number"),
+        ({"type": "contains", "value": True}, "0.value", "must be a text or a number"),
+        ({"type": "contains-any", "value": [{}]}, "0.value", "list of texts"),
+        ({"type": "contains-any", "value": []}, "0.value", "at least one"),
+        ({"type": "contains-all", "value": 'a, "b'}, "0.value", "not closed"),
+        ({"type": "contains-all", "value": '"a" b'}, "0.value", "not closed, or no comma"),
+        ({"type": "regex", "value": "("}, "0.value", "is not a regular expression"),
+        ({"type": "regex", "value": "(a+)+$"}, "0.value", "must not repeat"),
+        ({"type": "regex", "value": "a" * 1001}, "0.value", "at most 1000"),
+        ({"type": "is-json", "value": "{"}, "0.value", "must be a JSON Schema"),
+        ({"type": "is-json", "value": {"type": "text"}}, "0.value", "the schema: type must be one of"),
+        ({"type": "word-count", "value": {"min": 3, "max": 1}}, "0.value", "at most its max"),
+        ({"type": "word-count", "value": {}}, "0.value", "min, max or both"),
+        ({"type": "word-count", "value": "few"}, "0.value", "must be a number"),
+        ({"type": "bleu", "value": []}, "0.value", "list of texts"),
+        ({"type": "bleu", "value": "a", "threshold": 2}, "0.threshold", "from 0 to 1"),
+        ({"type": "latency"}, "0.threshold", "is needed"),
+        ({"type": "latency", "threshold": -1}, "0.threshold", "from 0"),
+        ({"type": "equals", "value": 1, "weight": "2"}, "0.weight", "must be a number"),
+        ({"type": "equals", "value": 1, "weight": float("nan")}, "0.weight", "must be a number"),
+        ({"type": "equals", "value": 1, "metric": " "}, "0.metric", "must be a text"),
+        ({"type": "equals", "value": 1, "config": []}, "0.config", "must be an object"),
+        ({"type": "equals", "value": 1, "treshold": 1}, "0.treshold", "is not known"),
+        ({"type": "equals", "value": 1, "assert": []}, "0.assert", "belongs to an assert-set only"),
+        ({"type": "llm-rubric"}, "0.value", "must say what is graded"),
+        ({"type": "llm-rubric", "value": "kind", "provider": "gpt-5"}, "0.provider", "provider/name"),
+        ({"type": "webhook", "value": "ftp://a"}, "0.value", "must be a URL"),
+        ({"type": "webhook", "value": "https://a", "config": {"headers": {"a": 1}}}, "0.config.headers", "of texts"),
+        ({"type": "assert-set", "assert": []}, "0.assert", "must be a list"),
+        ({"type": "assert-set", "assert": [{"type": "equals"}]}, "0.assert.0.value", "is needed"),
+    ],
+)
+def test_a_complaint_names_the_field_and_what_is_wrong(assertion: Any, field: str, words: str) -> None:
+    found = complaints([assertion])
+    assert [complaint.field for complaint in found] == [f"assertions.{field}"]
+    assert words in found[0].message
+
+
+def test_assertions_are_a_list() -> None:
+    assert complaints({}, "content.assertions") == (Complaint("content.assertions", "must be a list"),)
+
+
+def test_sets_are_three_deep_at_most() -> None:
+    innermost: dict[str, Any] = {"type": "assert-set", "assert": [{"type": "equals", "value": 1}]}
+    three = {"type": "assert-set", "assert": [{"type": "assert-set", "assert": [innermost]}]}
+    assert complaints([three]) == ()
+    assert complaints([{"type": "assert-set", "assert": [three]}])[0].field == "assertions.0.assert.0.assert.0.assert"
+
+
+def test_parts_of_sets_count() -> None:
+    parts = [{"type": "equals", "value": 1}] * MAX_ASSERTIONS
+    assert complaints(parts) == ()
+    assert len(complaints([{"type": "assert-set", "assert": parts}])) == 1
+
+
+def test_a_value_with_variables_is_looked_at_when_it_is_known() -> None:
+    assert complaints([{"type": "regex", "value": "({{word}}"}]) == ()
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner, max_size=3)))
+def test_any_value_is_accepted_or_complained_about(value: Any) -> None:
+    for kind in KINDS:
+        found = complaints([{"type": kind, "value": value, "threshold": 1}])
+        assert all(complaint.field.startswith("assertions.0.") for complaint in found)
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        ("a,b", ("a", "b")),
+        (" a b ,, c ", ("a b", "c")),
+        ('"a, b", c', ("a, b", "c")),
+        (r'"say \"hi\"", "it ""is"""', ('say "hi"', 'it "is"')),
+        ('a "b", c', ('a "b"', "c")),
+        (["x, y", 1, 2.5], ("x, y", "1", "2.5")),
+    ],
+)
+def test_texts_are_listed_as_promptfoo_lists_them(cell: Any, texts: tuple[str, ...]) -> None:
+    assert listed(cell) == texts
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("a", "a"), (1, "1"), (2.0, "2"), (2.5, "2.5"), (True, "true"), ([1], "[1]")]
+)
+def test_a_value_is_written_as_javascript_writes_it(value: Any, text: str) -> None:
+    assert written(value) == text
+
+
+def test_variables_are_filled_in() -> None:
+    variables = {"name": "Ada", "order": {"id": 7}, "a.b": "dotted"}
+    assert render("{{ name }} has {{order.id}}, {{a.b}}", variables) == "Ada has 7, dotted"
+    assert render(["{{name}}", 3], variables) == ["Ada", 3]
+
+
+def test_an_escaped_variable_is_left_in_place() -> None:
+    assert render(r"\{{name}}", {}) == "{{name}}"
+
+
+def test_an_unknown_variable_is_named() -> None:
+    with pytest.raises(ValueError, match="there is no variable nobody"):
+        render("{{nobody}}", {"name": "Ada"})
+
+
+@pytest.mark.parametrize("value", ["a{2}", "{{}}", 3, {"a": "{{name}}"}])
+def test_what_is_no_variable_is_none(value: Any) -> None:
+    assert not has_variables(value)
+
+
+@pytest.mark.parametrize(
+    ("javascript", "python"),
+    [
+        ("a$", r"a\Z"),
+        (r"\$5$", r"\$5\Z"),
+        ("[$a]", "[$a]"),
+        ("(?m)a$", "(?m)a$"),
+        (r"(?<y>\d)\k<y>", r"(?P<y>\d)(?P=y)"),
+        ("(?<=a)(?<!b)c", "(?<=a)(?<!b)c"),
+        ("[[]", r"[\[]"),
+        ("[^]", r"[\s\S]"),
+    ],
+)
+def test_an_expression_of_javascript_is_said_in_python(javascript: str, python: str) -> None:
+    assert translated(javascript) == python
+    assert flaw(javascript) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ([], "the schema: must be an object"),
+        ({"required": "a"}, "the schema: required must be a list of names"),
+        ({"properties": {"a": {"type": 1}}}, "properties.a: type must be one of"),
+        ({"items": {"pattern": "("}}, "items: pattern is not a regular expression"),
+        ({"$ref": "https://elsewhere.example/schema"}, "the schema: $ref must stay within"),
+        ({"anyOf": []}, "the schema: anyOf must be a list of schemas"),
+        ({"patternProperties": {"(a+)+": {}}}, "the schema: patternProperties has a pattern that must not repeat"),
+        ({"minLength": 1.5}, "the schema: minLength must be a whole number"),
+        ({"$defs": {"a": {"allOf": [{"enum": 1}]}}}, "$defs.a.allOf.0: enum must be a list"),
+    ],
+)
+def test_a_schema_that_no_validator_takes_is_refused(schema: Any, words: str) -> None:
+    assert next(flaws(schema)).startswith(words)
+
+
+def test_a_schema_may_refer_to_itself() -> None:
+    tree = {"$defs": {"node": {"type": ["object", "null"], "properties": {"next": {"$ref": "#/$defs/node"}}}}}
+    assert list(flaws({**tree, "$ref": "#/$defs/node", "additionalProperties": False})) == []
