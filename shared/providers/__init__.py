@@ -9,7 +9,9 @@ __all__ = ["PROVIDERS", "Provider", "name_of", "provider_of"]
 
 @dataclass(frozen=True)
 class Provider:
-    """`base_url` is the default and may be empty: AWS's own endpoint for Bedrock, nothing to call for `sim`."""
+    """`base_url` is the default and may be empty: AWS's own endpoint for Bedrock, nothing to call for `sim`, and for
+    connectors, of which each has its own.
+    """
 
     name: str
     wire: str
@@ -32,6 +34,7 @@ _ALL = (
     Provider("deepseek", "openai", "https://api.deepseek.com/v1", needs_key=True, title="DeepSeek"),
     Provider("xai", "openai", "https://api.x.ai/v1", needs_key=True, title="xAI"),
     Provider("custom", "openai", "", needs_key=False, title="Any OpenAI-compatible server"),
+    Provider("connector", "connector", "", needs_key=False, title="Connectors"),
     Provider("sim", "sim", "", needs_key=False, title="Simulated models"),
 )
 

@@ -18,3 +18,5 @@ class Account:
     tokens_per_minute: int | None = None
     connector: Connector | None = None
     """The agent to talk to, where the provider is `connector`."""
+    allow_private: bool = False
+    """Whether the agent may be at an address inside a private network; the stack's setting."""

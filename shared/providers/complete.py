@@ -51,7 +51,12 @@ async def _ask(
         return await sim.answer(name, conversation)
     if wire == "bedrock":
         return await bedrock.answer(account, name, conversation, timeout_seconds, now=utc_now())
-    from shared.providers import http  # aiohttp is a fifth of a cold start: only for those who ask over HTTP
+    # aiohttp is a fifth of a cold start: only for those who ask over HTTP.
+    if wire == "connector":
+        from shared.providers.connectors import answering
+
+        return await answering.answer(account, conversation, timeout_seconds, account.allow_private)
+    from shared.providers import http
 
     return await http.exchange(
         connection or http.client(), _HTTP_WIRES[wire], account, name, conversation, now=utc_now()

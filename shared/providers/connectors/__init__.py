@@ -1,0 +1,1 @@
+"""Agents under test behind HTTP: the protocols they speak, and how each is set up (docs/connectors.md)."""
