@@ -23,9 +23,28 @@ class Connector:
     name: str
     type: ConnectorType
     base_url: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     config: Mapping[str, Any] = field(default_factory=dict)
+    headers_version: str | None = None
+    """Of the stored headers; None when there are none."""
 
     @property
     def target(self) -> str:
         return f"{PROVIDER}/{self.id}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Without the headers' values: this is what a run's snapshot may keep."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "type": str(self.type),
+            "baseUrl": self.base_url,
+            "config": dict(self.config),
+            "headersVersion": self.headers_version,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Connector":
+        kind = ConnectorType(data["type"])
+        config, version = data.get("config") or {}, data.get("headersVersion")
+        return cls(data["id"], data["name"], kind, data["baseUrl"], {}, config, version)

@@ -14,6 +14,8 @@ from shared.domain.dialogue import Criteria, FailureMode
 MAX_SCENARIOS = 100_000
 """Per definition."""
 PAGE_SIZE = 1_000
+TAIL_LENGTH = 8
+"""Of a definition's id in those of its scenarios."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,20 @@ class Scenario:
 
 def scenario_id(definition_id: str, ordinal: int) -> str:
     """Unique in a definition, and in its forks: an ordinal is given once, also after all scenarios were replaced."""
-    return f"scn_{definition_id[-8:]}_{ordinal:06d}"
+    return f"scn_{definition_id[-TAIL_LENGTH:]}_{ordinal:06d}"
 
 
 def ordinal_of(scenario_id: str) -> int | None:
     """The ordinal in an id; None for what is no scenario's id."""
     number = scenario_id.rpartition("_")[2]
     return int(number) if number.isascii() and number.isdigit() else None
+
+
+def owner_tail(scenario_id: str) -> str | None:
+    """The last characters of the id of the definition that first had it; None for what is no scenario's id."""
+    prefix, _, rest = scenario_id.partition("_")
+    tail, _, number = rest.partition("_")
+    return tail if prefix == "scn" and len(tail) == TAIL_LENGTH and number else None
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,11 @@ class Manifest:
     @property
     def total(self) -> int:
         return self._starts[-1]
+
+    def position_of(self, ordinal: int) -> int | None:
+        """Where the scenario of this ordinal is: ordinals are given without gaps, also when all are replaced."""
+        position = ordinal - (self.next_ordinal - self.total)
+        return position if 0 <= position < self.total else None
 
     def place(self, position: int) -> Place:
         if not 0 <= position < self.total:

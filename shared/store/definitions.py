@@ -12,7 +12,7 @@ from pynamodb.transactions import TransactWrite
 
 from shared.clock import from_iso, to_iso
 from shared.domain.definitions import Head, Version
-from shared.domain.scenarios import Manifest
+from shared.domain.scenarios import TAIL_LENGTH, Manifest
 from shared.errors import Conflict, NotFound
 from shared.paging import Page, decode_cursor, encode_cursor
 from shared.store import keys, scenarios
@@ -50,12 +50,17 @@ class ChildItem(Item):
     created_at = UnicodeAttribute(attr_name="createdAt")
 
 
+class OwnerItem(Item):
+    """From the tail of a definition's id, which is in its scenarios' ids, to the definition."""
+
+
 def create(workspace: str, head: Head, content: Mapping[str, Any], inherited: Manifest | None = None) -> None:
     """The head and its first version; for a fork also the parent's edge, and the scenarios it inherits."""
     created = to_iso(head.created_at)
     with TransactWrite(connection=connection()) as transaction:
         transaction.save(_to_item(workspace, head), condition=HeadItem.pk.does_not_exist())
         transaction.save(_version_item(workspace, head, content))
+        transaction.save(OwnerItem(keys.scenario_owners(workspace), f"{head.id[-TAIL_LENGTH:]}#{head.id}"))
         if head.parent:
             pk = keys.definition(workspace, head.parent.definition_id)
             transaction.save(ChildItem(pk, f"{_CHILD}{head.id}", created_at=created))
@@ -156,6 +161,12 @@ def children(workspace: str, definition_id: str) -> Iterator[str]:
     """The ids of its forks, oldest first."""
     edges = ChildItem.query(keys.definition(workspace, definition_id), ChildItem.sk.startswith(_CHILD))
     return (edge.sk.removeprefix(_CHILD) for edge in edges)
+
+
+def owners(workspace: str, tail: str) -> tuple[Head, ...]:
+    """The definitions that first had the scenarios with this tail in their ids: one, but for a rare coincidence."""
+    edges = OwnerItem.query(keys.scenario_owners(workspace), OwnerItem.sk.startswith(f"{tail}#"), consistent_read=True)
+    return tuple(heads(workspace, (edge.sk.partition("#")[2] for edge in edges)).values())
 
 
 def _filter(folder: str | None, search: str | None, tag: str | None) -> Condition | None:

@@ -14,6 +14,11 @@ pk                                   sk                    item
 <ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last complete turn
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
+<ws>#persona#<id>                    resource              a persona; connectors and evals likewise
+<ws>#names#<kind>                    <name in lower case>  which persona, connector or eval has this name
+<ws>#scenario-owners                 <id's tail>#<id>      from the middle of a scenario's id to its definition
+<ws>#settings                        evaluation            who judges unless a run or an eval says otherwise
+<ws>#settings                        executions            how many times evals were started
 <ws>#provider                        <name>                a provider's settings
 <ws>#governor                        <name>                what a provider's workers share: grants, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without the secret
@@ -21,7 +26,8 @@ token#<sha256>                       token                 from a secret to its 
 active                               <ws>#<runId>          runs that are not over
 outbox                               <runId>#<epoch>       dispatches that have not been carried out yet
 
-gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs` and `<ws>#schedules`, sorted by `<createdAt>#<id>`.
+gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
+`<ws>#evals`, sorted by `<createdAt>#<id>`.
 """
 
 from shared.domain.barrier import Node
@@ -83,6 +89,11 @@ def transcript_blob(ref: RunRef, index: int, unique: str) -> str:
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.json.gz"
 
 
+def checkpoint_blob(ref: RunRef, index: int, unique: str) -> str:
+    """Goes with the transcripts: it holds what they hold."""
+    return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.turn.json.gz"
+
+
 def snapshot_blob(ref: RunRef, unique: str) -> str:
     """An expansion has a snapshot of its own: two at a time must not replace each other's."""
     return f"runs/{ref.workspace}/{ref.run_id}/{unique}.json.gz"
@@ -90,6 +101,22 @@ def snapshot_blob(ref: RunRef, unique: str) -> str:
 
 def schedule(workspace: str, schedule_id: str) -> str:
     return f"{workspace}#schedule#{schedule_id}"
+
+
+def resource(workspace: str, kind: str, resource_id: str) -> str:
+    return f"{workspace}#{kind}#{resource_id}"
+
+
+def names(workspace: str, kind: str) -> str:
+    return f"{workspace}#names#{kind}"
+
+
+def scenario_owners(workspace: str) -> str:
+    return f"{workspace}#scenario-owners"
+
+
+def workspace_settings(workspace: str) -> str:
+    return f"{workspace}#settings"
 
 
 def provider(workspace: str) -> str:

@@ -15,7 +15,15 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
-from shared.domain.scenarios import MAX_SCENARIOS, PAGE_SIZE, Manifest, Scenario, ScenarioPage, scenario_id
+from shared.domain.scenarios import (
+    MAX_SCENARIOS,
+    PAGE_SIZE,
+    Manifest,
+    Scenario,
+    ScenarioPage,
+    ordinal_of,
+    scenario_id,
+)
 from shared.errors import Conflict, Invalid
 from shared.ids import new_id
 from shared.store import blobs, keys
@@ -48,6 +56,14 @@ def at(manifest: Manifest, position: int) -> Scenario:
     """The scenario at `position` 0 … total-1; IndexError elsewhere."""
     place = manifest.place(position)
     return read_page(place.page.key)[place.offset]
+
+
+def positions(manifest: Manifest, scenario_ids: Iterable[str]) -> dict[str, int]:
+    """Where the manifest has these scenarios; those it does not have are left out. Reads a page once."""
+    ordinals = ((each, ordinal_of(each)) for each in scenario_ids)
+    places = {each: manifest.position_of(ordinal) for each, ordinal in ordinals if ordinal is not None}
+    likely = sorted((position, each) for each, position in places.items() if position is not None)
+    return {each: position for position, each in likely if at(manifest, position).id == each}
 
 
 def append(workspace: str, definition_id: str, scenarios: Iterable[Scenario], *, replace: bool = False) -> Manifest:

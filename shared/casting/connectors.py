@@ -1,0 +1,103 @@
+"""Connectors: agents behind HTTP that a workspace keeps."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypedDict
+
+from shared.casting import headers as secret_headers
+from shared.casting.kept import Kept
+from shared.domain.connectors import Connector, ConnectorType
+from shared.errors import Conflict
+from shared.ids import new_id
+from shared.paging import Page
+from shared.store import resources
+from shared.store.resources import Kind, Resource
+
+_FIELDS = {"type": "type", "base_url": "baseUrl", "config": "config"}
+
+
+class ConnectorFields(TypedDict, total=False):
+    """In a change, what is left out stays as it is."""
+
+    name: str
+    type: ConnectorType
+    base_url: str
+    headers: Mapping[str, str] | None
+    config: Mapping[str, Any] | None
+
+
+def create(workspace: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
+    """Conflict when another has this name."""
+    connector_id = new_id("con")
+    stored = secret_headers.keep(workspace, _owner(connector_id), fields.get("headers") or {})
+    resource = Resource(Kind.CONNECTOR, connector_id, fields["name"], {**_body(fields), **stored}, now, now)
+    try:
+        resources.create(workspace, resource)
+    except Conflict:
+        secret_headers.forget(workspace, _owner(connector_id))
+        raise
+    return _kept(resource)
+
+
+def get(workspace: str, connector_id: str) -> Connector:
+    """With its headers. NotFound when there is none, or it is deleted."""
+    return with_headers(workspace, _connector(resources.get(workspace, Kind.CONNECTOR, connector_id)))
+
+
+def find(workspace: str, connector_id: str) -> Connector | None:
+    """Also a deleted one, with its headers: a run that was started with it goes on."""
+    found = resources.find(workspace, Kind.CONNECTOR, connector_id)
+    return with_headers(workspace, _connector(found)) if found else None
+
+
+def with_headers(workspace: str, connector: Connector) -> Connector:
+    """The values at the connector's version of them, also when it was changed or deleted since."""
+    values = secret_headers.read(workspace, _owner(connector.id), connector.headers_version)
+    return replace(connector, headers=values)
+
+
+def read(workspace: str, connector_id: str) -> Kept[Connector]:
+    return _kept(resources.get(workspace, Kind.CONNECTOR, connector_id))
+
+
+def listed(workspace: str, limit: int, cursor: str | None) -> Page[Kept[Connector]]:
+    """Newest first."""
+    page = resources.listed(workspace, Kind.CONNECTOR, limit, cursor)
+    return Page(tuple(map(_kept, page.items)), page.next_cursor)
+
+
+def change(workspace: str, connector_id: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
+    """Headers and config are replaced as a whole. Conflict when it was changed at the same time."""
+    before = resources.get(workspace, Kind.CONNECTOR, connector_id)
+    body = {**before.body, **_body(fields)}
+    if "headers" in fields:
+        body |= secret_headers.keep(workspace, _owner(connector_id), fields["headers"] or {})
+    elif before.body["headerNames"]:
+        secret_headers.check_move("headers", before.body["baseUrl"], body["baseUrl"])
+    after = replace(before, name=fields.get("name", before.name), body=body, updated_at=now)
+    changed = resources.change(workspace, before, after)
+    if "headers" in fields and not fields["headers"]:
+        secret_headers.forget(workspace, _owner(connector_id))
+    return _kept(changed)
+
+
+def delete(workspace: str, connector_id: str, now: datetime) -> None:
+    """Hides it. Its header values stay for the runs that go on; to have them gone, set `headers` to null before."""
+    resources.delete(workspace, Kind.CONNECTOR, connector_id, now)
+
+
+def _body(fields: Mapping[str, object]) -> dict[str, Any]:
+    return {stored: fields[name] for name, stored in _FIELDS.items() if name in fields}
+
+
+def _owner(connector_id: str) -> str:
+    return f"{Kind.CONNECTOR}/{connector_id}"
+
+
+def _connector(resource: Resource) -> Connector:
+    return Connector.from_json({**resource.body, "id": resource.id, "name": resource.name})
+
+
+def _kept(resource: Resource) -> Kept[Connector]:
+    return Kept.of(resource, _connector(resource))
