@@ -20,6 +20,7 @@ MAX_MESSAGE = 500
 
 type Attempt = Callable[[Account, str, Conversation, float], Awaitable[Reply]]
 type OnRetry = Callable[[ProviderError, float], None]
+type Sleep = Callable[[float], Awaitable[None]]
 
 
 async def complete(
@@ -80,8 +81,26 @@ async def complete_with_retry(
     rng: Random,
     on_retry: OnRetry | None = None,
     attempt: Attempt = complete,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    sleep: Sleep = asyncio.sleep,
 ) -> Reply:
+    """The next message, by as many attempts as `with_retry` makes."""
+    return await with_retry(
+        lambda: attempt(account, model, conversation, timeout_seconds),
+        patience_seconds=patience_seconds,
+        rng=rng,
+        on_retry=on_retry,
+        sleep=sleep,
+    )
+
+
+async def with_retry[T](
+    attempt: Callable[[], Awaitable[T]],
+    *,
+    patience_seconds: float,
+    rng: Random,
+    on_retry: OnRetry | None = None,
+    sleep: Sleep = asyncio.sleep,
+) -> T:
     """Up to four attempts, told to `on_retry` with the wait that follows each.
 
     Raises `ProviderError` after the last one or for what no retry can save, and `PleaseWait` when the waits together
@@ -91,7 +110,7 @@ async def complete_with_retry(
     while True:
         number += 1
         try:
-            return await attempt(account, model, conversation, timeout_seconds)
+            return await attempt()
         except ProviderError as error:
             error.attempts = number
             if number > RETRIES or not error.retryable:
