@@ -86,19 +86,30 @@ async def answer(
     now: datetime,
     client_for: ClientFor = client_for,
 ) -> Reply:
-    """One attempt. Raises `ProviderError`. A call given up on ends in its thread when boto3's own timeout comes."""
+    """One attempt. Raises `ProviderError`."""
     arguments = converse_arguments(model_name, conversation)
-    try:
-        client = client_for(account, timeout_seconds)
-        body = await asyncio.get_running_loop().run_in_executor(_threads(), lambda: client.converse(**arguments))
-    except ClientError as error:
-        raise _error_of_answer(error, now) from None
-    except BotoCoreError as error:
-        raise ProviderError(_code_of_failure(error), str(error)) from None
+    body = await call(lambda client: client.converse(**arguments), account, timeout_seconds, now, client_for)
     try:
         return parse(body, structured=conversation.json_schema is not None)
     except ValidationError as error:
         raise not_understood(error) from None
+
+
+async def call[T](
+    work: "Callable[[BedrockRuntimeClient], T]",
+    account: Account,
+    timeout_seconds: float,
+    now: datetime,
+    client_for: ClientFor = client_for,
+) -> T:
+    """Raises `ProviderError`. A call given up on ends in its thread when boto3's own timeout comes."""
+    try:
+        client = client_for(account, timeout_seconds)
+        return await asyncio.get_running_loop().run_in_executor(_threads(), work, client)
+    except ClientError as error:
+        raise _error_of_answer(error, now) from None
+    except BotoCoreError as error:
+        raise ProviderError(_code_of_failure(error), str(error)) from None
 
 
 def converse_arguments(model_name: str, conversation: Conversation) -> dict[str, Any]:

@@ -37,7 +37,7 @@ async def complete(
     except TimeoutError as error:
         raise ProviderError(ErrorCode.TIMEOUT, f"no answer within {timeout_seconds:g} s") from error
     except ProviderError as error:
-        raise _presentable(error, account) from error.__cause__
+        raise presentable(error, account) from error.__cause__
 
 
 async def _ask(
@@ -64,7 +64,7 @@ async def _ask(
     )
 
 
-def _presentable(error: ProviderError, account: Account) -> ProviderError:
+def presentable(error: ProviderError, account: Account) -> ProviderError:
     """Short, and without the key: servers have been seen to repeat the one they refuse."""
     key = (account.api_key or "").strip()
     message = error.message.replace(key, "[key]") if key else error.message

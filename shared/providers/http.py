@@ -74,16 +74,21 @@ async def exchange(
     now: datetime,
 ) -> Reply:
     """One attempt. Raises `ProviderError` for every way it can fail but time, which is the caller's."""
-    request = wire.request_for(account, model_name, conversation)
-    response = await _send(connection, request)
-    if not response.is_success:
-        raise error_of_response(response.status_code, response.headers, response.content, now)
+    response = await post(connection, wire.request_for(account, model_name, conversation), now)
     try:
         reply = wire.parse(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:
         raise not_understood(error) from None
     limits = read_limits(response.headers, now)
     return reply if limits is None else replace(reply, limits=limits)
+
+
+async def post(connection: httpx.AsyncClient, request: WireRequest, now: datetime) -> httpx.Response:
+    """One attempt; a response without success is the `ProviderError` that it means."""
+    response = await _send(connection, request)
+    if not response.is_success:
+        raise error_of_response(response.status_code, response.headers, response.content, now)
+    return response
 
 
 async def _send(connection: httpx.AsyncClient, request: WireRequest) -> httpx.Response:

@@ -1,0 +1,130 @@
+"""Vectors of texts: what goes over the wire, what comes back, and what goes wrong."""
+
+import json
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import httpx
+import pytest
+
+from shared.clock import utc_now
+from shared.domain.conversation import ErrorCode, Usage
+from shared.providers import PROVIDERS, embeddings
+from shared.providers.account import Account
+from shared.providers.embeddings import Embedded, embed
+from shared.providers.errors import ProviderError
+from shared.providers.http import new_client
+
+TEXTS = ("one", "two")
+OPENAI = {
+    "object": "list",
+    "data": [
+        {"object": "embedding", "index": 1, "embedding": [0.0, 1.0]},
+        {"object": "embedding", "index": 0, "embedding": [1.0, 0.0]},
+    ],
+    "model": "text-embedding-3-small",
+    "usage": {"prompt_tokens": 2, "total_tokens": 2},
+}
+GOOGLE = {"embeddings": [{"values": [1.0, 0.0]}, {"values": [0.0, 1.0]}]}
+
+type Handler = Callable[[httpx.Request], httpx.Response]
+
+
+def account(provider: str, key: str | None = "key-1") -> Account:
+    return Account(provider, PROVIDERS[provider].base_url or "http://localhost:11434/v1", key)
+
+
+async def ask(model: str, handler: Handler, texts: tuple[str, ...] = TEXTS, key: str | None = "key-1") -> Embedded:
+    async with new_client(httpx.MockTransport(handler)) as connection:
+        return await embed(account(model.partition("/")[0], key), model, texts, 5, connection)
+
+
+def answering(status: int, body: Any) -> Handler:
+    return lambda _: httpx.Response(status, json=body)
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral", "custom"])
+async def test_openai_s_wire_asks_for_all_texts_at_once(provider: str) -> None:
+    asked: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json=OPENAI)
+
+    found = await ask(f"{provider}/embed-1", handler)
+    assert found == Embedded(((1.0, 0.0), (0.0, 1.0)), Usage(2))
+    assert asked[0].url.path == "/v1/embeddings"
+    assert asked[0].headers["authorization"] == "Bearer key-1"
+    assert json.loads(asked[0].content) == {"model": "embed-1", "input": ["one", "two"]}
+
+
+async def test_google_s_wire_has_a_request_per_text() -> None:
+    asked: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json=GOOGLE)
+
+    assert (await ask("google/gemini-embedding-001", handler)).vectors == ((1.0, 0.0), (0.0, 1.0))
+    assert asked[0].url.path == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert asked[0].headers["x-goog-api-key"] == "key-1"
+    assert json.loads(asked[0].content)["requests"][1] == {
+        "model": "models/gemini-embedding-001",
+        "content": {"parts": [{"text": "two"}]},
+    }
+
+
+class Titan:
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def invoke_model(self, *, modelId: str, body: bytes) -> dict[str, Any]:  # noqa: N803 - boto3's word
+        self.asked.append(json.loads(body))
+        answer = {"embedding": [1.0, 0.5], "inputTextTokenCount": 3, "embeddingsByType": {"float": [1.0, 0.5]}}
+        return {"body": BytesIO(json.dumps(answer).encode())}
+
+
+async def test_titan_is_asked_text_by_text() -> None:
+    titan = Titan()
+    found = await embeddings.ask_titan(
+        account("bedrock"), "amazon.titan-embed-text-v2:0", TEXTS, 5, utc_now(), lambda *_: titan
+    )
+    assert found == Embedded(((1.0, 0.5), (1.0, 0.5)), Usage(6))
+    assert titan.asked == [{"inputText": "one"}, {"inputText": "two"}]
+
+
+async def test_simulated_texts_are_alike_by_their_words() -> None:
+    found = await embed(Account("sim", ""), "sim/words", ("Yes, it is.", "it IS yes", "no never"), 5)
+    first, same, other = found.vectors
+    assert first == same
+    assert sum(a * b for a, b in zip(first, other, strict=True)) == 0
+
+
+@pytest.mark.parametrize("model", ["anthropic/claude", "bedrock/anthropic.claude"])
+async def test_a_provider_without_embeddings_says_so(model: str) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await ask(model, answering(200, {}))
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code"),
+    [
+        (429, {"error": {"message": "slow down"}}, ErrorCode.RATE_LIMITED),
+        (401, {"error": {"message": "bad key"}}, ErrorCode.AUTH),
+        (200, {"data": "none"}, ErrorCode.PROVIDER_ERROR),
+        (200, {"data": [{"embedding": [1.0], "index": 0}]}, ErrorCode.PROVIDER_ERROR),
+        (200, {"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, ErrorCode.PROVIDER_ERROR),
+    ],
+)
+async def test_errors_are_those_of_any_call(status: int, body: Any, code: ErrorCode) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await ask("openai/embed-1", answering(status, body))
+    assert caught.value.code is code
+
+
+async def test_a_key_is_not_repeated_in_an_error() -> None:
+    with pytest.raises(ProviderError) as caught:
+        await ask("openai/embed-1", answering(401, {"error": {"message": "the key key-1 is wrong"}}))
+    assert "key-1" not in caught.value.message
