@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypedDict
 
+from shared.domain.connectors import PROVIDER
 from shared.errors import Invalid, NotFound
 from shared.ids import new_id
 from shared.providers import PROVIDERS, Provider, prices
 from shared.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
+from shared.settings import settings
 from shared.store import governor, providers, secrets
 
 
@@ -66,6 +68,7 @@ def account(workspace: str, provider: str) -> Account:
         max_parallel_requests=view.max_parallel_requests,
         requests_per_minute=view.requests_per_minute,
         tokens_per_minute=view.tokens_per_minute,
+        allow_private=settings().allow_private_endpoints,
     )
 
 
@@ -82,7 +85,10 @@ def forget() -> None:
 
 
 def configure(workspace: str, name: str, changes: ProviderChanges) -> ProviderView:
+    """A connector has an address and headers of its own; for all of them together only the limits are set."""
     provider = _known(name)
+    if name == PROVIDER and (changes.get("base_url") or changes.get("api_key")):
+        raise Invalid.field("baseUrl" if changes.get("base_url") else "apiKey", "is set for each connector by itself")
     settings = dict(changes)
     if "api_key" in changes:
         del settings["api_key"]

@@ -45,6 +45,8 @@ class Settings(BaseModel):
     """0 keeps transcripts for ever."""
     call_timeout_seconds: float = 60.0
     """A model call that takes longer is an error; a probe starts only while an invocation has more time than this."""
+    allow_private_endpoints: bool = False
+    """Whether connectors, webhooks and evaluators may be at addresses inside a private network."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
 

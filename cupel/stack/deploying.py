@@ -46,6 +46,7 @@ def _parameters() -> dict[str, str]:
         "AllowedOrigins": ",".join(_ORIGINS),
         "DataDeletionPolicy": "Delete",
         "ProbeTimeoutSeconds": "120",
+        "AllowPrivateEndpoints": "true",
     }
 
 

@@ -78,8 +78,12 @@ async def send(
     max_bytes: int = MAX_BYTES,
     session: aiohttp.ClientSession | None = None,
 ) -> Answer:
-    """As `post_json`, with another method or over a session of the caller's. The time is that of all redirects."""
-    request = _Request(method, _read_url(url), orjson.dumps(body), _checked(headers))
+    """As `post_json`, with any method, without a body for None, and over a session of the caller's.
+
+    The time is that of all redirects together.
+    """
+    content = None if body is None else orjson.dumps(body)
+    request = _Request(method, _read_url(url), content, _checked(headers))
     try:
         async with asyncio.timeout(timeout_seconds):
             return await _follow(session or _session(allow_private), request, max_bytes)

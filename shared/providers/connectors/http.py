@@ -38,9 +38,12 @@ def _request(config: HttpConfig, conversation: Conversation) -> object:
         "persona": thread.persona if thread else None,
     }
     try:
-        return found(config.request, known)
+        body = found(config.request, known)
     except ValueError as error:
         raise ProviderError(ErrorCode.INVALID_REQUEST, f"the expression `request`: {error}", final=True) from error
+    if body is None:
+        raise ProviderError(ErrorCode.INVALID_REQUEST, "the expression `request` makes nothing to send", final=True)
+    return body
 
 
 def _read(name: str, expression: str, answered: object) -> object:

@@ -27,9 +27,35 @@ async def answer(connector: Connector, conversation: Conversation, way: Way) -> 
     }
     if thread is None:
         return _read(await way.post("/runs/wait", run), config, None)
-    if thread.turn == 0:
-        await way.post("/threads", {"thread_id": thread.id, "if_exists": "do_nothing"})
-    return _read(await _take_turn(way, thread, run), config, str(told[-1]["id"]) if told else None)
+    kept = await _state_of(way, thread)
+    if kept is not None and _is_answered(kept.get(config.input_key), told):
+        return _read(kept, config, told)
+    return _read(await _take_turn(way, thread, run), config, told)
+
+
+async def _state_of(way: Way, thread: Thread) -> Mapping[str, object] | None:
+    """What the thread holds while nothing runs in it. The first turn makes it; one that was lost later is an error."""
+    if thread.turn:
+        found = await way.get(f"/threads/{thread.id}")
+    else:
+        found = await way.post("/threads", {"thread_id": thread.id, "if_exists": "do_nothing"})
+    state = found.get("values") if isinstance(found, dict) and found.get("status") == "idle" else None
+    return state if isinstance(state, dict) else None
+
+
+def _is_answered(messages: object, told: list[dict[str, object]]) -> bool:
+    """Whether an earlier attempt at this turn came to its end, and only its answer was lost on the way to us.
+
+    Were it taken again, the agent would answer its own answer.
+    """
+    if not told or not isinstance(messages, list):
+        return False
+    known = _understood(messages)
+    heard = (number for number, each in enumerate(known) if each.id == told[-1]["id"])
+    position = next(heard, None)
+    if position is None or known[position].text != told[-1]["content"]:
+        return False
+    return position + 1 < len(known) and known[-1].is_answer and not known[-1].tool_calls
 
 
 async def _take_turn(way: Way, thread: Thread, run: Mapping[str, object]) -> object:
@@ -87,6 +113,7 @@ class _Message(BaseModel):
     content: str | list[str | _Part] = ""
     usage_metadata: _Tokens | None = None
     response_metadata: dict[str, Any] = {}
+    tool_calls: list[Any] = []
 
     @property
     def is_answer(self) -> bool:
@@ -105,13 +132,13 @@ class _Message(BaseModel):
         return Usage(tokens.input_tokens, tokens.output_tokens)
 
 
-def _read(state: object, config: LangGraphConfig, last_told: str | None) -> Reply:
+def _read(state: object, config: LangGraphConfig, told: list[dict[str, object]] | None) -> Reply:
     """The last answer in the state that a run has left; the tokens are those of all answers of the turn."""
     if not isinstance(state, dict):
         raise failed("the state that the agent answered is no object")
     if "__error__" in state:
         raise failed(f"the agent failed: {_error_in(state['__error__'])}")
-    answers = _answers(state.get(config.input_key), last_told)
+    answers = _answers(state.get(config.input_key), str(told[-1]["id"]) if told else None)
     if "__interrupt__" in state and not (answers and answers[-1].text):
         raise ProviderError(ErrorCode.INVALID_REQUEST, "the agent waits for a person (an interrupt)", final=True)
     if not answers:
@@ -134,11 +161,13 @@ def _error_in(error: object) -> str:
 
 def _answers(messages: object, last_told: str | None) -> list[_Message]:
     """Those after the last message of ours; all where the agent keeps it under another id, or not at all."""
-    if not isinstance(messages, list):
-        return []
-    try:
-        known = [_Message.model_validate(each) for each in messages]
-    except ValidationError as error:
-        raise not_understood(error) from None
+    known = _understood(messages) if isinstance(messages, list) else []
     start = next((number + 1 for number, each in enumerate(known) if last_told and each.id == last_told), 0)
     return [each for each in known[start:] if each.is_answer]
+
+
+def _understood(messages: list[object]) -> list[_Message]:
+    try:
+        return [_Message.model_validate(each) for each in messages]
+    except ValidationError as error:
+        raise not_understood(error) from None

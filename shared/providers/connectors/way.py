@@ -39,6 +39,10 @@ class Way:
         )
         return Answer(answer.status, answer.headers, _without(answer.content, _credentials(self.headers)))
 
+    async def get(self, path: str) -> object:
+        """The JSON of a 2xx."""
+        return json_of(checked(await self.send("GET", path, None)))
+
     async def post(self, path: str, body: object) -> object:
         """The JSON of a 2xx."""
         return json_of(checked(await self.send("POST", path, body)))

@@ -14,7 +14,7 @@ def test_every_provider_is_listed_before_anything_is_set(client: Client) -> None
     items = client.get("/v1/providers").json()["items"]
     assert [item["name"] for item in items] == list(PROVIDERS)
     usable = {item["name"] for item in items if item["usable"]}
-    assert usable == {"bedrock", "sim"}
+    assert usable == {"bedrock", "connector", "sim"}
 
 
 def test_a_key_makes_a_provider_usable_and_is_never_told(client: Client) -> None:
@@ -52,6 +52,17 @@ def test_null_goes_back_to_the_default(client: Client) -> None:
     client.put("/v1/providers/openai", {"maxParallelRequests": 7, "baseUrl": "http://127.0.0.1:9/v1/"})
     changed = client.put("/v1/providers/openai", {"maxParallelRequests": None, "baseUrl": None}).json()
     assert (changed["maxParallelRequests"], changed["baseUrl"]) == (50, PROVIDERS["openai"].base_url)
+
+
+@pytest.mark.parametrize("change", [{"baseUrl": "http://127.0.0.1:9"}, {"apiKey": KEY}])
+def test_connectors_have_limits_together_and_addresses_and_headers_each(client: Client, change: dict[str, str]) -> None:
+    assert client.put("/v1/providers/connector", {"maxParallelRequests": 3}).json()["maxParallelRequests"] == 3
+    refused = client.put("/v1/providers/connector", change)
+    assert (refused.status, refused.json()["errors"][0]["field"]) == (422, next(iter(change)))
+
+
+def test_connectors_are_no_models(client: Client) -> None:
+    assert client.get("/v1/models", query={"provider": "connector"}).json()["items"] == []
 
 
 def test_a_disabled_provider_is_not_usable(client: Client) -> None:

@@ -5,7 +5,7 @@ from shared.providers import PROVIDERS, name_of, provider_of
 
 
 def test_the_providers_are_these_in_this_order() -> None:
-    expected = "openai anthropic google bedrock mistral deepseek xai custom sim"
+    expected = "openai anthropic google bedrock mistral deepseek xai custom connector sim"
     assert " ".join(PROVIDERS) == expected
 
 
