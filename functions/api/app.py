@@ -12,12 +12,16 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api import (
+    connectors,
     control,
     cors,
     definitions,
     documents,
+    evals,
+    evaluation_settings,
     events,
     health,
+    personas,
     problems,
     providers,
     queue,
@@ -44,6 +48,10 @@ for module in (
     documents,
     definitions,
     scenarios,
+    personas,
+    connectors,
+    evals,
+    evaluation_settings,
     runs,
     control,
     events,

@@ -6,9 +6,10 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from api.shapes import Answer, Request, Time
 from shared.definitions.catalog import Definition, Labels
-from shared.definitions.items import Document, ScenarioItem, Score
+from shared.definitions.items import Assertions, Document, ScenarioItem, Score
 from shared.domain.conversation import Role
 from shared.domain.definitions import Head
+from shared.domain.dialogue import FailureMode
 from shared.domain.generations import Generation, GenerationStatus, Mode
 from shared.domain.imports import Format
 from shared.domain.matrix import Options
@@ -72,6 +73,8 @@ class ContentBody(Request):
     follow_ups: Annotated[list[Words], Field(max_length=99)] | None = None
     max_turns: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
     decision: DecisionBody | None = None
+    assertions: Assertions | None = None
+    """Hold for every scenario, beside its own."""
 
     def given(self) -> dict[str, Any]:
         return self.model_dump(by_alias=True, exclude_unset=True)
@@ -172,8 +175,9 @@ class ScenariosRequest(Request):
 
 
 class ImportRequest(Request):
-    """CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, or a dimension's name.
-    JSONL: an item per line. All lines are imported, or none."""
+    """CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, any other field of an
+    item (`assertions` as JSON, `personaIds` separated by commas), or a dimension's name. JSONL: an item per line. All
+    lines are imported, or none."""
 
     format: Format
     content: Annotated[str, Field(strict=True, min_length=1, description="The text of the file")]
@@ -196,6 +200,13 @@ class ScenarioAnswer(Answer):
     messages: list[MessageAnswer]
     dimensions: dict[str, float | int]
     metadata: dict[str, Any]
+    instructions: str | None = None
+    max_messages: int | None = None
+    success_criteria: str | None = None
+    failure_criteria: str | None = None
+    failure_criteria_mode: FailureMode = FailureMode.ON_MAX_MESSAGES
+    assertions: Annotated[list[dict[str, Any]], Field(default_factory=list)]
+    persona_ids: Annotated[list[str], Field(default_factory=list)]
 
     @classmethod
     def of(cls, scenario: Scenario) -> "ScenarioAnswer":

@@ -3,17 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from shared import loop
 from shared.casting import headers as secret_headers
 from shared.casting.kept import Kept
 from shared.domain.connectors import Connector, ConnectorType
-from shared.errors import Conflict
+from shared.errors import Conflict, FieldError, Invalid
 from shared.ids import new_id
 from shared.paging import Page
+from shared.providers.connectors.config import complaints
+from shared.settings import settings
 from shared.store import resources
 from shared.store.resources import Kind, Resource
 
+if TYPE_CHECKING:
+    from shared.providers.connectors.testing import Tried
+
+TRIAL_SECONDS = 20.0
+"""API Gateway waits 30 s for the whole request."""
 _FIELDS = {"type": "type", "base_url": "baseUrl", "config": "config"}
 
 
@@ -29,9 +37,10 @@ class ConnectorFields(TypedDict, total=False):
 
 def create(workspace: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
     """Conflict when another has this name."""
+    body = _checked(_body(fields))
     connector_id = new_id("con")
     stored = secret_headers.keep(workspace, _owner(connector_id), fields.get("headers") or {})
-    resource = Resource(Kind.CONNECTOR, connector_id, fields["name"], {**_body(fields), **stored}, now, now)
+    resource = Resource(Kind.CONNECTOR, connector_id, fields["name"], {**body, **stored}, now, now)
     try:
         resources.create(workspace, resource)
     except Conflict:
@@ -57,6 +66,14 @@ def with_headers(workspace: str, connector: Connector) -> Connector:
     return replace(connector, headers=values)
 
 
+def try_out(workspace: str, connector_id: str) -> "Tried":
+    """Says one thing to the agent, and tells what came back."""
+    # All that calls over HTTP, which whoever only keeps connectors need not load.
+    from shared.providers.connectors.testing import try_out as talk
+
+    return loop.run(talk(get(workspace, connector_id), settings().allow_private_endpoints, TRIAL_SECONDS))
+
+
 def read(workspace: str, connector_id: str) -> Kept[Connector]:
     return _kept(resources.get(workspace, Kind.CONNECTOR, connector_id))
 
@@ -70,7 +87,7 @@ def listed(workspace: str, limit: int, cursor: str | None) -> Page[Kept[Connecto
 def change(workspace: str, connector_id: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
     """Headers and config are replaced as a whole. Conflict when it was changed at the same time."""
     before = resources.get(workspace, Kind.CONNECTOR, connector_id)
-    body = {**before.body, **_body(fields)}
+    body = _checked({**before.body, **_body(fields)})
     if "headers" in fields:
         body |= secret_headers.keep(workspace, _owner(connector_id), fields["headers"] or {})
     elif before.body["headerNames"]:
@@ -89,6 +106,15 @@ def delete(workspace: str, connector_id: str, now: datetime) -> None:
 
 def _body(fields: Mapping[str, object]) -> dict[str, Any]:
     return {stored: fields[name] for name, stored in _FIELDS.items() if name in fields}
+
+
+def _checked(body: dict[str, Any]) -> dict[str, Any]:
+    """Invalid names what is wrong with the config for a connector of this type."""
+    wrong = complaints(ConnectorType(body["type"]), body.get("config") or {})
+    errors = tuple(FieldError(f"config.{field}" if field else "config", message) for field, message in wrong)
+    if errors:
+        raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors[:5]), errors)
+    return body
 
 
 def _owner(connector_id: str) -> str:

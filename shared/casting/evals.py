@@ -31,7 +31,7 @@ class EvalFields(TypedDict, total=False):
 
     name: str
     scenario_ids: Sequence[str]
-    definition_id: str
+    definition_id: str | None
     connector_id: str | None
     model: str | None
     evaluation: Mapping[str, str | None]

@@ -4,11 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shared.definitions import assertions
+from shared.domain.connectors import PROVIDER as CONNECTOR
 from shared.domain.definitions import Content, Finding, Head, Version, errors_of, merge
 from shared.errors import FieldError, Invalid, NotFound
 from shared.providers import PROVIDERS
 from shared.store import definitions
 
+_OF_MODELS = tuple(name for name in PROVIDERS if name != CONNECTOR)
 MAX_CONTENT_BYTES = 256 * 1024
 """As it is stored, in ASCII. An item of the table holds 400 KB."""
 
@@ -60,11 +63,15 @@ def check(data: Mapping[str, Any]) -> Content:
     """The content that this JSON is; Invalid names each field below `content` that breaks a rule."""
     if len(json.dumps(data)) > MAX_CONTENT_BYTES:
         raise Invalid.field("content", f"must have at most {MAX_CONTENT_BYTES // 1024} KB")
+    _refuse(assertions.errors_of(data.get("assertions") or (), "content.assertions"))
     content = Content.from_json(data)
-    errors = tuple(map(as_field, errors_of(content, PROVIDERS)))
+    _refuse(tuple(map(as_field, errors_of(content, _OF_MODELS))))
+    return content
+
+
+def _refuse(errors: tuple[FieldError, ...]) -> None:
     if errors:
         raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors[:5]), errors)
-    return content
 
 
 def as_field(finding: Finding) -> FieldError:

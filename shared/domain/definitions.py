@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from shared.domain.assertions import Assertion
 from shared.domain.patterns import complaint
 from shared.domain.templates import normal_name, placeholders
 
@@ -48,6 +49,8 @@ class Content:
     follow_ups: tuple[str, ...] = ()
     max_turns: int | None = None
     decision: Decision | None = None
+    assertions: tuple[Assertion, ...] = ()
+    """Hold for every scenario, beside its own."""
 
     @property
     def turns(self) -> int:
@@ -65,6 +68,7 @@ class Content:
             followUps=list(self.follow_ups),
             maxTurns=self.max_turns,
             decision=self.decision and _decision_json(self.decision),
+            assertions=[assertion.to_json() for assertion in self.assertions],
         )
 
     @classmethod
@@ -78,6 +82,7 @@ class Content:
             follow_ups=tuple(data.get("followUps") or ()),
             max_turns=data.get("maxTurns"),
             decision=decision and Decision(decision.get("pattern"), decision.get("rubric"), decision.get("judgeModel")),
+            assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
         )
 
 

@@ -1,7 +1,8 @@
 """Scenario items from a CSV or JSONL text, line by line: what a line holds, or what is wrong with it.
 
-CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, and the bare name of a
-dimension that the definition has; an empty cell is a field that is not given. JSONL: an object per line.
+CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, the other fields of an item by
+their names (`assertions` is JSON, `personaIds` are separated by commas), and the bare name of a dimension that the
+definition has; an empty cell is a field that is not given. JSONL: an object per line.
 """
 
 import csv
@@ -87,9 +88,20 @@ class _Columns(tuple[_Column, ...]):
         return item
 
 
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "messages": lambda cell: _json(cell, "messages"),
+    "assertions": lambda cell: _json(cell, "assertions"),
+    "maxMessages": lambda cell: _json(cell, "maxMessages"),
+    "personaIds": lambda cell: [each.strip() for each in cell.split(",") if each.strip()],
+    "failureCriteriaMode": str.strip,
+}
+_FIELDS = frozenset({*_READERS, "prompt", "name", "instructions", "successCriteria", "failureCriteria"})
+_BEGINNINGS = frozenset({"prompt", "messages", "instructions"})
+
+
 def _put(item: dict[str, Any], column: _Column, cell: str) -> None:
     if column.key is None:
-        item[column.field] = _json(cell, "messages") if column.field == "messages" else cell
+        item[column.field] = _READERS[column.field](cell) if column.field in _READERS else cell
     else:
         value = _number(column.key, cell) if column.field == "dimensions" else cell
         item.setdefault(column.field, {})[column.key] = value
@@ -100,8 +112,8 @@ def _columns(header: list[str], dimensions: Mapping[str, str]) -> _Columns:
     for number, column in enumerate(columns):
         if column in columns[:number]:
             raise Wrong(f"the column {header[number].strip()} is there twice")
-    if not {"prompt", "messages"} & {column.field for column in columns}:
-        raise Wrong("the header must have a column prompt or messages")
+    if not _BEGINNINGS & {column.field for column in columns}:
+        raise Wrong("the header must have a column prompt, messages or instructions")
     return columns
 
 
@@ -110,7 +122,7 @@ def _column(name: str, dimensions: Mapping[str, str]) -> _Column:
     if key and kind in ("dimension", "metadata"):
         known = dimensions.get(normal_name(key), key.strip())
         return _Column("dimensions", known) if kind == "dimension" else _Column("metadata", key.strip())
-    if name in ("prompt", "messages", "name"):
+    if name in _FIELDS:
         return _Column(name)
     if normal_name(name) in dimensions:
         return _Column("dimensions", dimensions[normal_name(name)])

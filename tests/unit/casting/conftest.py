@@ -14,6 +14,7 @@ from shared.domain.scenarios import Scenario
 from shared.settings import Settings
 from shared.store import scenarios
 
+HTTP_CONFIG = {"request": "{question: message}", "reply": "answer"}
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
@@ -41,7 +42,13 @@ def connect(name: str = "agent", **headers: str) -> str:
     """The id of a new connector."""
     made = connectors.create(
         "acme",
-        {"name": name, "type": ConnectorType.HTTP, "base_url": "https://agent.test/v1", "headers": headers},
+        {
+            "name": name,
+            "type": ConnectorType.HTTP,
+            "base_url": "https://agent.test/v1",
+            "headers": headers,
+            "config": HTTP_CONFIG,
+        },
         NOW,
     )
     return made.item.id

@@ -7,7 +7,7 @@ import pytest
 from shared.casting import connectors
 from shared.domain.connectors import Connector, ConnectorType
 from shared.errors import Invalid, NotFound
-from tests.unit.casting.conftest import NOW, connect
+from tests.unit.casting.conftest import HTTP_CONFIG, NOW, connect
 
 LATER = NOW + timedelta(minutes=1)
 
@@ -34,8 +34,23 @@ def test_an_unknown_connector_is_not_found() -> None:
 
 def test_a_new_config_replaces_the_old_one() -> None:
     connector_id = connect()
-    connectors.change("acme", connector_id, {"config": {"path": "/a", "reply": "b"}}, LATER)
-    assert connectors.change("acme", connector_id, {"config": {"reply": "c"}}, LATER).item.config == {"reply": "c"}
+    connectors.change("acme", connector_id, {"config": {**HTTP_CONFIG, "path": "/ask"}}, LATER)
+    assert connectors.change("acme", connector_id, {"config": HTTP_CONFIG}, LATER).item.config == HTTP_CONFIG
+
+
+def test_what_is_wrong_with_a_config_is_named() -> None:
+    connector_id = connect()
+    with pytest.raises(Invalid) as refused:
+        connectors.change("acme", connector_id, {"config": {**HTTP_CONFIG, "reply": "answer["}}, LATER)
+    assert [error.field for error in refused.value.errors] == ["config.reply"]
+
+
+def test_a_connector_of_another_type_needs_another_config() -> None:
+    connector_id = connect()
+    with pytest.raises(Invalid, match=r"config\.reply"):
+        connectors.change("acme", connector_id, {"type": ConnectorType.LANGGRAPH}, LATER)
+    connectors.change("acme", connector_id, {"type": ConnectorType.LANGGRAPH, "config": None}, LATER)
+    assert connectors.get("acme", connector_id).config == {}
 
 
 def test_header_values_do_not_move_to_another_server() -> None:

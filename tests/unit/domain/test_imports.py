@@ -64,8 +64,8 @@ def test_a_score_must_be_a_number(cell: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "prompt or messages"),
-        ("name\nx\n", "prompt or messages"),
+        ("", "prompt, messages or instructions"),
+        ("name\nx\n", "prompt, messages or instructions"),
         ("prompt,colour\nx,red\n", "column colour is not known"),
         ("prompt,\nx,y\n", "(without a name)"),
         ("prompt,prompt\nx,y\n", "prompt is there twice"),

@@ -1,0 +1,99 @@
+"""What is asked and told about connectors."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from pydantic import AfterValidator, Field, field_validator
+
+from api.header_models import Headers, Names, Url, values_of
+from api.resource_models import ResourceName, not_null
+from api.shapes import Answer, Request, Time
+from shared.casting.connectors import ConnectorFields
+from shared.casting.kept import Kept
+from shared.definitions.items import Document
+from shared.domain.connectors import Connector, ConnectorType
+
+if TYPE_CHECKING:
+    from shared.providers.connectors.testing import Tried
+
+MAX_CONFIG_BYTES = 64 * 1024
+
+
+def _small(config: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(config)) > MAX_CONFIG_BYTES:
+        raise ValueError(f"must have at most {MAX_CONFIG_BYTES // 1024} KB")
+    return config
+
+
+Config = Annotated[
+    Document, AfterValidator(_small), Field(description="What it may hold depends on the type: see docs/connectors.md")
+]
+
+
+class ConnectorChange(Request):
+    """Fields that are left out stay as they are; null unsets headers and config. Both are replaced as a whole."""
+
+    name: ResourceName | None = None
+    type: ConnectorType | None = None
+    base_url: Annotated[
+        Url | None, Field(description="Another server than before needs the headers anew, or null for none")
+    ] = None
+    headers: Headers | None = None
+    config: Config | None = None
+
+    _keeps_what_it_needs = field_validator("name", "type", "base_url")(not_null)
+
+    def fields(self) -> ConnectorFields:
+        given = self.model_dump(exclude_unset=True)
+        if "headers" in given:
+            given["headers"] = values_of(self.headers)
+        return cast(ConnectorFields, given)
+
+
+class ConnectorRequest(ConnectorChange):
+    """An agent under test behind HTTP. The name is given once in a workspace, in any case."""
+
+    name: ResourceName
+    type: ConnectorType
+    base_url: Url
+
+
+class ConnectorAnswer(Answer):
+    id: str
+    name: str
+    type: ConnectorType
+    base_url: str
+    header_names: Names
+    config: dict[str, Any]
+    created_at: Time
+    updated_at: Time
+
+    @classmethod
+    def of(cls, kept: Kept[Connector]) -> "ConnectorAnswer":
+        connector = kept.item
+        return cls(
+            id=connector.id,
+            name=connector.name,
+            type=connector.type,
+            base_url=connector.base_url,
+            header_names=list(kept.header_names),
+            config=dict(connector.config),
+            created_at=kept.created_at,
+            updated_at=kept.updated_at,
+        )
+
+
+class ConnectorList(Answer):
+    items: list[ConnectorAnswer]
+    next_cursor: str | None
+
+
+class TriedAnswer(Answer):
+    ok: bool
+    latency_ms: int
+    reply: str | None
+    error: Annotated[str | None, Field(description="Why there was no reply")]
+
+    @classmethod
+    def of(cls, tried: "Tried") -> "TriedAnswer":
+        return cls(ok=tried.ok, latency_ms=tried.latency_ms, reply=tried.reply, error=tried.error)

@@ -1,0 +1,68 @@
+"""What is asked and told about personas."""
+
+from typing import Annotated, cast
+
+from pydantic import Field, StringConstraints, field_validator
+
+from api.header_models import Headers, Names, values_of
+from api.resource_models import ResourceName, not_null
+from api.shapes import Answer, Request, Time
+from shared.casting.kept import Kept
+from shared.casting.personas import PersonaFields
+from shared.domain.personas import Persona
+
+Description = Annotated[str, StringConstraints(strict=True, max_length=2_000)]
+Prompt = Annotated[str, StringConstraints(strict=True, max_length=20_000)]
+
+
+class PersonaChange(Request):
+    """Fields that are left out stay as they are, and null unsets them. Headers are replaced as a whole."""
+
+    name: ResourceName | None = None
+    description: Description | None = None
+    system_prompt: Annotated[Prompt | None, Field(description="Who the simulated user is, for the model behind it")] = (
+        None
+    )
+    headers: Annotated[Headers | None, Field(description="Go with each request to a connector")] = None
+
+    _keeps_a_name = field_validator("name")(not_null)
+
+    def fields(self) -> PersonaFields:
+        given = self.model_dump(exclude_unset=True)
+        if "headers" in given:
+            given["headers"] = values_of(self.headers)
+        return cast(PersonaFields, given)
+
+
+class PersonaRequest(PersonaChange):
+    """A simulated user. The name is given once in a workspace, in any case."""
+
+    name: ResourceName
+
+
+class PersonaAnswer(Answer):
+    id: str
+    name: str
+    description: str | None
+    system_prompt: str | None
+    header_names: Names
+    created_at: Time
+    updated_at: Time
+
+    @classmethod
+    def of(cls, kept: Kept[Persona]) -> "PersonaAnswer":
+        persona = kept.item
+        return cls(
+            id=persona.id,
+            name=persona.name,
+            description=persona.description,
+            system_prompt=persona.system_prompt,
+            header_names=list(kept.header_names),
+            created_at=kept.created_at,
+            updated_at=kept.updated_at,
+        )
+
+
+class PersonaList(Answer):
+    items: list[PersonaAnswer]
+    next_cursor: str | None

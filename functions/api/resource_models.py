@@ -1,0 +1,28 @@
+"""What personas, connectors and evals have in common."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, StringConstraints
+
+from shared.domain.documents import unfit
+from shared.store.resources import MAX_NAME_LENGTH
+
+
+def _fit(name: str) -> str:
+    if not name.strip():
+        raise ValueError("must not be blank")
+    if why := unfit(name):
+        raise ValueError(why)
+    return name
+
+
+def not_null[T](value: T | None) -> T:
+    """For what a change may leave out, and not unset."""
+    if value is None:
+        raise ValueError("must not be null")
+    return value
+
+
+ResourceName = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=MAX_NAME_LENGTH), AfterValidator(_fit)
+]
