@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test check fmt bench faults soak simulate build
+.PHONY: help ready run down test check fmt bench faults soak simulate build connectors
 
 help:
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 8
@@ -50,6 +50,9 @@ bench: ready ## measure: probes through the embedded cloud against a local model
 
 faults: ready ## fail every AWS call of a run, one at a time, and stop the cloud in the middle; starts a stack of its own
 	@$(BIN)/pytest tests/faults
+
+connectors: ready ## talk to agents' servers written by others; installs them below .cupel/connectors
+	@$(BIN)/pytest tests/connectors
 
 soak: ready ## steer 50 runs at random for SOAK_MINUTES (10) on the local stack; what is promised must hold in the end
 	@$(BIN)/cupel up

@@ -1,12 +1,15 @@
 """What a connector's config may hold, and that whoever saves one hears of everything else."""
 
+import re
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from shared.domain.connectors import ConnectorType
-from shared.providers.connectors.config import complaints
+from shared.providers.connectors.config import HttpConfig, LangGraphConfig, OpenAIConfig, complaints
 from shared.providers.connectors.expressions import found
+from tests.conftest import ROOT
 
 HTTP = {"request": "{q: message}", "reply": "answer"}
 
@@ -61,3 +64,12 @@ def test_every_complaint_is_told() -> None:
 def test_an_expression_that_cannot_be_applied_says_why(expression: str) -> None:
     with pytest.raises(ValueError, match="function"):
         found(expression, {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"), [("langgraph", LangGraphConfig), ("openai", OpenAIConfig), ("http", HttpConfig)]
+)
+def test_the_document_tells_every_field_of_a_config(kind: str, shape: type[BaseModel]) -> None:
+    section = (ROOT / "docs/connectors.md").read_text().split(f"## `{kind}`")[1].split("\n## ")[0]
+    told = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", " ".join(told))) == {field.alias for field in shape.model_fields.values()}

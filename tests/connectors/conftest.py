@@ -1,0 +1,35 @@
+"""Servers written by others, installed below .cupel/connectors: run only when asked for, by `make connectors`."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.providers import outside
+from tests.connectors.servers import KEY, langgraph_server, litellm_server
+
+_SLOW = ("test_langgraph_server.py", "test_openai_server.py")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    asked_for = any("tests/connectors" in argument for argument in config.args)
+    return True if collection_path.name in _SLOW and not asked_for else None
+
+
+@pytest.fixture(scope="module")
+def langgraph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with langgraph_server(tmp_path_factory.mktemp("langgraph")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def litellm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Its address and its key."""
+    with litellm_server(tmp_path_factory.mktemp("litellm")) as url:
+        yield f"{url}/v1", KEY
+
+
+@pytest.fixture(autouse=True)
+async def _closed() -> AsyncIterator[None]:
+    yield
+    await outside.close()

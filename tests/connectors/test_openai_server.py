@@ -1,0 +1,58 @@
+"""Conversations with a server of OpenAI's format that others wrote (LiteLLM's proxy), over the code that runs use."""
+
+import pytest
+
+from shared.domain.connectors import Connector, ConnectorType
+from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from shared.providers.account import Account
+from shared.providers.complete import complete
+from shared.providers.connectors.testing import try_out
+from shared.providers.errors import ProviderError
+
+
+def connector(server: tuple[str, str], model: str = "parrot") -> Connector:
+    url, key = server
+    config = {"model": model, "maxTokens": 20, "parameters": {"top_p": 0.5}}
+    return Connector("con_1", "c", ConnectorType.OPENAI, url, {"Authorization": f"Bearer {key}"}, config)
+
+
+async def ask(to: Connector) -> Reply:
+    account = Account("connector", to.base_url, connector=to, allow_private=True)
+    talk = (Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Hi"), Message(Role.USER, "And now?"))
+    return await complete(account, to.target, Conversation(talk, temperature=0.0), 30)
+
+
+async def failure(to: Connector) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        await ask(to)
+    return caught.value
+
+
+async def test_the_server_answers(litellm: tuple[str, str]) -> None:
+    reply = await ask(connector(litellm))
+    assert (reply.text, reply.model_version, reply.finish_reason) == ("A mock answer", "parrot", "stop")
+    assert reply.usage.input_tokens > 0
+    assert reply.usage.output_tokens > 0
+
+
+@pytest.mark.parametrize(("model", "code"), [("busy", ErrorCode.RATE_LIMITED), ("broken", ErrorCode.PROVIDER_ERROR)])
+async def test_an_error_of_the_server_is_tried_again(litellm: tuple[str, str], model: str, code: ErrorCode) -> None:
+    error = await failure(connector(litellm, model))
+    assert (error.code, error.retryable) == (code, True)
+
+
+async def test_a_model_that_is_not_there_is_not_tried_again(litellm: tuple[str, str]) -> None:
+    error = await failure(connector(litellm, "nobody"))
+    assert (error.code, error.retryable) == (ErrorCode.INVALID_REQUEST, False)
+    assert "nobody" in error.message
+
+
+async def test_a_wrong_key_is_not_tried_again_and_not_repeated(litellm: tuple[str, str]) -> None:
+    error = await failure(connector((litellm[0], "sk-which-is-wrong")))
+    assert not error.retryable
+    assert "sk-which-is-wrong" not in error.message
+
+
+async def test_a_trial_tells_the_reply(litellm: tuple[str, str]) -> None:
+    tried = await try_out(connector(litellm), allow_private=True, timeout_seconds=30)
+    assert (tried.ok, tried.reply) == (True, "A mock answer")
