@@ -11,6 +11,9 @@ from shared.errors import ClientError, Forbidden, NotFound, TooLarge
 
 PUBLIC = frozenset({("GET", "/v1/health"), ("GET", "/v1/openapi.json")})
 MAX_BODY_BYTES = 1024 * 1024
+MAX_IMPORT_BYTES = 5 * 1024 * 1024
+"""Whole files of others; a function takes at most 6 MB."""
+_IMPORTS = "/v1/imports/"
 _MAX_PATH = 512
 _READING = frozenset({"GET", "HEAD"})
 
@@ -30,8 +33,9 @@ def admit(request: APIGatewayProxyEventV2) -> None:
 
 def _check_body(request: APIGatewayProxyEventV2, body: str) -> None:
     size = len(body) * 3 // 4 if request.is_base64_encoded else len(body.encode(errors="replace"))
-    if size > MAX_BODY_BYTES:
-        raise TooLarge(f"a body may have at most {MAX_BODY_BYTES} bytes")
+    limit = MAX_IMPORT_BYTES if request.path.startswith(_IMPORTS) else MAX_BODY_BYTES
+    if size > limit:
+        raise TooLarge(f"a body may have at most {limit} bytes")
     content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise UnsupportedContentType("send the body as application/json")

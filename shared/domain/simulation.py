@@ -6,18 +6,20 @@ Each leaves a different mark, so that an analysis has something to find. With m 
 - `bold` answers 1 or 5 on m's side of the middle (a coin decides at the middle itself), 2 or 4 once in five: extremes.
 - `contrarian` answers 6 - m, give or take half a point: the ratings fall as the scores rise.
 - `flaky` fails one probe in ten and answers the others exactly as `steady` does.
+- `echo` answers what it was asked, word by word, whatever the scores: promptfoo's provider of that name.
 
 A case without dimensions gets an m of its own from its scenario, so that models can still be compared on it.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from random import Random
 
 from shared.domain.conversation import Conversation, Role
 
-MODELS = ("steady", "bold", "contrarian", "flaky")
+MODELS = ("steady", "bold", "contrarian", "flaky", "echo")
 FAILURE_RATE = 0.1
 LOWEST, HIGHEST, MIDDLE = 1.0, 5.0, 3.0
 DEFAULT_WORD = "Rating"
@@ -49,6 +51,8 @@ def _seeded(*parts: str | int) -> Random:
 
 
 def answer_of(model_name: str, conversation: Conversation) -> str:
+    if model_name == "echo":
+        return echo_of(conversation)
     mean = mean_score(conversation)
     rating = _RULES[model_name](mean, draw(model_name, conversation))
     scores = conversation.case.dimensions
@@ -60,6 +64,15 @@ def answer_of(model_name: str, conversation: Conversation) -> str:
         f"This is a simulated answer; no language model was asked. {seen}, "
         f"and the rule of sim/{model_name} makes that {rating}.\n\n{asked_word(conversation)}: {rating}"
     )
+
+
+def echo_of(conversation: Conversation) -> str:
+    """A prompt that is one text comes back as it is, a chat as the JSON of its messages."""
+    first, *more = conversation.messages
+    if first.role is Role.USER and not more:
+        return first.content
+    chat = [{"role": str(message.role), "content": message.content} for message in conversation.messages]
+    return json.dumps(chat, ensure_ascii=False, indent=2)
 
 
 def mean_score(conversation: Conversation) -> float:

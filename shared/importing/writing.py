@@ -1,0 +1,69 @@
+"""Writes what an import has read: definitions with their scenarios, after all of them have been checked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.definitions import catalog
+from shared.definitions.catalog import Labels
+from shared.definitions.contents import check
+from shared.errors import Invalid
+from shared.importing import datasets
+from shared.importing.documents import Unreadable
+from shared.importing.drafts import Draft, Report, Suite
+from shared.importing.files import GivenFiles
+from shared.store import scenarios
+
+
+@dataclass(frozen=True)
+class Made:
+    """A draft, and the id of the definition it became; None when nothing was to be written."""
+
+    draft: Draft
+    definition_id: str | None
+
+
+@dataclass(frozen=True)
+class Imported:
+    made: tuple[Made, ...]
+    repeats: int
+    temperature: float | None
+    report: Report
+
+
+@dataclass(frozen=True)
+class Order:
+    """What every import is told beside its text. A dry one writes nothing."""
+
+    workspace: str
+    now: datetime
+    dry: bool = False
+    folder: str | None = None
+
+
+def promptfoo(order: Order, config: str, files: dict[str, str]) -> Imported:
+    from shared.importing.promptfoo import read
+
+    return _write(order, lambda: read(config, GivenFiles(files)))
+
+
+def dataset(order: Order, text: str, kind: datasets.Format, name: str, scorer: datasets.Scorer | None) -> Imported:
+    return _write(order, lambda: datasets.read(text, kind, name, scorer))
+
+
+def _write(order: Order, read: Callable[[], Suite]) -> Imported:
+    try:
+        suite = read()
+    except Unreadable as error:
+        raise Invalid.field("content", str(error)) from error
+    for draft in suite.drafts:
+        check(dict(draft.content))
+    made = tuple(Made(draft, None if order.dry else _create(order, draft)) for draft in suite.drafts)
+    return Imported(made, suite.repeats, suite.temperature, suite.report)
+
+
+def _create(order: Order, draft: Draft) -> str:
+    labels = Labels(draft.name, order.folder, draft.tags)
+    definition = catalog.create(order.workspace, labels, draft.content, order.now)
+    scenarios.append(order.workspace, definition.head.id, draft.scenarios)
+    return definition.head.id
