@@ -2,7 +2,7 @@
 
 import typer
 
-from cupel.commands import control, export, providers, queue, run, schedules, show, stack, tokens
+from cupel.commands import control, export, imports, providers, queue, resources, run, schedules, show, stack, tokens
 from cupel.commands.failures import CommandGroup
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command()(show.runs)
 app.command()(show.show)
 app.command()(show.transcripts)
 app.command()(export.export)
+app.command("import")(imports.import_)
 app.command()(control.pause)
 app.command()(control.resume)
 app.command()(control.cancel)
@@ -29,6 +30,9 @@ app.command()(control.retry)
 app.command()(control.expand)
 app.command()(providers.models)
 app.add_typer(providers.app, name="providers")
+app.add_typer(resources.personas, name="personas")
+app.add_typer(resources.connectors, name="connectors")
+app.add_typer(resources.evals, name="evals")
 app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(tokens.app, name="tokens")

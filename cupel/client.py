@@ -4,13 +4,16 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import httpx
 
 from cupel.documents import Json
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, NotConnected, Problem
+
+type Collection = Literal["personas", "connectors", "evals"]
+"""What a workspace keeps under a name."""
 
 ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.2
@@ -91,6 +94,10 @@ class Client:
     def generation(self, definition_id: str, generation_id: str) -> Json:
         return self._get(f"/definitions/{definition_id}/scenarios/generations/{generation_id}")
 
+    def import_file(self, kind: str, order: Json) -> Json:
+        """`kind` is promptfoo, inspect, openai-evals, csv or jsonl: `{definitions, repeats, temperature, report}`."""
+        return self._send("POST", f"/imports/{kind}", order)
+
     def start_run(self, specification: Json) -> Json:
         """`{run, jobCount}`. Safe to repeat: every call has its own Idempotency-Key, the same in all its attempts."""
         return self._send("POST", "/runs", specification, idempotency_key=str(uuid.uuid4()))
@@ -122,6 +129,33 @@ class Client:
 
     def delete_schedule(self, schedule_id: str) -> None:
         self._send("DELETE", f"/schedules/{schedule_id}")
+
+    def kept(self, collection: Collection) -> Iterator[Json]:
+        """Newest first."""
+        return self._pages(f"/{collection}")
+
+    def kept_one(self, collection: Collection, resource_id: str) -> Json:
+        return self._get(f"/{collection}/{resource_id}")
+
+    def keep(self, collection: Collection, resource: Json) -> Json:
+        return self._send("POST", f"/{collection}", resource)
+
+    def change_kept(self, collection: Collection, resource_id: str, changes: Json) -> Json:
+        return self._send("PATCH", f"/{collection}/{resource_id}", changes)
+
+    def drop(self, collection: Collection, resource_id: str) -> None:
+        self._send("DELETE", f"/{collection}/{resource_id}")
+
+    def test_connector(self, connector_id: str) -> Json:
+        """`{ok, latencyMs, reply, error}`: what an agent says to one message."""
+        return self._send("POST", f"/connectors/{connector_id}/test")
+
+    def settings(self) -> Json:
+        """What runs are evaluated with unless they, or their eval, say otherwise."""
+        return self._get("/settings")
+
+    def configure(self, changes: Json) -> Json:
+        return self._send("PUT", "/settings", changes)
 
     def pause_run(self, run_id: str) -> Json:
         return self._send("POST", f"/runs/{run_id}/pause")

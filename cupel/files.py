@@ -1,4 +1,5 @@
-"""Definitions as YAML files: `name`, `folder?`, `tags?`, `content`, and either `scenarios` or `generate`.
+"""Definitions as YAML files: `name`, `folder?`, `tags?`, `content`, and either `scenarios` or `generate`; and bodies of
+other requests, as YAML or JSON.
 
 Only the outer shape is checked here, so that a mistake is told with its place in the file; the rules are the API's.
 """
@@ -7,6 +8,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -37,12 +39,17 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
+def read_body(path: Path) -> Json:
+    """What a request is to say, as it stands in the file."""
+    document = _parse(path, _read(path))
+    if not isinstance(document, dict):
+        raise WrongUse(f"{path}: must be a mapping")
+    return document
+
+
 def read_definition(path: Path) -> DefinitionFile:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise WrongUse(f"{path}: {error.strerror or error}") from error
-    document = _parse(path, content)
+    content = _read(path)
+    document = _known(path, _parse(path, content))
     tag = f"sha:{hashlib.sha256(content).hexdigest()[:12]}"
     tags = [*_list(path, document, "tags", str, "text"), tag]
     definition = {"name": _name(path, document), "tags": tags, "content": _content(path, document)}
@@ -51,7 +58,14 @@ def read_definition(path: Path) -> DefinitionFile:
     return DefinitionFile(definition, *_scenarios(path, document), tag)
 
 
-def _parse(path: Path, content: bytes) -> Json:
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise WrongUse(f"{path}: {error.strerror or error}") from error
+
+
+def _parse(path: Path, content: bytes) -> Any:
     try:
         document = yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader
         json.dumps(document, allow_nan=False)
@@ -62,6 +76,10 @@ def _parse(path: Path, content: bytes) -> Json:
         raise WrongUse(f"{path}: is not YAML text: {error}") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise WrongUse(f"{path}: holds a value that JSON does not have: {error}") from error
+    return document
+
+
+def _known(path: Path, document: Any) -> Json:
     if not isinstance(document, dict):
         raise WrongUse(f"{path}: must be a mapping with {', '.join(_KEYS)}")
     unknown = [str(key) for key in document if key not in _KEYS]

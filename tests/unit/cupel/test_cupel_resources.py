@@ -1,0 +1,109 @@
+"""`cupel personas`, `connectors` and `evals`, against the real API function."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from shared import loop
+from shared.providers import outside
+from shared.settings import Settings
+from tests.evaluating import define
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.cupel.fake_api import Cupel
+from tests.unit.cupel.test_against_the_api import through
+
+CONNECTOR = "name: Agent\ntype: langgraph\nbaseUrl: http://127.0.0.1:9\n"
+
+
+@pytest.fixture
+def client(cloud: Settings) -> Client:
+    api = ApiClient(None)
+    return Client("http://api.test", api.issue(), transport=through(api))
+
+
+@pytest.fixture
+def cupel(client: Client) -> Cupel:
+    client.close = lambda: None  # type: ignore[method-assign]
+
+    def invoke(*arguments: str) -> Result:
+        session = Session(connect=lambda: client)
+        return CliRunner().invoke(app, list(arguments), obj=session, catch_exceptions=False)
+
+    return invoke
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "body.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_persona_is_created_from_a_file(client: Client, cupel: Cupel, tmp_path: Path) -> None:
+    made = cupel("personas", "create", written(tmp_path, "name: Ada\nsystemPrompt: You are curt.\n"))
+    assert made.exit_code == 0, made.output
+    (persona,) = client.kept("personas")
+    assert (persona["name"], persona["systemPrompt"]) == ("Ada", "You are curt.")
+    assert persona["id"] in made.stdout
+
+
+def test_a_header_comes_from_a_variable(
+    client: Client, cupel: Cupel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_KEY", "s3cret")
+    made = cupel("connectors", "create", written(tmp_path, CONNECTOR), "--header-env", "X-Key=AGENT_KEY")
+    assert "s3cret" not in made.output
+    (connector,) = client.kept("connectors")
+    assert connector["headerNames"] == ["X-Key"]
+
+
+@pytest.mark.parametrize("given", ["X-Key", "X-Key=NOT_SET_ANYWHERE"])
+def test_a_header_needs_a_variable_that_is_set(cupel: Cupel, tmp_path: Path, given: str) -> None:
+    made = cupel("connectors", "create", written(tmp_path, CONNECTOR), "--header-env", given)
+    assert made.exit_code == 2
+    assert "--header-env" in made.stderr
+
+
+def test_a_file_that_is_no_mapping_is_refused(cupel: Cupel, tmp_path: Path) -> None:
+    made = cupel("personas", "create", written(tmp_path, "- Ada\n"))
+    assert made.exit_code == 2
+    assert "must be a mapping" in made.stderr
+
+
+def test_what_the_api_refuses_is_told_by_field(cupel: Cupel, tmp_path: Path) -> None:
+    made = cupel("evals", "create", written(tmp_path, "name: x\nmodel: nobody/x\nscenarioIds: [scn_x]\n"))
+    assert made.exit_code == 2
+    assert "model: unknown provider" in made.stderr
+
+
+def test_an_eval_is_shown_and_listed(client: Client, cupel: Cupel, tmp_path: Path) -> None:
+    scenario_ids = [scenario["id"] for scenario in client.scenarios(define(client, 3))]
+    body = json.dumps({"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids})
+    made = json.loads(cupel("evals", "create", written(tmp_path, body), "--json").stdout)
+    assert json.loads(cupel("evals", "show", made["id"]).stdout)["scenarioIds"] == scenario_ids
+    assert "sim/steady" in cupel("evals").stdout
+    assert [each["id"] for each in json.loads(cupel("evals", "--json").stdout)] == [made["id"]]
+
+
+def test_a_persona_is_changed_and_deleted(client: Client, cupel: Cupel, tmp_path: Path) -> None:
+    persona = client.keep("personas", {"name": "Ada"})
+    assert "Grace" in cupel("personas", "change", persona["id"], written(tmp_path, "name: Grace\n")).stdout
+    assert cupel("personas", "delete", persona["id"]).exit_code == 0
+    assert list(client.kept("personas")) == []
+
+
+def test_an_agent_without_a_reply_fails_the_command(client: Client, cupel: Cupel) -> None:
+    connector = client.keep("connectors", {"name": "a", "type": "langgraph", "baseUrl": "http://127.0.0.1:9"})
+    tried = cupel("connectors", "test", connector["id"])
+    loop.run(outside.close())
+    assert tried.exit_code == 1
+    assert "private" in tried.stdout
+
+
+def test_the_settings_of_a_workspace_are_read_and_set(client: Client) -> None:
+    client.configure({"judgeModel": "sim/judge"})
+    assert client.settings()["judgeModel"] == "sim/judge"
