@@ -1,5 +1,20 @@
-"""Definitions: their versions, forks and scenarios."""
+"""Definitions: their versions, forks and scenarios.
 
-from shared.definitions.contents import Resolved, resolve
+What is resolved lies in the store, which is loaded when it is asked for: the shapes of what people write are read
+without any cloud too (cupel/evaluating).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shared.definitions.contents import Resolved, resolve
 
 __all__ = ["Resolved", "resolve"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(name)
+    from shared.definitions import contents
+
+    return getattr(contents, name)

@@ -1,4 +1,7 @@
-"""Amazon Bedrock Converse over boto3, which is synchronous: each call has a thread for as long as it waits."""
+"""Amazon Bedrock Converse over boto3, which is synchronous: each call has a thread for as long as it waits.
+
+boto3 is loaded with the first call: who evaluates without AWS need not have it in memory.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -7,20 +10,6 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore import UNSIGNED
-from botocore.config import Config
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectionClosedError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    HTTPClientError,
-    NoCredentialsError,
-    PartialCredentialsError,
-    ReadTimeoutError,
-)
 from pydantic import BaseModel, ValidationError
 
 from shared.domain.conversation import Conversation, ErrorCode, Reply, Usage
@@ -30,13 +19,13 @@ from shared.providers.retry_after import retry_after_seconds
 from shared.providers.wire import CamelModel, filtered, given, key_of, schema_instruction, without_fence
 
 if TYPE_CHECKING:
+    from botocore.exceptions import BotoCoreError, ClientError
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
 MAX_THREADS = 128
 """Threads start as they are needed; the default executor would stop at six on a Lambda worker."""
 
 _FILTERED = frozenset({"guardrail_intervened", "content_filtered"})
-_NETWORK = (EndpointConnectionError, ConnectionClosedError, HTTPClientError)
 # Errors whose HTTP status alone does not say what is to be done.
 _CODES = {
     "ExpiredTokenException": ErrorCode.AUTH,
@@ -61,6 +50,10 @@ def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClien
 
 @lru_cache(maxsize=16)
 def _client(endpoint_url: str | None, key: str, timeout_seconds: float) -> "BedrockRuntimeClient":
+    import boto3
+    from botocore import UNSIGNED
+    from botocore.config import Config
+
     config = Config(
         connect_timeout=10,
         read_timeout=timeout_seconds,
@@ -103,6 +96,8 @@ async def call[T](
     client_for: ClientFor = client_for,
 ) -> T:
     """Raises `ProviderError`. A call given up on ends in its thread when boto3's own timeout comes."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
     try:
         client = client_for(account, timeout_seconds)
         return await asyncio.get_running_loop().run_in_executor(_threads(), work, client)
@@ -164,7 +159,7 @@ def parse(body: object, *, structured: bool = False) -> Reply:
     return Reply(without_fence(text) if structured else text, None, usage, reply.stop_reason)
 
 
-def _error_of_answer(error: ClientError, now: datetime) -> ProviderError:
+def _error_of_answer(error: "ClientError", now: datetime) -> ProviderError:
     name = error.response.get("Error", {}).get("Code", "")
     message = error.response.get("Error", {}).get("Message", "")
     metadata = error.response.get("ResponseMetadata", {})
@@ -174,9 +169,12 @@ def _error_of_answer(error: ClientError, now: datetime) -> ProviderError:
     return ProviderError(code, f"HTTP {status} {name}: {message}", retry_after)
 
 
-def _code_of_failure(error: BotoCoreError) -> ErrorCode:
-    if isinstance(error, NoCredentialsError | PartialCredentialsError):
+def _code_of_failure(error: "BotoCoreError") -> ErrorCode:
+    from botocore import exceptions as told
+
+    if isinstance(error, told.NoCredentialsError | told.PartialCredentialsError):
         return ErrorCode.AUTH
-    if isinstance(error, ConnectTimeoutError | ReadTimeoutError):
+    if isinstance(error, told.ConnectTimeoutError | told.ReadTimeoutError):
         return ErrorCode.TIMEOUT
-    return ErrorCode.NETWORK if isinstance(error, _NETWORK) else ErrorCode.INVALID_REQUEST
+    lost = isinstance(error, told.EndpointConnectionError | told.ConnectionClosedError | told.HTTPClientError)
+    return ErrorCode.NETWORK if lost else ErrorCode.INVALID_REQUEST
