@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -90,6 +89,8 @@ def _wrong_type(written: Any) -> str | None:
     if name in CODE:
         return f"{written} is not supported: Cupel runs no code out of assertions; a webhook can run yours"
     if name not in KINDS:
+        from difflib import get_close_matches  # only for who mistyped
+
         near = get_close_matches(name, KINDS, n=1)
         return f"there is no type {written!r}" + (f"; did you mean {near[0]}?" if near else "")
     if written.startswith(NOT) and not KINDS[name].may_negate:
@@ -136,10 +137,16 @@ def _of_parts(name: str, parts: Any, field: str, depth: int) -> Iterator[Complai
             yield Complaint(field, f"belongs to an {SET} only")
     elif not isinstance(parts, list) or not parts:
         yield Complaint(field, "must be a list of assertions")
-    elif depth == MAX_NESTING - 1 and any(isinstance(part, dict) and part.get("type") == SET for part in parts):
+    elif depth == MAX_NESTING - 1 and SET in map(_type_of, parts):
         yield Complaint(field, f"must not have sets in sets more than {MAX_NESTING} deep")
+    elif SELECT_BEST in map(_type_of, parts):
+        yield Complaint(field, f"must not have {SELECT_BEST}: it compares models, beside the sets of each")
     else:
         yield from _of_all(parts, field, depth + 1)
+
+
+def _type_of(part: Any) -> Any:
+    return part.get("type") if isinstance(part, dict) else None
 
 
 def _is_number(value: Any) -> bool:

@@ -6,7 +6,8 @@ import warnings
 from shared.domain.patterns import MAX_PATTERN_LENGTH, repeats_a_repetition
 
 _TOKEN = re.compile(
-    r"\\k<(?P<again>\w+)>|\\.|(?P<set>\[(?:\\.|[^\]\\])*\])|(?P<name>\(\?<(?![=!]))|(?P<end>\$)|.", re.DOTALL
+    r"\\k<(?P<again>\w+)>|\\.|(?P<set>\[(?:\\.|[^\]\\])*\])|(?P<name>\(\?<(?![=!]))|(?P<end>\$)|(?P<brace>\{(?=,))|.",
+    re.DOTALL,
 )
 _MULTILINE = re.compile(r"\(\?[a-ln-z]*m")
 _SETS = {"[]": r"(?!)", "[^]": r"[\s\S]"}
@@ -27,6 +28,8 @@ def _said(token: re.Match[str], end: str) -> str:
         return "(?P<"
     if token["end"]:
         return end
+    if token["brace"]:
+        return r"\{"
     if token["set"]:
         text = token["set"]
         # A bracket in a set is a warning in Python: it may begin a set of its own one day.

@@ -89,6 +89,7 @@ def test_an_assertion_survives_the_way_to_json_and_back(assertion: dict[str, Any
         ({"type": "webhook", "value": "https://a", "config": {"headers": {"a": 1}}}, "0.config.headers", "of texts"),
         ({"type": "assert-set", "assert": []}, "0.assert", "must be a list"),
         ({"type": "assert-set", "assert": [{"type": "equals"}]}, "0.assert.0.value", "is needed"),
+        ({"type": "assert-set", "assert": [{"type": "select-best", "value": "a"}]}, "0.assert", "compares models"),
     ],
 )
 def test_a_complaint_names_the_field_and_what_is_wrong(assertion: Any, field: str, words: str) -> None:
@@ -178,6 +179,8 @@ def test_what_is_no_variable_is_none(value: Any) -> None:
         ("(?<=a)(?<!b)c", "(?<=a)(?<!b)c"),
         ("[[]", r"[\[]"),
         ("[^]", r"[\s\S]"),
+        ("a{,3}", r"a\{,3}"),
+        ("a{1,3}", "a{1,3}"),
     ],
 )
 def test_an_expression_of_javascript_is_said_in_python(javascript: str, python: str) -> None:
