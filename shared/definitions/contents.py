@@ -1,19 +1,13 @@
-"""A definition's content at a version, put together from what it and its ancestors store; the check of a new one."""
+"""A definition's content at a version, put together from what it and its ancestors store."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from shared.definitions import assertions
-from shared.domain.connectors import PROVIDER as CONNECTOR
-from shared.domain.definitions import Content, Finding, Head, Version, errors_of, merge
-from shared.errors import FieldError, Invalid, NotFound
-from shared.providers import PROVIDERS
+from shared.definitions.checking import as_field as as_field
+from shared.definitions.checking import check as check
+from shared.domain.definitions import Content, Head, Version, merge
+from shared.errors import NotFound
 from shared.store import definitions
-
-_OF_MODELS = tuple(name for name in PROVIDERS if name != CONNECTOR)
-MAX_CONTENT_BYTES = 256 * 1024
-"""As it is stored, in ASCII. An item of the table holds 400 KB."""
 
 
 class Resolved(NamedTuple):
@@ -57,22 +51,3 @@ def parent_of(workspace: str, parent: Version) -> Head:
     if head is None:
         raise NotFound(f"there is no definition {parent.definition_id}")
     return head
-
-
-def check(data: Mapping[str, Any]) -> Content:
-    """The content that this JSON is; Invalid names each field below `content` that breaks a rule."""
-    if len(json.dumps(data)) > MAX_CONTENT_BYTES:
-        raise Invalid.field("content", f"must have at most {MAX_CONTENT_BYTES // 1024} KB")
-    _refuse(assertions.errors_of(data.get("assertions") or (), "content.assertions"))
-    content = Content.from_json(data)
-    _refuse(tuple(map(as_field, errors_of(content, _OF_MODELS))))
-    return content
-
-
-def _refuse(errors: tuple[FieldError, ...]) -> None:
-    if errors:
-        raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors[:5]), errors)
-
-
-def as_field(finding: Finding) -> FieldError:
-    return FieldError(f"content.{finding.field}".rstrip("."), finding.message)
