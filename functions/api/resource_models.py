@@ -5,14 +5,14 @@ from typing import Annotated
 from pydantic import AfterValidator, StringConstraints
 
 from shared.domain.documents import unfit
-from shared.store.resources import MAX_NAME_LENGTH
+from shared.store.resources import MAX_NAME_LENGTH, is_name
 
 
 def _fit(name: str) -> str:
-    if not name.strip():
-        raise ValueError("must not be blank")
     if why := unfit(name):
         raise ValueError(why)
+    if not is_name(name):
+        raise ValueError("must not be blank, nor much longer than it looks")
     return name
 
 

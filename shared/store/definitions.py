@@ -87,7 +87,7 @@ def get(workspace: str, definition_id: str) -> Head:
 def heads(workspace: str, definition_ids: Iterable[str]) -> dict[str, Head]:
     """Those that there are and that are not deleted, by id."""
     wanted = [(keys.definition(workspace, definition_id), _HEAD) for definition_id in definition_ids]
-    found = (_to_head(item) for item in HeadItem.batch_get(wanted))
+    found = (_to_head(item) for item in HeadItem.batch_get(wanted, consistent_read=True))
     return {head.id: head for head in found if not head.deleted_at}
 
 

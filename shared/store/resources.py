@@ -21,7 +21,8 @@ from shared.store import keys
 from shared.store.table import Item, Newest, code_of, connection
 
 MAX_NAME_LENGTH = 100
-"""Folded it is a sort key, which may have 1,024 bytes."""
+_MAX_NAME_BYTES = 1_024
+"""Of a sort key, which a name is when it is folded."""
 _SORT_KEY = "resource"
 
 
@@ -135,6 +136,11 @@ def listed(workspace: str, kind: Kind, limit: int, cursor: str | None) -> Page[R
 def folded(name: str) -> str:
     """Names that differ in case, in spaces or in how an accent is encoded are the same name."""
     return " ".join(unicodedata.normalize("NFC", name).split()).casefold()
+
+
+def is_name(name: str) -> bool:
+    """Whether there is something to see, and the table can hold it. Some characters grow when they are folded."""
+    return 0 < len(folded(name).encode()) <= _MAX_NAME_BYTES
 
 
 def _is_as(before: Resource) -> Any:

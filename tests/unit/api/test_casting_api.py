@@ -135,6 +135,7 @@ def test_an_address_is_http_without_credentials(client: Client, url: str) -> Non
         ("personas", {"name": " "}, "name"),
         ("personas", {"name": "x" * 101}, "name"),
         ("personas", {"name": "\ud800"}, "name"),
+        ("personas", {"name": "\U0001d160" * 100}, "name"),
         ("personas", {"name": None}, "name"),
         ("personas", {"nickname": "x"}, "nickname"),
         ("connectors", {"type": "smtp"}, "type"),
