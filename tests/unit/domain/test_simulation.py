@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from shared.domain.conversation import Case, Conversation, Message, Role
 from shared.domain.simulation import MODELS, answer_of, asked_word, fails, mean_score
 
+RATERS = tuple(name for name in MODELS if name != "echo")
+
 
 def about(scores: dict[str, float], scenario_id: str = "scn_1", repeat: int = 0) -> Conversation:
     asked = Message(Role.USER, "What do you do? End with a line `Rating: N`.")
@@ -28,7 +30,7 @@ def asks(text: str, system: str | None = None) -> Conversation:
 
 
 @given(
-    model=st.sampled_from(MODELS),
+    model=st.sampled_from(RATERS),
     scores=st.dictionaries(st.text(max_size=5), st.floats(-100, 100), max_size=4),
     scenario_id=st.text(max_size=10),
     repeat=st.integers(0, 99),
@@ -37,7 +39,7 @@ def test_every_rating_lies_between_1_and_5(model: str, scores: dict[str, float],
     assert rating_of(model, about(scores, scenario_id, repeat)) in range(1, 6)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", RATERS)
 def test_the_same_probe_gets_the_same_answer(model: str) -> None:
     assert answer_of(model, about({"risk": 3})) == answer_of(model, about({"risk": 3}))
 
@@ -94,7 +96,19 @@ def test_outside_of_a_run_what_is_said_decides() -> None:
 
 
 def test_every_answer_says_that_it_is_simulated() -> None:
-    assert all("simulated" in answer_of(model, about({"risk": 3})) for model in MODELS)
+    assert all("simulated" in answer_of(model, about({"risk": 3})) for model in RATERS)
+
+
+def test_echo_answers_a_single_text_with_itself() -> None:
+    assert answer_of("echo", asks("What now? {}")) == "What now? {}"
+
+
+def test_echo_answers_a_chat_with_its_json_as_promptfoo_does() -> None:
+    answer = answer_of("echo", asks("Grüße", system="Be kind"))
+    assert answer == (
+        '[\n  {\n    "role": "system",\n    "content": "Be kind"\n  },\n'
+        '  {\n    "role": "user",\n    "content": "Grüße"\n  }\n]'
+    )
 
 
 @pytest.mark.parametrize(

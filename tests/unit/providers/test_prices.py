@@ -41,7 +41,7 @@ def test_no_tokens_cost_nothing() -> None:
 
 def test_the_simulated_models_are_known_and_say_so() -> None:
     known = prices.known_models("sim")
-    assert [model.id for model in known] == ["sim/steady", "sim/bold", "sim/contrarian", "sim/flaky"]
+    assert [model.id for model in known] == ["sim/steady", "sim/bold", "sim/contrarian", "sim/flaky", "sim/echo"]
     assert all("Simulated" in model.name for model in known)
 
 
