@@ -63,7 +63,8 @@ async def score(assertions: Sequence[Assertion], evidence: Evidence, panel: Pane
     """
     ledger: Ledger = []
     external, results = await _together(_ask_outside(evidence, panel), _results(assertions, evidence, panel, ledger))
-    return Scored((*results, *external.results), sum(ledger, Spend()), external.note)
+    outside = external.results if external else ()
+    return Scored((*results, *outside), sum(ledger, Spend()), external and external.note)
 
 
 def asks_a_model(assertion: Assertion) -> bool:

@@ -1,0 +1,228 @@
+"""Every check that asks nobody, by what it passes and what it fails; `not-…` is the opposite."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.assertion_rules import KINDS, SET, complaints
+from shared.domain.assertions import Assertion, AssertionResult
+from shared.domain.evaluation import Evaluation
+from shared.judging.asking import Grader
+from shared.judging.panel import Panel
+from shared.scoring.evidence import Evidence
+from shared.scoring.judgements import JUDGEMENTS
+from shared.scoring.score import CHECKS, score
+
+PERSON = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}}}
+DATED = {"properties": {"at": {"format": "date-time"}}}
+
+
+def nobody(model: str) -> Grader:
+    raise AssertionError(f"{model} is not to be asked")
+
+
+PANEL = Panel(Evaluation(), nobody)
+
+
+async def check(written: dict[str, Any], output: str = "", **more: Any) -> AssertionResult:
+    assert complaints([written]) == ()
+    scored = await score([Assertion.from_json(written)], Evidence(output, **more), PANEL)
+    return scored.results[0]
+
+
+# type, value, threshold, an output that passes, one that fails
+CASES: list[tuple[str, Any, float | None, str, str]] = [
+    ("equals", "Paris", None, "Paris", "paris"),
+    ("equals", 42, None, "42", "42.0"),
+    ("equals", 42.0, None, "42", "42.0"),
+    ("equals", True, None, "true", "True"),
+    ("equals", {"a": [1, True]}, None, '{"a": [1.0, true]}', '{"a": [1, 1]}'),
+    ("equals", {"a": 1}, None, '{"a": 1}', "not JSON"),
+    ("equals", [1, 2], None, "[1,2]", "[1]"),
+    ("contains", "cat", None, "a cat", "a Cat"),
+    ("contains", 42, None, "it is 42.", "it is 43"),
+    ("icontains", "CAT", None, "a cat", "a dog"),
+    ("contains-any", "cat, dog", None, "a dog", "a bird"),
+    ("contains-any", ["a, b"], None, "has a, b", "has a"),
+    ("icontains-any", ["CAT", "DOG"], None, "a dog", "a bird"),
+    ("contains-all", 'cat,"d, g"', None, "cat d, g", "cat"),
+    ("icontains-all", ["CAT", "DOG"], None, "a dog, a cat", "a dog"),
+    ("starts-with", "Dear", None, "Dear Ada", "My dear"),
+    ("regex", r"^\d{3}$", None, "123", "123\n"),
+    ("regex", r"(?<=no )way", None, "no way", "away"),
+    ("regex", r"(?i)^yes\b", None, "YES!", "yesterday"),
+    ("is-json", None, None, "[1]", "[1"),
+    ("is-json", PERSON, None, '{"name": "Ada"}', '{"name": "ada"}'),
+    ("is-json", '{"type": "array"}', None, "[]", "{}"),
+    ("is-json", DATED, None, '{"at": "2026-01-01T00:00:00Z"}', '{"at": "2026-01-01"}'),
+    ("is-json", {"properties": {"u": {"format": "uri"}}}, None, '{"u": "https://a.b/c"}', '{"u": "a b"}'),
+    ("is-json", {"$schema": "https://json-schema.org/draft/2020-12/schema", "prefixItems": [{"type": "string"}]}, None,
+     '["a"]', "[1]"),
+    ("contains-json", None, None, 'so: {"a": 1}.', "so: [1] {a}"),
+    ("contains-json", PERSON, None, '{"name": 1} {"name": "Ada"}', '{"name": "ada"} {"x": {"name": "Ada"}}'),
+    ("is-xml", None, None, "<a><b/></a>", "<a><b></a>"),
+    ("is-xml", None, None, "<!DOCTYPE a SYSTEM 'a.dtd'><a/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"),
+    ("is-xml", "order.item, order.id", None, "<order><id/><item/></order>", "<order><id/></order>"),
+    ("is-xml", ["a.b.1.c"], None, "<a><b/><b><c/></b></a>", "<a><b><c/></b></a>"),
+    ("is-xml", {"requiredElements": ["x:a.b"]}, None, "<x:a xmlns:x='u'><x:b/></x:a>", "<a/>"),
+    ("contains-xml", None, None, "look: <b>1</b>!", "1 < 2 and <b> 3 > 2"),
+    ("contains-xml", ["b.c"], None, "<b/> <br> <b><c/></b>", "<b/> and <c/>"),
+    ("levenshtein", "kitten", None, "sitting", "a different text"),
+    ("levenshtein", "kitten", 2, "mitten", "sitting"),
+    ("levenshtein", "", 1, "a", "ab"),
+    ("word-count", 3, None, " one two\nthree ", "one two"),
+    ("word-count", "3", None, "one two three", "one"),
+    ("word-count", {"min": 2}, None, "one two", "one"),
+    ("word-count", {"max": 1}, None, "one", "one two"),
+    ("word-count", {"min": 1, "max": 2}, None, "one", "one two three"),
+    ("rouge-n", "The cat sat on the mat", None, "the cat sat on a mat", "a dog ran"),
+    ("rouge-n", "one two", 0.5, "one three", "three four"),
+    ("bleu", "the cat sat on the mat", None, "the cat sat on the mat", "the dog sat"),
+    ("bleu", ["a b c d e", "the cat sat on the mat"], 0.9, "The cat sat on the mat", "a b"),
+    ("is-refusal", None, None, "I’m sorry, but I can't help with that.", "Sure: here it is."),
+    ("is-refusal", None, None, "Well. As an AI, I have no opinion.", "An AI has none."),
+    ("is-refusal", None, None, " \n", "no"),
+]  # fmt: skip
+
+
+def written(kind: str, value: Any, threshold: float | None) -> dict[str, Any]:
+    fields = {"type": kind, "value": value, "threshold": threshold}
+    return {name: field for name, field in fields.items() if field is not None}
+
+
+@pytest.mark.parametrize(("kind", "value", "threshold", "good", "bad"), CASES)
+async def test_a_check_passes_what_it_should(
+    kind: str, value: Any, threshold: float | None, good: str, bad: str
+) -> None:
+    assertion = written(kind, value, threshold)
+    assert (await check(assertion, good)).passed is True
+    assert (await check(assertion, bad)).passed is False
+
+
+@pytest.mark.parametrize(("kind", "value", "threshold", "good", "bad"), CASES)
+async def test_its_opposite_fails_what_it_passes(
+    kind: str, value: Any, threshold: float | None, good: str, bad: str
+) -> None:
+    assertion = written(f"not-{kind}", value, threshold)
+    assert (await check(assertion, good)).passed is False
+    assert (await check(assertion, bad)).passed is True
+
+
+@given(st.sampled_from(CASES), st.text() | st.sampled_from([case[3] for case in CASES]))
+async def test_an_opposite_passes_when_the_other_fails_and_scores_what_it_lacks(case: Any, output: str) -> None:
+    kind, value, threshold, _, _ = case
+    plain = await check(written(kind, value, threshold), output)
+    opposite = await check(written(f"not-{kind}", value, threshold), output)
+    assert opposite.passed is not plain.passed
+    assert plain.score is not None
+    assert opposite.score == 1 - plain.score
+    assert 0 <= plain.score <= 1
+
+
+@pytest.mark.parametrize(
+    ("assertion", "more", "passed"),
+    [
+        ({"type": "latency", "threshold": 100}, {"latency_ms": 100}, True),
+        ({"type": "latency", "threshold": 100}, {"latency_ms": 101}, False),
+        ({"type": "not-latency", "threshold": 100}, {"latency_ms": 101}, True),
+        ({"type": "cost", "threshold": 0.01}, {"cost_usd": 0.01}, True),
+        ({"type": "cost", "threshold": 0.01}, {"cost_usd": 0.011}, False),
+        ({"type": "finish-reason", "value": "stop"}, {"finish_reason": "end_turn"}, True),
+        ({"type": "finish-reason", "value": "length"}, {"finish_reason": "MAX_TOKENS"}, True),
+        ({"type": "finish-reason", "value": "end_turn"}, {"finish_reason": "STOP"}, True),
+        ({"type": "finish-reason", "value": "stop"}, {"finish_reason": "length"}, False),
+    ],
+)
+async def test_what_an_answer_took_is_compared(assertion: dict[str, Any], more: dict[str, Any], passed: bool) -> None:
+    assert (await check(assertion, "answer", **more)).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("assertion", "output", "error"),
+    [
+        ({"type": "latency", "threshold": 1}, "", "it is not known how long the model took"),
+        ({"type": "cost", "threshold": 1}, "", "no price is known for the model"),
+        ({"type": "not-finish-reason", "value": "stop"}, "", "the provider does not tell"),
+        ({"type": "contains", "value": "{{nothing}}"}, "", "there is no variable nothing"),
+        ({"type": "regex", "value": "({{word}}"}, "", "its value is not a regular expression"),
+        ({"type": "is-json", "value": "{{word}}"}, "{}", "its value must be a JSON Schema"),
+        ({"type": "not-is-json", "value": {"$ref": "#/nowhere"}}, "{}", "the schema refers to what is not in it"),
+        ({"type": "is-json", "value": {"format": 3}}, "{}", "the schema is none"),
+    ],
+)
+async def test_what_cannot_be_computed_is_an_error_and_no_fail(
+    assertion: dict[str, Any], output: str, error: str
+) -> None:
+    result = await check(assertion, output, variables={"word": "a"})
+    assert (result.passed, result.score, result.tag) == (None, None, None)
+    assert result.error is not None
+    assert error in result.error
+
+
+async def test_an_expression_that_takes_for_ever_is_given_up() -> None:
+    result = await check({"type": "regex", "value": "^(a|a)*$"}, "a" * 40 + "b")
+    assert result.error == "the expression took longer than 0.5 s on this output"
+
+
+async def test_a_value_is_filled_in_from_the_variables() -> None:
+    assert (await check({"type": "equals", "value": "{{city}}"}, "Paris", variables={"city": "Paris"})).passed is True
+
+
+async def test_a_result_tells_the_weight_the_metric_and_the_tag_of_a_failure() -> None:
+    result = await check({"type": "is-json", "weight": 2, "metric": "form"}, "no")
+    assert (result.type, result.weight, result.metric, result.tag) == ("is-json", 2, "form", "FORMAT_ERROR")
+    assert (await check({"type": "is-json"}, "{}")).tag is None
+
+
+async def test_reasons_say_what_was_found() -> None:
+    assert (
+        await check({"type": "contains-all", "value": "a,b"}, "a")
+    ).reason == 'the output has "a"; the output lacks "b"'
+    assert (await check({"type": "word-count", "value": {"min": 1, "max": 2}}, "")).reason == (
+        "the output has 0 words; 1 to 2 are asked for"
+    )
+    assert (
+        await check({"type": "levenshtein", "value": "abc"}, "abcd")
+    ).reason == "the edit distance is 1; the limit is 5"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "parts", "passed", "mean"),
+    [
+        (None, [("a", 1), ("b", 1)], True, 1.0),
+        (None, [("a", 1), ("x", 1)], False, 0.5),
+        (0.5, [("a", 1), ("x", 1)], True, 0.5),
+        (0.5, [("a", 1), ("x", 2)], False, 1 / 3),
+        (None, [("a", 1), ("x", 0)], True, 1.0),
+    ],
+)
+async def test_a_set_passes_as_a_whole_or_by_its_threshold(
+    threshold: float | None, parts: list[tuple[str, float]], passed: bool, mean: float
+) -> None:
+    inner = [{"type": "contains", "value": value, "weight": weight} for value, weight in parts]
+    result = await check({"type": SET, "assert": inner, "threshold": threshold}, "a b")
+    assert (result.passed, result.score) == (passed, pytest.approx(mean))
+    assert [part.type for part in result.parts] == ["contains", "contains"]
+
+
+async def test_a_set_with_what_cannot_be_computed_cannot_be_computed() -> None:
+    inner = [{"type": "contains", "value": "a"}, {"type": "cost", "threshold": 1}]
+    result = await check({"type": SET, "assert": inner}, "a")
+    assert (result.passed, result.error) == (None, "could not be computed: cost: no price is known for the model")
+
+
+async def test_a_set_in_which_nothing_weighs_weighs_nothing() -> None:
+    result = await check({"type": SET, "assert": [{"type": "equals", "value": "a", "weight": 0}]}, "a")
+    assert (result.passed, result.weight) == (None, 0)
+
+
+async def test_outputs_made_to_be_slow_are_not() -> None:
+    for output in ("{" * 100_000, '{"a":' * 30_000, "<a>" * 30_000, "<a " * 30_000):
+        for kind in ("contains-json", "contains-xml", "is-json", "is-xml", "is-refusal"):
+            assert (await check({"type": kind}, output)).passed is False
+
+
+def test_every_kind_is_computed_somewhere() -> None:
+    assert set(CHECKS) | set(JUDGEMENTS) | {SET, "select-best"} == set(KINDS)
