@@ -1,0 +1,34 @@
+"""docs/assertions.md tells of exactly the types there are."""
+
+import json
+import re
+
+import pytest
+
+from shared.domain.assertion_rules import KINDS, complaints
+from tests.conftest import ROOT
+
+DOCUMENT = (ROOT / "docs/assertions.md").read_text()
+TABLE = DOCUMENT.partition("| type | value |")[2].partition("\n\n")[0]
+ROWS = {
+    cells[0].strip("` "): [cell.strip() for cell in cells]
+    for line in TABLE.splitlines()[2:]
+    if (cells := line.strip("|").split("|"))
+}
+
+
+def test_the_table_has_every_type_and_no_other() -> None:
+    assert list(ROWS) == list(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_default_threshold_is_told(kind: str) -> None:
+    threshold = KINDS[kind].threshold
+    expected = "required" if KINDS[kind].needs_threshold else "" if threshold is None else f"{threshold:g}"
+    assert ROWS[kind][3] == expected
+
+
+def test_the_example_is_accepted() -> None:
+    example = re.search(r"```json\n(\[.*?\])\n```", DOCUMENT, re.DOTALL)
+    assert example
+    assert complaints(json.loads(example[1])) == ()
