@@ -80,6 +80,7 @@ class Titan:
         self.asked: list[Any] = []
 
     def invoke_model(self, *, modelId: str, body: bytes) -> dict[str, Any]:  # noqa: N803 - boto3's word
+        assert modelId.startswith("amazon.titan-embed")
         self.asked.append(json.loads(body))
         answer = {"embedding": [1.0, 0.5], "inputTextTokenCount": 3, "embeddingsByType": {"float": [1.0, 0.5]}}
         return {"body": BytesIO(json.dumps(answer).encode())}
