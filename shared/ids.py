@@ -2,6 +2,7 @@
 
 import secrets
 import time
+import uuid
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32
 _LENGTH = 26
@@ -12,3 +13,8 @@ def new_id(prefix: str) -> str:
     number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
     digits = [_ALPHABET[(number >> (5 * place)) & 31] for place in reversed(range(_LENGTH))]
     return f"{prefix}_{''.join(digits)}"
+
+
+def thread_id(run_id: str, index: int, generation: int) -> str:
+    """How an agent knows a probe's conversation: the same wherever it goes on, another once it is retried."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"cupel:{run_id}:{index}:{generation}"))

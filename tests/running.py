@@ -1,9 +1,11 @@
 """A run as the capability starts it, without definition and API: for tests of what comes after."""
 
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from shared import loop
 from shared.domain.conversation import Message, Role
 from shared.domain.plan import Plan
 from shared.domain.runs import Run
@@ -11,6 +13,8 @@ from shared.domain.sampling import sample
 from shared.domain.scenarios import Scenario
 from shared.ids import new_id
 from shared.messages import DispatchOrder, ProbeSlice, RunRef
+from shared.probing.worker import Worker
+from shared.runs import dispatch
 from shared.settings import settings
 from shared.store import keys, queues, runs, scenarios, snapshots
 from shared.store.queues import Delivery
@@ -83,3 +87,12 @@ def waiting(url: str) -> list[str]:
     while found := queues.receive(url, 10):
         bodies += [delivery.body for delivery in found]
     return bodies
+
+
+def carry_out(run: Run, provider: str = "sim") -> None:
+    """Dispatches the run and holds all its probes, as the functions would."""
+    dispatch.carry_out(order_of(run), NOW, lambda: 600.0)
+    url = settings().probe_queue_url(provider)
+    while found := queues.receive(url, 10):
+        worker = Worker(provider, time.time() + 600.0, linger_seconds=0)
+        assert loop.run(worker.run(found)) == []

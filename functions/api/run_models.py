@@ -4,8 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from api.result_models import ResultAnswer
 from api.shapes import Answer, Request, Time
 from shared.domain.conversation import ErrorCode
+from shared.domain.evaluation import Evaluation
 from shared.domain.runs import Event, EventType, Priority, ProbeStatus, Progress, RunStatus
 from shared.domain.transcripts import ProbeError
 from shared.runs.probes import ProbeView
@@ -17,9 +19,19 @@ Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
 Model = Annotated[str, Field(min_length=3, max_length=256, description="provider/name")]
 
 
+Url = Annotated[str, Field(min_length=8, max_length=2_000, pattern="^https?://")]
+
+
 class ConfigRequest(Request):
     temperature: Annotated[float, Field(strict=True, ge=0, le=2)] | None = None
     max_turns: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
+    judge_model: Annotated[Model | None, Field(description="Judges by criteria and assertions")] = None
+    persona_model: Annotated[Model | None, Field(description="Plays the user; the judge does when left out")] = None
+    embedding_model: Annotated[Model | None, Field(description="For assertions of type similar")] = None
+    evaluator_url: Annotated[Url | None, Field(description="An evaluator that is asked for results too")] = None
+
+    def evaluation(self) -> Evaluation:
+        return Evaluation(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)
 
 
 class RunRequest(Request):
@@ -43,6 +55,7 @@ class RunRequest(Request):
             repeats=self.repeats,
             temperature=self.config.temperature,
             max_turns=self.config.max_turns,
+            evaluation=self.config.evaluation(),
         )
 
 
@@ -62,6 +75,10 @@ class ConfigAnswer(Answer):
     repeats: int
     temperature: float | None
     max_turns: int | None
+    judge_model: str | None
+    persona_model: str | None
+    embedding_model: str | None
+    evaluator_url: str | None
     definition_snapshot: Annotated[
         dict[str, Any] | None, Field(description="Null in lists and where a run was just started")
     ]
@@ -98,6 +115,9 @@ class RunAnswer(Answer):
     definition_version: int
     experiment_id: str | None
     schedule_id: Annotated[str | None, Field(description="The schedule that started it")]
+    eval_id: Annotated[str | None, Field(description="The eval it is a run of")]
+    execution_id: Annotated[int | None, Field(description="Which start of an eval in this workspace")]
+    playground: bool
     status: RunStatus
     pause_reason: str | None
     priority: Priority
@@ -123,6 +143,9 @@ class RunAnswer(Answer):
             definition_version=run.definition_version,
             experiment_id=run.experiment_id,
             schedule_id=run.schedule_id,
+            eval_id=run.eval_id,
+            execution_id=run.execution_id,
+            playground=run.playground,
             status=run.status,
             pause_reason=run.pause_reason,
             priority=run.priority,
@@ -148,6 +171,10 @@ def _config(view: RunView) -> ConfigAnswer:
         repeats=run.plan.repeats,
         temperature=run.temperature,
         max_turns=run.max_turns,
+        judge_model=run.evaluation.judge_model,
+        persona_model=run.evaluation.persona_model,
+        embedding_model=run.evaluation.embedding_model,
+        evaluator_url=run.evaluation.evaluator_url,
         definition_snapshot=view.definition_snapshot,
     )
 
@@ -174,25 +201,42 @@ class ProbeErrorAnswer(Answer):
 
 
 class ProbeAnswer(Answer):
+    id: str
+    run_id: str
     index: int
     status: ProbeStatus
     scenario_id: str
     model_id: str
+    persona_id: str | None
     repeat: int
+    thread_id: Annotated[str, Field(description="How an agent knows the conversation; new on retry")]
+    latency_ms: Annotated[int | None, Field(description="Spent in calls of the target")]
+    result: ResultAnswer | None
     error: ProbeErrorAnswer | None
     attempts: Annotated[list[ProbeErrorAnswer], Field(description="Its errors before it was retried, oldest first")]
 
     @classmethod
     def of(cls, view: ProbeView) -> "ProbeAnswer":
-        return cls(
-            index=view.index,
-            status=view.status,
-            scenario_id=view.scenario_id,
-            model_id=view.model_id,
-            repeat=view.repeat,
-            error=ProbeErrorAnswer.of(view.error) if view.error else None,
-            attempts=[ProbeErrorAnswer.of(error) for error in view.attempts],
-        )
+        return cls(**cls.fields_of(view))
+
+    @staticmethod
+    def fields_of(view: ProbeView) -> dict[str, Any]:
+        transcript = view.transcript
+        return {
+            "id": view.id,
+            "run_id": view.run.id,
+            "index": view.index,
+            "status": view.status,
+            "scenario_id": view.scenario_id,
+            "model_id": view.model_id,
+            "persona_id": view.persona_id,
+            "repeat": view.repeat,
+            "thread_id": view.thread_id,
+            "latency_ms": view.held.duration_ms if view.held else None,
+            "result": ResultAnswer.of(transcript.result) if transcript else None,
+            "error": ProbeErrorAnswer.of(view.error) if view.error else None,
+            "attempts": [ProbeErrorAnswer.of(error) for error in view.attempts],
+        }
 
 
 class ProbeList(Answer):

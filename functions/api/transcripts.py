@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from pydantic import Field
 
 from api.caller import caller
+from api.result_models import ResultAnswer, ScoringAnswer, SpendAnswer, UsageAnswer, VerdictAnswer
 from api.shapes import Answer, Cursor, Limit, Time
 from shared.clock import utc_now
 from shared.domain.conversation import Role
@@ -26,17 +27,6 @@ class ContentAnswer(Answer):
     messages: list[MessageAnswer]
 
 
-class UsageAnswer(Answer):
-    input_tokens: int
-    output_tokens: int
-
-
-class ResultAnswer(Answer):
-    success: bool
-    score: float | None
-    reason: str | None
-
-
 class TranscriptAnswer(Answer):
     id: str
     run_id: str
@@ -44,18 +34,25 @@ class TranscriptAnswer(Answer):
     scenario_id: str
     model_id: str
     model_version: str | None
+    persona_id: str | None
+    finish_reason: str | None
     definition_snapshot: dict[str, Any] | None
     content: Annotated[ContentAnswer | None, Field(description="Null once it has expired")]
     turn_count: int
     token_count: int
     usage: UsageAnswer
+    judge: Annotated[SpendAnswer, Field(description="What judging this has used; no part of usage and costUsd")]
+    persona: Annotated[SpendAnswer, Field(description="What playing its user has used")]
     duration_ms: int
     cost_usd: Annotated[float | None, Field(description="Null for a model without a known price")]
     decision_code: str | None
     decision_text: str | None
     summarized_at: Time | None
     summary_error: Annotated[str | None, Field(description="Why the judge gave no decision")]
-    result: ResultAnswer | None
+    verdict: Annotated[VerdictAnswer | None, Field(description="The judge's last, by the criteria")]
+    scoring: Annotated[ScoringAnswer | None, Field(description="By criteria and assertions")]
+    result: Annotated[ResultAnswer | None, Field(description="Null where nothing was judged or it could not be")]
+    corrected: Annotated[bool, Field(description="Whether a person gave the result")]
     created_at: Time
     last_accessed_at: Time | None
     content_expires_at: Time | None
@@ -92,26 +89,33 @@ def get(transcript_id: str) -> TranscriptAnswer:
 
 
 def _answer(view: TranscriptView) -> TranscriptAnswer:
-    kept, summary = view.transcript, view.transcript.summary
+    kept, summary, dialogue = view.transcript, view.transcript.summary, view.transcript.dialogue
     return TranscriptAnswer(
         id=view.id,
         run_id=view.run_id,
         probe_index=kept.probe_index,
         scenario_id=kept.scenario_id,
         model_id=kept.model_id,
-        model_version=kept.model_version,
+        model_version=dialogue.model_version,
+        persona_id=kept.persona_id,
+        finish_reason=dialogue.finish_reason,
         definition_snapshot=view.definition_snapshot,
         content=_content(view),
-        turn_count=kept.turn_count,
-        token_count=kept.usage.total,
-        usage=UsageAnswer(input_tokens=kept.usage.input_tokens, output_tokens=kept.usage.output_tokens),
-        duration_ms=kept.duration_ms,
-        cost_usd=kept.cost_usd,
+        turn_count=dialogue.turns,
+        token_count=dialogue.usage.total,
+        usage=UsageAnswer(input_tokens=dialogue.usage.input_tokens, output_tokens=dialogue.usage.output_tokens),
+        judge=SpendAnswer.of(dialogue.judge),
+        persona=SpendAnswer.of(dialogue.persona),
+        duration_ms=dialogue.duration_ms,
+        cost_usd=dialogue.cost_usd,
         decision_code=summary.decision_code if summary else None,
         decision_text=summary.decision_text if summary else None,
         summarized_at=summary.summarized_at if summary else None,
         summary_error=summary.error if summary else None,
-        result=ResultAnswer(**vars(kept.result)) if kept.result else None,
+        verdict=VerdictAnswer.of(dialogue.verdict) if dialogue.verdict else None,
+        scoring=ScoringAnswer.of(kept.scoring) if kept.scoring else None,
+        result=ResultAnswer.of(kept.result),
+        corrected=kept.correction is not None,
         created_at=kept.created_at,
         last_accessed_at=kept.last_accessed_at,
         content_expires_at=kept.content_expires_at,

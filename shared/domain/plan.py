@@ -1,8 +1,9 @@
 """A probe is arithmetic, not a row: which conversation an index of a run stands for.
 
-A plan has one segment of scenarios from the start and one more per expansion. Inside a segment the order is target,
-scenario, persona, repeat (the last runs fastest), so that the probes of one target, and with it of one provider, lie
-next to each other; a later segment starts where the earlier ones end, so that an index never changes its meaning.
+A plan has one segment of cases from the start and one more per expansion. A case is a scenario with one
+of its personas, or with none. Inside a segment the order is target, case, repeat (the last runs fastest), so that the
+probes of one target, and with it of one provider, lie next to each other; a later segment starts where the earlier
+ones end, so that an index never changes its meaning.
 """
 
 from collections.abc import Iterator
@@ -15,11 +16,10 @@ MAX_PROBES = 1_000_000
 
 
 class Probe(NamedTuple):
-    """Positions on the plan's axes; `scenario` counts in the run's selection, not in the definition."""
+    """Positions on the plan's axes; `case` counts in the run's selection, not in the definition."""
 
-    scenario: int
+    case: int
     target: int
-    persona: int
     repeat: int
 
 
@@ -27,57 +27,49 @@ class Probe(NamedTuple):
 class Plan:
     targets: tuple[str, ...]
     segments: tuple[int, ...]
-    personas: int = 1
+    """Cases of each."""
     repeats: int = 1
 
     @property
-    def scenarios(self) -> int:
+    def cases(self) -> int:
         return sum(self.segments)
 
     @property
     def total(self) -> int:
-        return self.scenarios * len(self.targets) * self._each
-
-    @property
-    def _each(self) -> int:
-        """Probes of one scenario and one target."""
-        return self.personas * self.repeats
+        return self.cases * len(self.targets) * self.repeats
 
     def probe(self, index: int) -> Probe:
         if not 0 <= index < self.total:
             raise IndexError(index)
-        for first_scenario, count, base in self._segments():
+        for first_case, count, base in self._segments():
             within = index - base
-            if within < count * len(self.targets) * self._each:
-                target, rest = divmod(within, count * self._each)
-                scenario, rest = divmod(rest, self._each)
-                persona, repeat = divmod(rest, self.repeats)
-                return Probe(first_scenario + scenario, target, persona, repeat)
+            if within < count * len(self.targets) * self.repeats:
+                target, rest = divmod(within, count * self.repeats)
+                case, repeat = divmod(rest, self.repeats)
+                return Probe(first_case + case, target, repeat)
         raise IndexError(index)
 
     def index(self, probe: Probe) -> int:
-        for first_scenario, count, base in self._segments():
-            scenario = probe.scenario - first_scenario
-            if scenario < count:
-                offset = (probe.target * count + scenario) * self._each
-                return base + offset + probe.persona * self.repeats + probe.repeat
+        for first_case, count, base in self._segments():
+            case = probe.case - first_case
+            if case < count:
+                return base + (probe.target * count + case) * self.repeats + probe.repeat
         raise IndexError(probe)
 
     def target_ranges(self, target: int) -> tuple[range, ...]:
         """The indexes of one target, ascending: one range per segment."""
-        size = self._each
         return tuple(
-            range(base + target * count * size, base + (target + 1) * count * size)
+            range(base + target * count * self.repeats, base + (target + 1) * count * self.repeats)
             for _, count, base in self._segments()
         )
 
-    def scenario_indexes(self, scenario: int) -> tuple[int, ...]:
-        """The indexes of one scenario over all targets, personas and repeats, ascending."""
-        first = (self.index(Probe(scenario, target, 0, 0)) for target in range(len(self.targets)))
-        return tuple(index for start in first for index in range(start, start + self._each))
+    def case_indexes(self, case: int) -> tuple[int, ...]:
+        """The indexes of one case over all targets and repeats, ascending."""
+        first = (self.index(Probe(case, target, 0)) for target in range(len(self.targets)))
+        return tuple(index for start in first for index in range(start, start + self.repeats))
 
     def _segments(self) -> Iterator[tuple[int, int, int]]:
-        """(first scenario, scenarios, first index) of each segment."""
+        """(first case, cases, first index) of each segment."""
         starts = accumulate(self.segments, initial=0)
-        for first_scenario, count in zip(starts, self.segments, strict=False):
-            yield first_scenario, count, first_scenario * len(self.targets) * self._each
+        for first_case, count in zip(starts, self.segments, strict=False):
+            yield first_case, count, first_case * len(self.targets) * self.repeats

@@ -1,9 +1,10 @@
 """The states of a run and the only moves between them. The store repeats each guard as a write condition."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from shared.domain.evaluation import Evaluation
 from shared.domain.plan import Plan
 
 
@@ -164,6 +165,12 @@ class Run:
     experiment_id: str | None = None
     schedule_id: str | None = None
     """The schedule that started it; None when a person or a program did."""
+    eval_id: str | None = None
+    execution_id: int | None = None
+    """Counts the workspace's runs of evals."""
+    playground: bool = False
+    """One scenario that somebody tries out."""
+    evaluation: Evaluation = field(default_factory=Evaluation)
     temperature: float | None = None
     max_turns: int | None = None
     pause_reason: str | None = None

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.domain.conversation import ErrorCode, Message, Usage
+from shared.domain.conversation import ErrorCode, Message
+from shared.domain.dialogue import Dialogue
+from shared.domain.scoring import Scoring
 
 
 @dataclass(frozen=True)
@@ -27,22 +29,34 @@ class Result:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A completed probe. `duration_ms` is spent in model calls; `cost_usd` is None where no price is known."""
+    """A completed probe."""
 
     probe_index: int
     scenario_id: str
     model_id: str
-    model_version: str | None
-    messages: tuple[Message, ...]
-    turn_count: int
-    usage: Usage
-    duration_ms: int
-    cost_usd: float | None
     created_at: datetime
+    dialogue: Dialogue
+    persona_id: str | None = None
+    generation: int = 1
+    """Of the run, when the probe was held."""
     summary: Summary | None = None
-    result: Result | None = None
+    scoring: Scoring | None = None
+    correction: Result | None = None
+    """What a person said instead."""
     content_expires_at: datetime | None = None
     last_accessed_at: datetime | None = None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return self.dialogue.messages
+
+    @property
+    def result(self) -> Result | None:
+        """None where nothing was to be judged, and where it could not be."""
+        scoring = self.scoring
+        if self.correction is not None or scoring is None or scoring.success is None:
+            return self.correction
+        return Result(scoring.success, scoring.score, scoring.reason)
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,8 @@ class ProbeError:
     message: str
     attempts: int
     created_at: datetime
+    persona_id: str | None = None
+    generation: int = 1
 
 
 type Outcome = Transcript | ProbeError

@@ -6,17 +6,16 @@ from collections import deque
 from collections.abc import Callable
 from itertools import count
 
-from shared.accounts import account
 from shared.clock import utc_now
 from shared.domain.barrier import FANOUT, Node
 from shared.domain.claims import Claim, divide
-from shared.domain.definitions import Content
 from shared.domain.runs import Action, IllegalMove, Run, RunStatus
 from shared.errors import AppError, Conflict, Invalid
 from shared.messages import ProbeSlice
+from shared.probing.setting import setting_of
 from shared.probing.watch import Watch
-from shared.probing.work import Setting, Work
-from shared.store import barrier, outcomes, runs, snapshots
+from shared.probing.work import Work
+from shared.store import barrier, outcomes, runs
 from shared.store.queues import Delivery
 
 LOOK_AGAIN_SECONDS = 10.0
@@ -50,7 +49,7 @@ class Intake:
             raise
 
     def _claim(self, piece: ProbeSlice, delivery: Delivery, run: Run) -> Work:
-        setting = _setting(run, piece)
+        setting = setting_of(run, piece)
         for index in piece.indexes:
             setting.scenario(index)  # Reads their pages, which are kept: the event loop must not wait for them.
         if run.status is RunStatus.PENDING:
@@ -74,12 +73,6 @@ def _check(piece: ProbeSlice, run: Run) -> None:
         raise Invalid.field("indexes", f"must be probes of leaf {piece.leaf} of the run")
     if len({run.plan.targets[run.plan.probe(index).target].partition("/")[0] for index in piece.indexes}) > 1:
         raise Invalid.field("indexes", "must be probes of one provider")
-
-
-def _setting(run: Run, piece: ProbeSlice) -> Setting:
-    snapshot = snapshots.get(run.snapshot_key)
-    provider = run.plan.targets[run.plan.probe(piece.indexes[0]).target].partition("/")[0]
-    return Setting(run, snapshot, Content.from_json(snapshot.definition), account(run.workspace, provider))
 
 
 def _start(piece: ProbeSlice) -> None:

@@ -26,8 +26,8 @@ class Tally:
         for outcome in outcomes:
             self.probes += 1
             if isinstance(outcome, Transcript):
-                self.input_tokens += outcome.usage.input_tokens
-                self.output_tokens += outcome.usage.output_tokens
-                self.spent_usd += outcome.cost_usd or 0.0
+                self.input_tokens += outcome.dialogue.usage.input_tokens
+                self.output_tokens += outcome.dialogue.usage.output_tokens
+                self.spent_usd += outcome.dialogue.cost_usd or 0.0
             else:
                 self.errors[outcome.code] += 1

@@ -3,45 +3,9 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-from shared.domain.definitions import Content
-from shared.domain.runs import Run
-from shared.domain.scenarios import Scenario
-from shared.messages import ProbeSlice, RunRef
-from shared.probing.talk import Task
-from shared.providers.account import Account
+from shared.messages import ProbeSlice
+from shared.probing.setting import Setting
 from shared.store.queues import Delivery
-from shared.store.snapshots import Snapshot
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What the probes of a slice have in common."""
-
-    run: Run
-    snapshot: Snapshot
-    content: Content
-    account: Account
-
-    def scenario(self, index: int) -> Scenario:
-        return self.snapshot.scenario(self.run.plan.probe(index).scenario)
-
-    def task(self, index: int) -> Task:
-        probe = self.run.plan.probe(index)
-        return Task(
-            ref=RunRef(self.run.workspace, self.run.id),
-            generation=self.run.generation,
-            index=index,
-            scenario=self.scenario(index),
-            content=self.content,
-            temperature=self.run.temperature,
-            max_turns=self.run.max_turns,
-            repeat=probe.repeat,
-            seed=self.run.sample_seed,
-        )
-
-    def model(self, index: int) -> str:
-        return self.run.plan.targets[self.run.plan.probe(index).target]
-
 
 ASKED = "asked to wait"
 """By the provider: such hand-ons are counted."""

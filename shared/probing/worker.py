@@ -20,15 +20,15 @@ from pydantic import ValidationError
 from shared.clock import utc_now
 from shared.domain.governor import Limits
 from shared.domain.runs import Priority
-from shared.domain.transcripts import Outcome, ProbeError
+from shared.domain.transcripts import Outcome
 from shared.errors import AppError
 from shared.messages import ProbeSlice
 from shared.probing.committer import EVERY_SECONDS, Committer, Finished, backoff_seconds
 from shared.probing.governing import Place, Share
 from shared.probing.intake import Intake
-from shared.probing.talk import hold
+from shared.probing.judges import Judges
+from shared.probing.memory import Checkpoints
 from shared.probing.tally import Tally
-from shared.probing.turn import Halted, Target
 from shared.probing.watch import Watch
 from shared.probing.work import ASKED, Work
 from shared.providers.complete import Attempt
@@ -37,6 +37,8 @@ from shared.settings import settings
 from shared.store import queues
 from shared.store.clients import AWS_ERRORS
 from shared.store.queues import Delivery
+from shared.turns.talk import hold
+from shared.turns.turn import Halted, Target
 
 MOST_CONCURRENT = 50
 """Conversations of one invocation."""
@@ -80,6 +82,7 @@ class Worker:
         self._is_dry = False
         self._wake = asyncio.Event()
         self._rng = Random()  # noqa: S311 - jitter
+        self._judges = Judges(self._rng)
         self._refused: list[Delivery] = []
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
@@ -234,20 +237,23 @@ class Worker:
 
     async def _hold(self, work: Work, index: int, attempt: Attempt) -> Outcome | None:
         """The probe's outcome, or None when it was postponed or its run is not open any more."""
+        model, may_call = work.setting.model(index), partial(self._may_call, work.piece)
         target = Target(
-            account=work.setting.account,
-            model=work.setting.model(index),
+            account=work.setting.account_of(model),
+            model=model,
             call_timeout_seconds=settings().call_timeout_seconds,
             rng=self._rng,
             on_retry=self._on_retry,
-            may_call=partial(self._may_call, work.piece),
+            may_call=may_call,
             attempt=attempt,
         )
         days = settings().transcript_retention_days
         kept_for = timedelta(days=days) if days else None
+        task = work.setting.task(index, self._judges.panel(work.setting, may_call))
+        memory = Checkpoints(work.piece.run, index, work.setting.run.generation)
         try:
             async with asyncio.timeout(self._last_commit_at - self._clock()):
-                return await hold(work.setting.task(index), target, utc_now, kept_for)
+                return await hold(task, target, memory, utc_now, kept_for)
         except PleaseWait as wait:
             return self._postponed(work, index, wait)
         except TimeoutError:
@@ -264,10 +270,7 @@ class Worker:
         if work.piece.handoffs < MOST_HANDOFFS:
             work.postpone(index, wait.retry_after_seconds, ASKED)
             return None
-        task = work.setting.task(index)
-        return ProbeError(
-            index, task.scenario.id, work.setting.model(index), wait.code, wait.detail, wait.attempts, utc_now()
-        )
+        return work.setting.given_up(index, wait, utc_now())
 
     def _finish(self, work: Work, index: int, probe: "asyncio.Task[Outcome | None]") -> None:
         self._shares[work.piece.workspace].end()

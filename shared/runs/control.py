@@ -16,6 +16,7 @@ from shared.errors import Conflict, Invalid
 from shared.ids import new_id
 from shared.messages import RunRef
 from shared.runs import dispatch
+from shared.runs.cases import Cases, cases
 from shared.store import barrier, keys, runs, snapshots
 
 
@@ -61,11 +62,14 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
     _check_move(run, Action.REOPEN)
     before = snapshots.get(run.snapshot_key)
     added = grow(before.manifest.total, run.sample_percentage, percentage, run.sample_seed)
-    plan = replace(run.plan, segments=(*run.plan.segments, len(added))) if added else run.plan
+    known = Cases(before.selection, before.personas, before.cast)
+    grown = cases(workspace, before.manifest, added, before=known)
+    more = len(grown.selection) - len(before.selection)
+    plan = replace(run.plan, segments=(*run.plan.segments, more)) if more else run.plan
     if plan.total > MAX_PROBES:
         raise Invalid(f"this run would have {plan.total:,} probes; at most {MAX_PROBES:,} are possible")
     key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
-    snapshots.put(key, replace(before, selection=(*before.selection, *added)))
+    snapshots.put(key, replace(before, **grown._asdict()))
     data: dict[str, object] = {"samplePercentage": percentage, "total": plan.total}
     return _reopen(run, now, data, retry=None, plan=plan, sample_percentage=percentage, snapshot_key=key)
 

@@ -64,6 +64,7 @@ def listed(
     definition_id: str | None = None,
     experiment_id: str | None = None,
     schedule_id: str | None = None,
+    eval_id: str | None = None,
     status: RunStatus | None = None,
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
@@ -74,6 +75,7 @@ def listed(
         definition_id=definition_id,
         experiment_id=experiment_id,
         schedule_id=schedule_id,
+        eval_id=eval_id,
         status=status,
         limit=limit,
         cursor=cursor,
@@ -165,13 +167,12 @@ def starting_at(ranges: Sequence[range], start: int) -> list[range]:
 
 def _of_scenario(run: Run, scenario_id: str, ranges: Sequence[range]) -> Iterator[Outcome]:
     """The outcomes of one scenario within these ranges, ascending."""
-    position = snapshots.get(run.snapshot_key).position(scenario_id)
-    if position is None:
-        return
-    indexes = [index for index in run.plan.scenario_indexes(position) if any(index in span for span in ranges)]
+    cases = snapshots.get(run.snapshot_key).cases(scenario_id)
+    found = sorted(index for case in cases for index in run.plan.case_indexes(case))
+    indexes = [index for index in found if any(index in span for span in ranges)]
     for batch in batched(indexes, _BATCH, strict=False):
-        found = outcomes.get_many(RunRef(run.workspace, run.id), batch)
-        yield from (found[index] for index in batch if index in found)
+        held = outcomes.get_many(RunRef(run.workspace, run.id), batch)
+        yield from (held[index] for index in batch if index in held)
 
 
 def _view(run: Run, transcript: Transcript, now: datetime) -> TranscriptView:

@@ -1,25 +1,28 @@
 """Starting a run: everything is checked before anything is written, and what is written is one transaction."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from secrets import randbelow
 from typing import NamedTuple, Self
 
 import orjson
 
-from shared.accounts import account
+from shared.casting import evals
+from shared.casting.settings import evaluation_of
 from shared.definitions import Resolved, resolve
+from shared.domain.evaluation import Evaluation
 from shared.domain.plan import MAX_PROBES, Plan
 from shared.domain.runs import Priority, Run
 from shared.domain.sampling import sample
 from shared.domain.scenarios import Manifest
-from shared.errors import Conflict, FieldError, Invalid
+from shared.errors import Conflict, Invalid
 from shared.ids import new_id
 from shared.messages import RunRef
-from shared.providers import PROVIDERS
 from shared.runs import dispatch
-from shared.store import keys, runs, scenarios, snapshots, starts
+from shared.runs.cases import cases
+from shared.runs.checking import check_spec
+from shared.store import counters, keys, runs, scenarios, snapshots, starts
 from shared.store.snapshots import Snapshot
 from shared.store.starts import Stand
 
@@ -41,6 +44,14 @@ class RunSpec:
     repeats: int = 1
     temperature: float | None = None
     max_turns: int | None = None
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    """Over that of the eval, and that over the workspace's."""
+    scenario_ids: tuple[str, ...] = ()
+    """These alone, in the definition's order; all when there are none."""
+    persona_ids: tuple[str, ...] | None = None
+    """Instead of each scenario's own."""
+    eval_id: str | None = None
+    playground: bool = False
 
     def to_text(self) -> str:
         return orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS).decode()
@@ -48,7 +59,17 @@ class RunSpec:
     @classmethod
     def from_text(cls, text: str) -> Self:
         told = orjson.loads(text)
-        return cls(**{**told, "models": tuple(told["models"]), "priority": Priority(told["priority"])})
+        chosen = told["persona_ids"]
+        return cls(
+            **told
+            | {
+                "models": tuple(told["models"]),
+                "priority": Priority(told["priority"]),
+                "evaluation": Evaluation(**told["evaluation"]),
+                "scenario_ids": tuple(told["scenario_ids"]),
+                "persona_ids": None if chosen is None else tuple(chosen),
+            }
+        )
 
 
 class Started(NamedTuple):
@@ -70,6 +91,8 @@ def start(workspace: str, spec: RunSpec, idempotency_key: str | None, now: datet
         reservation = starts.reserve(workspace, idempotency_key, spec.to_text(), run.id, now)
         if reservation is None:
             raise _in_flight()
+    if spec.eval_id is not None:
+        run = replace(run, execution_id=counters.next_execution_id(workspace))
     snapshots.put(run.snapshot_key, snapshot)
     created = runs.create(run, {"total": run.plan.total}, reservation)
     dispatch.ask(created)
@@ -101,14 +124,31 @@ def _in_flight() -> Conflict:
 def _plan(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
     definition = resolve(workspace, spec.definition_id)
     manifest = scenarios.manifest(workspace, spec.definition_id)
-    _check(workspace, spec, manifest)
+    evaluation = _evaluation(workspace, spec)
+    check_spec(workspace, spec, evaluation, manifest)
     seed = randbelow(_SEEDS) if spec.sample_seed is None else spec.sample_seed
-    selection = sample(manifest.total, spec.sample_percentage, seed)
-    plan = Plan(spec.models, (len(selection),), repeats=spec.repeats)
+    found = cases(workspace, manifest, _positions(spec, manifest, seed), spec.persona_ids)
+    plan = Plan(spec.models, (len(found.selection),), repeats=spec.repeats)
     if plan.total > MAX_PROBES:
         raise Invalid(f"this run would have {plan.total:,} probes; at most {MAX_PROBES:,} are possible")
-    snapshot = Snapshot(definition.content.to_json(), manifest, tuple(selection))
-    return _run(workspace, spec, definition, plan, seed, now), snapshot
+    snapshot = Snapshot(definition.content.to_json(), manifest, **found._asdict())
+    return replace(_run(workspace, spec, definition, plan, seed, now), evaluation=evaluation), snapshot
+
+
+def _evaluation(workspace: str, spec: RunSpec) -> Evaluation:
+    """What the run is told comes before what its eval has, and that before what the workspace has set."""
+    kept = evals.get(workspace, spec.eval_id).evaluation if spec.eval_id else Evaluation()
+    return spec.evaluation.over(kept).over(evaluation_of(workspace))
+
+
+def _positions(spec: RunSpec, manifest: Manifest, seed: int) -> Sequence[int]:
+    if not spec.scenario_ids:
+        return sample(manifest.total, spec.sample_percentage, seed)
+    found = scenarios.positions(manifest, spec.scenario_ids)
+    for number, each in enumerate(spec.scenario_ids):
+        if each not in found:
+            raise Invalid.field(f"scenarioIds.{number}", f"the definition has no scenario {each} any more")
+    return sorted(found.values())
 
 
 def _run(workspace: str, spec: RunSpec, definition: Resolved, plan: Plan, seed: int, now: datetime) -> Run:
@@ -127,49 +167,8 @@ def _run(workspace: str, spec: RunSpec, definition: Resolved, plan: Plan, seed: 
         priority=spec.priority,
         experiment_id=spec.experiment_id,
         schedule_id=spec.schedule_id,
+        eval_id=spec.eval_id,
+        playground=spec.playground,
         temperature=spec.temperature,
         max_turns=spec.max_turns,
     )
-
-
-def _check(workspace: str, spec: RunSpec, manifest: Manifest) -> None:
-    errors = [*_range_errors(spec), *_model_errors(workspace, spec.models)]
-    if not manifest.total:
-        errors.append(FieldError("definitionId", "has no scenarios yet: add, generate or import some first"))
-    if errors:
-        raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors), tuple(errors))
-
-
-def _range_errors(spec: RunSpec) -> list[FieldError]:
-    errors = []
-    if not 1 <= spec.sample_percentage <= 100:
-        errors.append(FieldError("samplePercentage", "must be from 1 to 100"))
-    if not 1 <= spec.repeats <= 100:
-        errors.append(FieldError("repeats", "must be from 1 to 100"))
-    return errors
-
-
-def _model_errors(workspace: str, models: Sequence[str]) -> list[FieldError]:
-    if not models:
-        return [FieldError("models", "must name at least one model, such as openai/gpt-5-mini")]
-    errors = []
-    for number, model in enumerate(models):
-        message = "is named twice" if model in models[:number] else _model_error(workspace, model)
-        if message:
-            errors.append(FieldError(f"models.{number}", message))
-    return errors
-
-
-def _model_error(workspace: str, model: str) -> str | None:
-    name, slash, rest = model.partition("/")
-    provider = PROVIDERS.get(name)
-    if provider is None or not slash or not rest:
-        return f"must be provider/name with one of the providers {', '.join(PROVIDERS)}"
-    access = account(workspace, name)
-    if not access.enabled:
-        return f"provider {name} is disabled"
-    if provider.needs_key and not access.api_key:
-        return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
-    if not access.base_url and name == "custom":
-        return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
-    return None

@@ -31,3 +31,7 @@ def get_json(key: str) -> Any:
     except client.exceptions.NoSuchKey:
         raise NotFound(f"there is no object {key}") from None
     return orjson.loads(gzip.decompress(reply["Body"].read()))
+
+
+def delete(key: str) -> None:
+    clients.s3().delete_object(Bucket=settings().bucket_name, Key=key)

@@ -12,6 +12,10 @@ pk                                   sk                    item
 <ws>#run#<id>#probes#<block>         <index>               outcomes: transcripts and errors of 1,000 probes
 <ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
 <ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last complete turn
+<ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   which answer is the best; `run` is the scoring of the run itself
+<ws>#run#<id>#scorings               <scoringId>           scorings beside the run's own
+<ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
+<ws>#run#<id>#scores#<scoring>       <leaf>                how many results a slice of theirs has
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
@@ -24,11 +28,14 @@ pk                                   sk                    item
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without the secret
 token#<sha256>                       token                 from a secret to its workspace and role
 active                               <ws>#<runId>          runs that are not over
+rescoring                            <ws>#<runId>#<id>     scorings that are not over
 outbox                               <runId>#<epoch>       dispatches that have not been carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
 `<ws>#evals`, sorted by `<createdAt>#<id>`.
 """
+
+from collections.abc import Iterator
 
 from shared.domain.barrier import Node
 from shared.messages import RunRef
@@ -71,12 +78,34 @@ def probe(index: int) -> str:
     return f"{index:07d}"
 
 
+def blocks(indexes: range) -> Iterator[range]:
+    """The part of these that lies in one partition, for each partition in turn."""
+    for first in range(indexes.start - indexes.start % PROBES_PER_BLOCK, indexes.stop, PROBES_PER_BLOCK):
+        yield range(max(first, indexes.start), min(first + PROBES_PER_BLOCK, indexes.stop))
+
+
 def attempts(ref: RunRef, index: int) -> str:
     return f"{run(ref)}#attempts#{index // PROBES_PER_BLOCK}"
 
 
 def turns(ref: RunRef, index: int) -> str:
     return f"{run(ref)}#turns#{index // PROBES_PER_BLOCK}"
+
+
+def contests(ref: RunRef, scoring: str, index: int) -> str:
+    return f"{run(ref)}#contests#{scoring}#{index // PROBES_PER_BLOCK}"
+
+
+def scorings(ref: RunRef) -> str:
+    return f"{run(ref)}#scorings"
+
+
+def scores(ref: RunRef, scoring: str, index: int) -> str:
+    return f"{run(ref)}#scores#{scoring}#{index // PROBES_PER_BLOCK}"
+
+
+def tallies(ref: RunRef, scoring: str) -> str:
+    return f"{run(ref)}#scores#{scoring}"
 
 
 def at(index: int, number: int) -> str:
@@ -92,6 +121,11 @@ def transcript_blob(ref: RunRef, index: int, unique: str) -> str:
 def checkpoint_blob(ref: RunRef, index: int, unique: str) -> str:
     """Goes with the transcripts: it holds what they hold."""
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.turn.json.gz"
+
+
+def score_blob(ref: RunRef, index: int, unique: str) -> str:
+    """Goes with the transcripts: judges quote from them."""
+    return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.score.json.gz"
 
 
 def snapshot_blob(ref: RunRef, unique: str) -> str:
@@ -141,10 +175,15 @@ def start(workspace: str, digest: str) -> str:
 
 OUTBOX = "outbox"
 ACTIVE = "active"
+RESCORING = "rescoring"
 
 
 def active(ref: RunRef) -> str:
     return f"{ref.workspace}#{ref.run_id}"
+
+
+def rescoring(ref: RunRef, scoring: str) -> str:
+    return f"{active(ref)}#{scoring}"
 
 
 def outbox(ref: RunRef, epoch: int) -> str:

@@ -7,19 +7,21 @@ Only an error may be overwritten, and only by a later generation (a person asked
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from datetime import datetime
 from itertools import batched
 from typing import Any
 
 from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.update import Action
 
 from shared.clock import to_iso
 from shared.domain.runs import Run
-from shared.domain.transcripts import Outcome, Summary
+from shared.domain.transcripts import Outcome, Result, Summary
 from shared.errors import RetryableError
 from shared.messages import RunRef
 from shared.settings import settings
-from shared.store import keys
+from shared.store import blobs, keys
 from shared.store.clients import dynamodb
 from shared.store.outcome_items import OutcomeItem, from_item, summary_to_json, to_item
 from shared.store.table import code_of
@@ -98,6 +100,26 @@ def summarize(ref: RunRef, index: int, summary: Summary) -> None:
     except UpdateError as error:
         if code_of(error) != "ConditionalCheckFailedException":
             raise
+
+
+def correct(ref: RunRef, index: int, result: Result | None) -> None:
+    """What a person says came of a completed probe; None takes it back."""
+    item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
+    told = OutcomeItem.correction.remove() if result is None else OutcomeItem.correction.set(asdict(result))
+    item.update(actions=[told], condition=OutcomeItem.pk.exists())
+
+
+def forget_content(ref: RunRef, index: int, result: Result | None) -> None:
+    """Removes what was said, and what judges said of it; its result, which was among it, is kept."""
+    item = OutcomeItem.get(keys.probes(ref, index), keys.probe(index), consistent_read=True)
+    said = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key)
+    actions: list[Action] = [attribute.remove() for attribute in said]
+    if result is not None:
+        actions.append(OutcomeItem.correction.set(asdict(result)))
+    key = item.content_key
+    item.update(actions=actions, condition=OutcomeItem.pk.exists())
+    if key is not None:
+        blobs.delete(key)
 
 
 def touch(ref: RunRef, index: int, now: datetime) -> None:

@@ -11,6 +11,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from shared.clock import from_iso, to_iso
+from shared.domain.evaluation import Evaluation
 from shared.domain.plan import Plan
 from shared.domain.runs import (
     MOVES,
@@ -45,6 +46,7 @@ class RunItem(Item):
     definition_id = UnicodeAttribute(attr_name="definitionId")
     experiment_id = UnicodeAttribute(attr_name="experimentId", null=True)
     schedule_id = UnicodeAttribute(attr_name="scheduleId", null=True)
+    eval_id = UnicodeAttribute(attr_name="evalId", null=True)
     status = UnicodeAttribute()
     epoch = NumberAttribute()
     event_seq = NumberAttribute(attr_name="eventSeq")
@@ -82,6 +84,11 @@ def answered(start: StartItem) -> Run:
     item = RunItem()
     item.from_dynamodb_dict(orjson.loads(start.answer or "{}"))
     return from_item(item)
+
+
+def cursor_of(run: Run) -> str:
+    """For a list that goes on after this run."""
+    return encode_cursor(f"{to_iso(run.created_at)}#{run.id}")
 
 
 def get(ref: RunRef, *, consistent: bool = True) -> Run:
@@ -145,29 +152,40 @@ def listed(
     definition_id: str | None = None,
     experiment_id: str | None = None,
     schedule_id: str | None = None,
+    eval_id: str | None = None,
     status: RunStatus | None = None,
     limit: int,
     cursor: str | None,
+    oldest_first: bool = False,
 ) -> Page[Run]:
-    """Newest first."""
+    """Newest first, unless asked otherwise."""
     condition: Condition = RunItem.deleted_at.does_not_exist()
     for attribute, wanted in (
         (RunItem.definition_id, definition_id),
         (RunItem.experiment_id, experiment_id),
         (RunItem.schedule_id, schedule_id),
+        (RunItem.eval_id, eval_id),
         (RunItem.status, status),
     ):
         if wanted is not None:
             condition &= attribute == str(wanted)
     partition = f"{workspace}#runs"
-    below = Newest.gsi1sk < decode_cursor(cursor) if cursor else None
-    found = RunItem.newest.query(partition, below, filter_condition=condition, scan_index_forward=False)
+    found = RunItem.newest.query(
+        partition, _beyond(cursor, oldest_first), filter_condition=condition, scan_index_forward=oldest_first
+    )
     items: list[RunItem] = []
     for item in found:
         if len(items) == limit:
             return Page(tuple(map(from_item, items)), encode_cursor(items[-1].gsi1sk))
         items.append(item)
     return Page(tuple(map(from_item, items)))
+
+
+def _beyond(cursor: str | None, oldest_first: bool) -> Condition | None:
+    if not cursor:
+        return None
+    place = decode_cursor(cursor)
+    return Newest.gsi1sk > place if oldest_first else Newest.gsi1sk < place
 
 
 def delete(ref: RunRef, now: datetime) -> None:
@@ -197,7 +215,7 @@ def from_item(item: RunItem) -> Run:
         id=body["id"],
         definition_id=item.definition_id,
         definition_version=body["definitionVersion"],
-        plan=Plan(tuple(plan["targets"]), tuple(plan["segments"]), plan["personas"], plan["repeats"]),
+        plan=Plan(tuple(plan["targets"]), tuple(plan["segments"]), plan["repeats"]),
         sample_percentage=body["samplePercentage"],
         sample_seed=body["sampleSeed"],
         snapshot_key=body["snapshotKey"],
@@ -211,6 +229,10 @@ def from_item(item: RunItem) -> Run:
         event_seq=int(item.event_seq),
         experiment_id=item.experiment_id,
         schedule_id=item.schedule_id,
+        eval_id=item.eval_id,
+        execution_id=body.get("executionId"),
+        playground=body.get("playground", False),
+        evaluation=Evaluation.from_json(body.get("evaluation") or {}),
         temperature=body.get("temperature"),
         max_turns=body.get("maxTurns"),
         pause_reason=body.get("pauseReason"),
@@ -244,6 +266,9 @@ def _to_item(run: Run) -> RunItem:
         "settled": run.settled and asdict(run.settled),
         "generation": run.generation,
         "retry": run.retry and asdict(run.retry),
+        "executionId": run.execution_id,
+        "playground": run.playground or None,
+        "evaluation": run.evaluation.to_json() or None,
     }
     return RunItem(
         keys.run(ref),
@@ -253,6 +278,7 @@ def _to_item(run: Run) -> RunItem:
         definition_id=run.definition_id,
         experiment_id=run.experiment_id,
         schedule_id=run.schedule_id,
+        eval_id=run.eval_id,
         status=run.status,
         epoch=run.epoch,
         event_seq=run.event_seq,

@@ -1,11 +1,11 @@
 """What a run was started with, kept once: the definition's content, the scenario pages, and the selection."""
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from shared.domain.scenarios import Manifest, Scenario, ordinal_of
+from shared.domain.personas import Persona
+from shared.domain.scenarios import Manifest, Scenario
 from shared.errors import NotFound
 from shared.store import blobs, scenarios
 
@@ -16,24 +16,23 @@ class Snapshot:
     """The definition's content in the API's shape."""
     manifest: Manifest
     selection: tuple[int, ...]
-    """Positions in the manifest, ascending within each segment of the plan."""
+    """The scenario of each case, as a position in the manifest; ascending within each segment of the plan."""
+    personas: tuple[Persona, ...] = ()
+    """As they were at the start, without their headers."""
+    cast: tuple[int | None, ...] = ()
+    """Which persona speaks in each case; empty when none does in any."""
 
-    def scenario(self, position: int) -> Scenario:
-        """The scenario at a position of the selection."""
-        return scenarios.at(self.manifest, self.selection[position])
+    def scenario(self, case: int) -> Scenario:
+        return scenarios.at(self.manifest, self.selection[case])
 
-    def position(self, scenario_id: str) -> int | None:
-        """Where the selection has this scenario; ordinals ascend with the positions in the manifest."""
-        wanted = ordinal_of(scenario_id)
-        if wanted is None:
-            return None
-        place = bisect_left(range(self.manifest.total), wanted, key=self._ordinal)
-        if place == self.manifest.total or scenarios.at(self.manifest, place).id != scenario_id:
-            return None
-        return self.selection.index(place) if place in self.selection else None
+    def persona(self, case: int) -> Persona | None:
+        number = self.cast[case] if self.cast else None
+        return None if number is None else self.personas[number]
 
-    def _ordinal(self, place: int) -> int:
-        return ordinal_of(scenarios.at(self.manifest, place).id) or 0
+    def cases(self, scenario_id: str) -> tuple[int, ...]:
+        """Those of this scenario, ascending; none when the selection has it not."""
+        place = scenarios.positions(self.manifest, [scenario_id]).get(scenario_id)
+        return tuple(case for case, position in enumerate(self.selection) if position == place)
 
 
 def put(key: str, snapshot: Snapshot) -> None:
@@ -43,6 +42,8 @@ def put(key: str, snapshot: Snapshot) -> None:
             "definition": snapshot.definition,
             "manifest": snapshot.manifest.to_json(),
             "selection": list(snapshot.selection),
+            "personas": [persona.to_json() for persona in snapshot.personas],
+            "cast": list(snapshot.cast),
         },
     )
 
@@ -51,7 +52,13 @@ def put(key: str, snapshot: Snapshot) -> None:
 def get(key: str) -> Snapshot:
     """Snapshots never change, so a process reads each once."""
     body = blobs.get_json(key)
-    return Snapshot(body["definition"], Manifest.from_json(body["manifest"]), tuple(body["selection"]))
+    return Snapshot(
+        definition=body["definition"],
+        manifest=Manifest.from_json(body["manifest"]),
+        selection=tuple(body["selection"]),
+        personas=tuple(map(Persona.from_json, body["personas"])),
+        cast=tuple(body["cast"]),
+    )
 
 
 def definition(key: str) -> dict[str, Any] | None:
@@ -62,9 +69,18 @@ def definition(key: str) -> dict[str, Any] | None:
         return None
 
 
-def scenario_id(key: str, position: int) -> str:
-    """Empty when the snapshot is gone, which may be why a probe of this scenario is a dead letter."""
+class Played(NamedTuple):
+    """Who is in a case."""
+
+    scenario_id: str
+    persona_id: str | None
+
+
+def played(key: str, case: int) -> Played:
+    """No scenario (empty) when the snapshot is gone, which may be why a probe of this case is a dead letter."""
     try:
-        return get(key).scenario(position).id
+        snapshot = get(key)
+        persona = snapshot.persona(case)
+        return Played(snapshot.scenario(case).id, persona.id if persona else None)
     except NotFound:
-        return ""
+        return Played("", None)

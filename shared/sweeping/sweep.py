@@ -94,12 +94,15 @@ def _is_of(run: Run, piece: ProbeSlice, index: int) -> bool:
 
 def _dead(run: Run, index: int, cause: str, now: datetime) -> ProbeError:
     probe = run.plan.probe(index)
+    played = snapshots.played(run.snapshot_key, probe.case)
     return ProbeError(
         probe_index=index,
-        scenario_id=snapshots.scenario_id(run.snapshot_key, probe.scenario),
+        scenario_id=played.scenario_id,
         model_id=run.plan.targets[probe.target],
         code=ErrorCode.DEAD_LETTER,
         message=f"the message of this probe was given up: {cause}",
         attempts=0,
         created_at=now,
+        persona_id=played.persona_id,
+        generation=run.generation,
     )

@@ -1,14 +1,18 @@
 """The invariants of the protocol, checked at every write and every model call, and once more when all is at rest."""
 
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from shared.domain.barrier import Node, children_of, leaf_of
 from shared.domain.plan import Probe
 from shared.domain.runs import ACTIVE, MOVES, TERMINAL, EventType, Run, RunStatus
+from shared.domain.transcripts import Transcript
 from shared.messages import RunRef
-from shared.store import barrier, events, keys, outbox, runs, snapshots
+from shared.store import barrier, events, keys, outbox, outcomes, runs, snapshots
 from shared.store.barrier import Tree
 from tests.simulation import staging
 from tests.simulation.expressions import Item
@@ -95,15 +99,18 @@ class Laws:
 
     # -- at every model call
 
-    def check_call(self, call: Call, earlier: Sequence[Call]) -> None:
-        """Ends the schedule by itself: what is raised here, the code under test might catch."""
+    def check_call(self, call: Call, earlier: Sequence[Call], *, is_aside: bool = False) -> None:
+        """Ends the schedule by itself: what is raised here, the code under test might catch.
+
+        `is_aside` is a call of the judge or of the user that a model plays.
+        """
         try:
-            self._check_call(call, earlier)
+            self._check_call(call, earlier, is_aside)
         except Violation as violation:
             self._cloud.world.fail(violation)
             raise
 
-    def _check_call(self, call: Call, earlier: Sequence[Call]) -> None:
+    def _check_call(self, call: Call, earlier: Sequence[Call], is_aside: bool) -> None:
         run = self._run
         require(run is not None, "a model is called without a run")
         assert run is not None
@@ -112,8 +119,8 @@ class Laws:
         require(not stopped, f"5: a model call {now - (self._stopped_at or 0):.1f} s after the run was {run.status}")
         if self._cloud.has_wild_clocks:
             return
-        index = self._index(run, call)
-        self._check_not_recorded(run, index, call.turn.number)
+        if not is_aside:
+            self._check_not_recorded(run, self._index(run, call), call.turn.number)
         for other in earlier:
             if other.generation != call.generation:
                 continue
@@ -123,8 +130,8 @@ class Laws:
             require(lost, f"3: {call.turn} was answered and is called again")
 
     def _index(self, run: Run, call: Call) -> int:
-        position = snapshots.get(run.snapshot_key).position(call.turn.scenario_id) or 0
-        return run.plan.index(Probe(position, run.plan.targets.index(call.turn.model), 0, call.turn.repeat))
+        case = next(iter(snapshots.get(run.snapshot_key).cases(call.turn.scenario_id)), 0)
+        return run.plan.index(Probe(case, run.plan.targets.index(call.turn.model), call.turn.repeat))
 
     def _check_not_recorded(self, run: Run, index: int, turn: int) -> None:
         ref = RunRef(run.workspace, run.id)
@@ -142,10 +149,8 @@ class Laws:
 
     @staticmethod
     def _turns_of(checkpoint: Item) -> int:
-        import orjson
-
         content: Any = checkpoint["content"]["B"]
-        return int(orjson.loads(content)["turns"])
+        return int(orjson.loads(zlib.decompress(content))["turns"])
 
     # -- at rest
 
@@ -196,8 +201,14 @@ class Laws:
 
     def _check_answered(self, run: Run, index: int) -> None:
         probe, snapshot = run.plan.probe(index), snapshots.get(run.snapshot_key)
-        scenario_id = snapshot.scenario(probe.scenario).id
-        last = len(snapshot.definition.get("followUps", ()))
+        scenario_id = snapshot.scenario(probe.case).id
+        found = outcomes.get_many(RunRef(run.workspace, run.id), [index])[index]
+        assert isinstance(found, Transcript)
+        last = found.dialogue.turns - 1
+        if run.evaluation.judge_model is None:
+            require(last == len(snapshot.definition.get("followUps", ())), f"7: probe {index} ended too early")
+        else:
+            require(found.result is not None, f"7: probe {index} was to be judged and has no result")
         calls = self._cloud.models.calls(run.plan.targets[probe.target], scenario_id, probe.repeat, last)
         require(any(call.was_answered for call in calls), f"7: probe {index} completed without an answer")
 

@@ -267,10 +267,10 @@ def forget_whose_key_it_is(patches: Patches) -> None:
 @mutation(TAME)
 def start_a_conversation_anew(patches: Patches) -> None:
     """Does not go on after the last turn that was complete."""
-    from shared.probing import talk
+    from shared.probing import memory
     from shared.store import checkpoints
 
-    patches.set(talk, "checkpoints", _with(checkpoints, get=lambda *_: None))
+    patches.set(memory, "checkpoints", _with(checkpoints, get=lambda *_: None))
 
 
 @mutation()

@@ -9,6 +9,8 @@ from typing import Any
 from shared.definitions import catalog
 from shared.definitions.catalog import Labels
 from shared.domain.conversation import Message, Role
+from shared.domain.dialogue import Criteria, FailureMode
+from shared.domain.evaluation import Evaluation
 from shared.domain.runs import TERMINAL, Priority, RunStatus
 from shared.domain.scenarios import Scenario
 from shared.errors import ClientError, Conflict
@@ -38,6 +40,7 @@ class Plan:
 
     scenario_count: int
     spec: dict[str, Any]
+    criteria: Criteria
     content: dict[str, Any]
     actions: list[str]
     second_thoughts: list[str]
@@ -51,6 +54,7 @@ class Plan:
         names = ("pause", "resume", "hiccup", "cancel", "retry", "expand")
         follow_ups = ["And why?"] * rng.choice((0, 0, 1, 2))
         decision = _JUDGE if rng.random() < 0.2 else _PATTERN
+        judged = rng.random() < 0.3
         return cls(
             scenario_count=rng.randint(1, _MOST_SCENARIOS),
             spec={
@@ -59,7 +63,9 @@ class Plan:
                 "repeats": rng.choice((1, 1, 2)),
                 "sample_seed": 1,
                 "priority": rng.choice((Priority.NORMAL, Priority.NORMAL, Priority.HIGH, Priority.LOW)),
+                "evaluation": Evaluation("sim/judge", "sim/user") if judged else Evaluation(),
             },
+            criteria=Criteria("it is rated", "it is rude", rng.choice(list(FailureMode))) if judged else Criteria(),
             content={"decision": decision, "followUps": follow_ups},
             actions=rng.choices(names, weights=(5, 4, 4, 1, 2, 2), k=rng.choice((0, 0, 1, 3, 6))),
             second_thoughts=rng.choices(("retry", "retry", "expand"), k=rng.choice((0, 1, 2, 4))),
@@ -122,9 +128,11 @@ class _Schedule:
     def begin(self) -> None:
         definition = catalog.create(_WORKSPACE, Labels(name="it"), self._plan.content, stage.now())
         cases = (
-            Scenario("", f"case {n}", (Message(Role.USER, f"{n}?"),), {}) for n in range(self._plan.scenario_count)
+            Scenario("", f"case {n}", (Message(Role.USER, f"{n}?"),), criteria=self._plan.criteria, max_messages=6)
+            for n in range(self._plan.scenario_count)
         )
         scenarios.append(_WORKSPACE, definition.head.id, cases)
+        self._cloud.models.tells_apart = len(self._plan.spec["models"]) == self._plan.spec["repeats"] == 1
         spec = RunSpec(definition_id=definition.head.id, **self._plan.spec)
         self._world.log(f"{self._plan}")
         for number in range(self._world.rng.choice((1, 1, 2, 3))):

@@ -211,7 +211,7 @@ def _replace(patches: Patches) -> None:
             (utc_now, stage.now),
             (secrets, SimpleNamespace(randbits=stage.bits, randbelow=lambda most: stage.random().randrange(most))),
             (secrets.randbelow, lambda most: stage.random().randrange(most)),
-            (uuid, SimpleNamespace(uuid4=lambda: uuid.UUID(int=stage.bits(128), version=4))),
+            (uuid, SimpleNamespace(**vars(uuid) | {"uuid4": lambda: uuid.UUID(int=stage.bits(128), version=4)})),
             (Random, stage.random),
             (ThreadPoolExecutor, _Inline),
             (complete, stage.complete),

@@ -10,9 +10,11 @@ from shared.definitions import catalog
 from shared.definitions.catalog import Labels
 from shared.domain.barrier import leaf_of
 from shared.domain.conversation import ErrorCode, Message, Role, Usage
+from shared.domain.dialogue import Dialogue
 from shared.domain.runs import Action
 from shared.domain.scenarios import Scenario
-from shared.domain.transcripts import ProbeError, Result, Summary, Transcript
+from shared.domain.scoring import Scoring
+from shared.domain.transcripts import ProbeError, Summary, Transcript
 from shared.messages import RunRef
 from shared.settings import Settings
 from shared.store import barrier, clients, outcomes, runs, scenarios, snapshots
@@ -51,8 +53,9 @@ def finish_two(run_id: str) -> RunRef:
     """Probe 0 completed and is summarized, probe 1 errored."""
     ref = RunRef("acme", run_id)
     said = (Message(Role.USER, "Rate 0"), Message(Role.ASSISTANT, "Rating: 4"))
-    summary, result = Summary("4", "Four, it says.", NOW), Result(True, 1.0, "as hoped")
-    transcript = Transcript(0, "scn_0", "sim/steady", "v1", said, 1, Usage(3, 2), 40, 0.25, NOW, summary, result)
+    summary, scoring = Summary("4", "Four, it says.", NOW), Scoring(True, 1.0, "as hoped")
+    dialogue = Dialogue(said, 1, Usage(3, 2), 40, 0.25, "v1")
+    transcript = Transcript(0, "scn_0", "sim/steady", NOW, dialogue, summary=summary, scoring=scoring)
     error = ProbeError(1, "scn_1", "sim/steady", ErrorCode.TIMEOUT, "no answer", 3, NOW)
     run = runs.get(ref)
     outcomes.record(run, 1, [transcript, error])
@@ -100,7 +103,8 @@ def test_what_came_of_a_run_is_read_also_when_its_snapshot_is_gone(
 def test_a_judge_that_gave_no_decision_is_told(client: Client, run_id: str) -> None:
     said = (Message(Role.USER, "Rate 0"), Message(Role.ASSISTANT, "Hm."))
     undecided = Summary("other", "", NOW, error="no valid verdict")
-    transcript = Transcript(0, "scn_0", "sim/steady", "v1", said, 1, Usage(3, 2), 40, None, NOW, undecided)
+    dialogue = Dialogue(said, 1, Usage(3, 2), 40, None, "v1")
+    transcript = Transcript(0, "scn_0", "sim/steady", NOW, dialogue, summary=undecided)
     outcomes.record(runs.get(RunRef("acme", run_id)), 1, [transcript])
     told = client.get(f"/v1/transcripts/{run_id}-0").json()
     assert (told["decisionCode"], told["summaryError"]) == ("other", "no valid verdict")

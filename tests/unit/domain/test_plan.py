@@ -8,7 +8,6 @@ plans = st.builds(
     Plan,
     targets=st.integers(1, 4).map(lambda count: tuple(f"sim/{number}" for number in range(count))),
     segments=st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple),
-    personas=st.integers(1, 3),
     repeats=st.integers(1, 3),
 )
 
@@ -22,7 +21,7 @@ def test_every_index_stands_for_one_probe_and_back(plan: Plan) -> None:
 
 @given(plans, st.integers(1, 5))
 def test_an_expansion_changes_no_index(plan: Plan, more: int) -> None:
-    expanded = Plan(plan.targets, (*plan.segments, more), plan.personas, plan.repeats)
+    expanded = Plan(plan.targets, (*plan.segments, more), plan.repeats)
     assert [expanded.probe(index) for index in range(plan.total)] == [plan.probe(index) for index in range(plan.total)]
     assert expanded.total > plan.total
 
@@ -40,17 +39,17 @@ def test_the_range_of_a_target_holds_its_probes_only(plan: Plan) -> None:
 
 
 @given(plans, st.data())
-def test_the_indexes_of_a_scenario_are_its_probes_in_order(plan: Plan, data: st.DataObject) -> None:
-    scenario = data.draw(st.integers(0, plan.scenarios - 1))
-    expected = [index for index in range(plan.total) if plan.probe(index).scenario == scenario]
-    assert sorted(plan.scenario_indexes(scenario)) == expected
+def test_the_indexes_of_a_case_are_its_probes_in_order(plan: Plan, data: st.DataObject) -> None:
+    case = data.draw(st.integers(0, plan.cases - 1))
+    expected = [index for index in range(plan.total) if plan.probe(index).case == case]
+    assert sorted(plan.case_indexes(case)) == expected
 
 
 def test_probes_of_one_target_lie_next_to_each_other() -> None:
     plan = Plan(("a/x", "b/y"), (2,), repeats=2)
-    assert plan.probe(0) == Probe(0, 0, 0, 0)
-    assert plan.probe(3) == Probe(1, 0, 0, 1)
-    assert plan.probe(4) == Probe(0, 1, 0, 0)
+    assert plan.probe(0) == Probe(0, 0, 0)
+    assert plan.probe(3) == Probe(1, 0, 1)
+    assert plan.probe(4) == Probe(0, 1, 0)
 
 
 def test_an_index_beyond_the_plan_stands_for_nothing() -> None:

@@ -7,13 +7,13 @@ import pytest
 from shared.domain.barrier import Node
 from shared.domain.claims import Claim
 from shared.domain.conversation import ErrorCode, Message, Role, Usage
+from shared.domain.dialogue import Dialogue
 from shared.domain.runs import Action, Progress, RunStatus
 from shared.domain.transcripts import ProbeError, Transcript
 from shared.probing.worker import Worker
 from shared.settings import Settings
 from shared.store import barrier, checkpoints, clients, outcomes, queues, runs
 from shared.store.barrier import Tree
-from shared.store.checkpoints import Checkpoint
 from tests.running import NOW, RATING, Given, delivered, ref_of, slice_of, waiting
 
 PLENTY = 600.0
@@ -29,7 +29,7 @@ async def test_a_slice_becomes_transcripts_and_progress(cloud: Settings, finishi
     assert barrier.progress(Tree.of(run)) == Progress(6, completed=4)
     transcript = outcomes.get(ref_of(run), 2)
     assert isinstance(transcript, Transcript)
-    assert transcript.turn_count == 1
+    assert transcript.dialogue.turns == 1
     assert transcript.summary is not None
     assert transcript.summary.decision_code in "12345"
     assert finishing == []
@@ -82,7 +82,7 @@ async def test_follow_ups_are_said_up_to_the_runs_turns(cloud: Settings, finishi
     transcript = outcomes.get(ref_of(run), 0)
     assert isinstance(transcript, Transcript)
     assert [message.role for message in transcript.messages] == ["user", "assistant"] * 2
-    assert transcript.turn_count == 2
+    assert transcript.dialogue.turns == 2
 
 
 async def test_messages_of_an_old_epoch_are_dropped(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
@@ -120,14 +120,14 @@ async def test_a_conversation_goes_on_after_its_last_complete_turn(
     content = {**RATING, "followUps": ["Sure? End with `Rating: N`."]}
     run = Given(scenario_count=1, content=content).start()
     said = (Message(Role.USER, "?"), Message(Role.ASSISTANT, "Said before the crash. Rating: 2"))
-    before = Checkpoint(said, turns=1, usage=Usage(5, 7), duration_ms=9, cost_usd=0.0, model_version="m")
+    before = Dialogue(said, turns=1, usage=Usage(5, 7), duration_ms=9, cost_usd=0.0, model_version="m")
     checkpoints.put(ref_of(run), 0, run.generation, before, NOW)
     await worker().run(delivered(slice_of(run, [0])))
     transcript = outcomes.get(ref_of(run), 0)
     assert isinstance(transcript, Transcript)
     assert transcript.messages[:2] == said
-    assert transcript.turn_count == 2
-    assert transcript.usage.input_tokens > 5
+    assert transcript.dialogue.turns == 2
+    assert transcript.dialogue.usage.input_tokens > 5
 
 
 async def test_an_outcome_whose_writer_died_before_the_barrier_is_not_paid_again(

@@ -5,9 +5,11 @@ import boto3
 import pytest
 
 from shared.domain.conversation import ErrorCode, Message, Role, Usage
+from shared.domain.dialogue import Dialogue
 from shared.domain.plan import Plan
 from shared.domain.runs import Run
-from shared.domain.transcripts import ProbeError, Result, Summary, Transcript
+from shared.domain.scoring import Scoring
+from shared.domain.transcripts import ProbeError, Summary, Transcript
 from shared.messages import RunRef
 from shared.settings import Settings
 from shared.store import outcomes
@@ -37,15 +39,17 @@ def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
         probe_index=index,
         scenario_id=f"scn_{index}",
         model_id="sim/steady",
-        model_version="simulated-1",
-        messages=(Message(Role.USER, "?"), Message(Role.ASSISTANT, answer)),
-        turn_count=1,
-        usage=Usage(3, 4),
-        duration_ms=12,
-        cost_usd=0.0,
         created_at=NOW,
+        dialogue=Dialogue(
+            messages=(Message(Role.USER, "?"), Message(Role.ASSISTANT, answer)),
+            turns=1,
+            usage=Usage(3, 4),
+            duration_ms=12,
+            cost_usd=0.0,
+            model_version="simulated-1",
+        ),
         summary=Summary("3", "three", NOW),
-        result=Result(True, 1.0, "right"),
+        scoring=Scoring(True, 1.0, "right"),
         content_expires_at=NOW + timedelta(days=1),
     )
 

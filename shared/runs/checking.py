@@ -1,0 +1,83 @@
+"""Whether a run can be carried out: its models, its judges and its numbers."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from shared.accounts import account
+from shared.casting import connectors
+from shared.domain.connectors import PROVIDER
+from shared.domain.evaluation import Evaluation
+from shared.domain.scenarios import Manifest
+from shared.errors import FieldError, Invalid, NotFound
+from shared.providers import PROVIDERS
+
+if TYPE_CHECKING:
+    from shared.runs.start import RunSpec
+
+
+def check_spec(workspace: str, spec: "RunSpec", evaluation: Evaluation, manifest: Manifest) -> None:
+    """Raises Invalid that names everything that is wrong."""
+    errors = [
+        *_range_errors(spec),
+        *_target_errors(workspace, spec.models),
+        *_judge_errors(workspace, evaluation),
+    ]
+    if not manifest.total:
+        errors.append(FieldError("definitionId", "has no scenarios yet: add, generate or import some first"))
+    if errors:
+        raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors), tuple(errors))
+
+
+def _range_errors(spec: "RunSpec") -> Iterator[FieldError]:
+    if not 1 <= spec.sample_percentage <= 100:
+        yield FieldError("samplePercentage", "must be from 1 to 100")
+    if not 1 <= spec.repeats <= 100:
+        yield FieldError("repeats", "must be from 1 to 100")
+
+
+def _target_errors(workspace: str, targets: Sequence[str]) -> Iterator[FieldError]:
+    if not targets:
+        yield FieldError("models", "must name at least one model, such as openai/gpt-5-mini")
+    for number, target in enumerate(targets):
+        message = "is named twice" if target in targets[:number] else _target_error(workspace, target)
+        if message:
+            yield FieldError(f"models.{number}", message)
+
+
+def _judge_errors(workspace: str, evaluation: Evaluation) -> Iterator[FieldError]:
+    for name, model in (
+        ("config.judgeModel", evaluation.judge_model),
+        ("config.personaModel", evaluation.persona_model),
+        ("config.embeddingModel", evaluation.embedding_model),
+    ):
+        message = model and model_error(workspace, model)
+        if message:
+            yield FieldError(name, message)
+
+
+def _target_error(workspace: str, target: str) -> str | None:
+    provider, _, name = target.partition("/")
+    if provider != PROVIDER:
+        return model_error(workspace, target)
+    try:
+        connectors.get(workspace, name)
+    except NotFound as error:
+        return error.detail
+    return None
+
+
+def model_error(workspace: str, model: str) -> str | None:
+    """Why this model cannot be asked; None when it can."""
+    name, slash, rest = model.partition("/")
+    provider = PROVIDERS.get(name)
+    if provider is None or name == PROVIDER or not slash or not rest:
+        known = ", ".join(each for each in PROVIDERS if each != PROVIDER)
+        return f"must be provider/name with one of the providers {known}"
+    access = account(workspace, name)
+    if not access.enabled:
+        return f"provider {name} is disabled"
+    if provider.needs_key and not access.api_key:
+        return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
+    if not access.base_url and name == "custom":
+        return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
+    return None

@@ -1,0 +1,48 @@
+"""The judge and the simulated user, asked on their own and not within a run."""
+
+import asyncio
+from random import Random
+
+from shared.accounts import account
+from shared.casting import personas
+from shared.casting.settings import evaluation_of
+from shared.domain.conversation import Message
+from shared.domain.dialogue import Criteria, Verdict
+from shared.domain.personas import Persona
+from shared.errors import Invalid
+from shared.judging.asking import Asked, Grader
+from shared.judging.criteria import evaluate_criteria
+from shared.judging.speaking import generate_persona_message
+from shared.runs.checking import model_error
+
+TIMEOUT_SECONDS = 12.0
+"""Twice this and a repair's second call fit into the time of a request."""
+
+
+async def judge(workspace: str, model: str | None, messages: tuple[Message, ...], criteria: Criteria) -> Asked[Verdict]:
+    """Invalid for a model that cannot be asked; JudgeError when it makes no sense."""
+    grader = await asyncio.to_thread(_grader, workspace, model or evaluation_of(workspace).judge_model)
+    return await evaluate_criteria(grader, messages, criteria)
+
+
+async def speak(
+    workspace: str,
+    model: str | None,
+    messages: tuple[Message, ...],
+    persona: Persona | str | None,
+    instructions: str | None,
+) -> Asked[str]:
+    """A persona is described, or named by its id."""
+    evaluation = evaluation_of(workspace)
+    grader = await asyncio.to_thread(_grader, workspace, model or evaluation.persona_model or evaluation.judge_model)
+    who = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
+    return await generate_persona_message(grader, messages, who, instructions)
+
+
+def _grader(workspace: str, model: str | None) -> Grader:
+    if model is None:
+        raise Invalid.field("model", "must be given: the workspace has none configured (PUT /v1/settings)")
+    if wrong := model_error(workspace, model):
+        raise Invalid.field("model", wrong)
+    access = account(workspace, model.partition("/")[0])
+    return Grader(access, model, TIMEOUT_SECONDS, 2.0, Random())  # noqa: S311 - jitter

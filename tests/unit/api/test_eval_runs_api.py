@@ -1,0 +1,323 @@
+"""Runs of evals, the playground, probes across runs, and the judge on its own, over the API."""
+
+from typing import Any
+
+import pytest
+
+from shared.domain.barrier import leaf_of
+from shared.domain.conversation import ErrorCode
+from shared.domain.transcripts import ProbeError
+from shared.ids import thread_id
+from shared.messages import RunRef
+from shared.store import barrier, checkpoints, executions, outcomes, runs
+from shared.store.barrier import Tree
+from tests.running import NOW, carry_out
+from tests.unit.api.client import Answer, Client
+
+CRITERIA = {"successCriteria": "The table is booked.", "instructions": "wants a table for two"}
+
+
+@pytest.fixture(autouse=True)
+def finishing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Moto runs no state machine's functions."""
+    begun: list[str] = []
+    monkeypatch.setattr(executions, "begin", lambda ref, _: begun.append(ref.run_id))
+    return begun
+
+
+def post(client: Client, path: str, body: Any = None, **options: Any) -> dict[str, Any]:
+    answer = client.post(path, body, **options)
+    assert answer.status in (200, 201), answer.text
+    return dict(answer.json())
+
+
+@pytest.fixture
+def personas(client: Client) -> list[str]:
+    return [post(client, "/v1/personas", {"name": name})["id"] for name in ("Ada", "Bob", "Cleo")]
+
+
+@pytest.fixture
+def scenario_ids(client: Client, personas: list[str]) -> list[str]:
+    """The first is played by three personas, the second by one, the third by nobody in particular."""
+    definition = post(client, "/v1/definitions", {"name": "tables", "content": {"system": "Be kind."}})
+    items = [
+        {"prompt": "A table, please.", "personaIds": personas, **CRITERIA},
+        {"prompt": "Two seats?", "personaIds": personas[:1]},
+        {"prompt": "Are you open?"},
+    ]
+    added = post(client, f"/v1/definitions/{definition['id']}/scenarios", {"items": items})
+    return list(added["ids"])
+
+
+@pytest.fixture
+def eval_id(client: Client, scenario_ids: list[str]) -> str:
+    body = {"name": "booking", "model": "sim/steady", "scenarioIds": scenario_ids, "judgeModel": "sim/bold"}
+    return str(post(client, "/v1/evals", body)["id"])
+
+
+def run_eval(client: Client, eval_id: str, body: Any = None, **options: Any) -> dict[str, Any]:
+    return post(client, f"/v1/evals/{eval_id}/runs", body, **options)
+
+
+def probes(client: Client, **query: Any) -> list[dict[str, Any]]:
+    return list(client.get("/v1/probes", query=query).json()["items"])
+
+
+def ref_of(run: dict[str, Any]) -> RunRef:
+    return RunRef("acme", run["id"])
+
+
+def test_a_run_of_an_eval_is_its_scenarios_by_their_personas(client: Client, eval_id: str, personas: list[str]) -> None:
+    started = run_eval(client, eval_id)
+    assert started["jobCount"] == 5
+    listed = client.get(f"/v1/runs/{started['run']['id']}/probes").json()["items"]
+    assert [probe["personaId"] for probe in listed] == [*personas, personas[0], None]
+
+
+def test_a_run_of_an_eval_carries_what_it_is_judged_with(client: Client, eval_id: str) -> None:
+    run = run_eval(client, eval_id, {"config": {"personaModel": "sim/steady"}})["run"]
+    assert (run["evalId"], run["config"]["judgeModel"], run["config"]["personaModel"]) == (
+        eval_id,
+        "sim/bold",
+        "sim/steady",
+    )
+
+
+def test_every_start_of_an_eval_in_a_workspace_has_a_number_of_its_own(client: Client, eval_id: str) -> None:
+    numbers = [run_eval(client, eval_id)["run"]["executionId"] for _ in range(3)]
+    assert numbers == [1, 2, 3]
+
+
+def test_one_idempotency_key_starts_an_eval_once(client: Client, eval_id: str) -> None:
+    key = {"Idempotency-Key": "once"}
+    first, second = (run_eval(client, eval_id, headers=key)["run"] for _ in range(2))
+    assert (first["id"], first["executionId"]) == (second["id"], second["executionId"])
+
+
+def test_the_run_overrides_the_eval_and_the_eval_the_workspace(client: Client, scenario_ids: list[str]) -> None:
+    client.put("/v1/settings", {"judgeModel": "sim/contrarian", "personaModel": "sim/bold"})
+    made = post(client, "/v1/evals", {"name": "x", "model": "sim/steady", "scenarioIds": scenario_ids[:1]})
+    config = run_eval(client, made["id"], {"config": {"personaModel": "sim/steady"}})["run"]["config"]
+    assert (config["judgeModel"], config["personaModel"]) == ("sim/contrarian", "sim/steady")
+
+
+def test_a_judge_that_cannot_be_asked_is_refused_at_the_start(client: Client, eval_id: str) -> None:
+    answer = client.post(f"/v1/evals/{eval_id}/runs", {"config": {"judgeModel": "openai/gpt-5-mini"}})
+    assert (answer.status, answer.fields()) == (422, ["config.judgeModel"])
+
+
+def test_an_eval_whose_persona_is_gone_is_refused(client: Client, eval_id: str, personas: list[str]) -> None:
+    assert client.delete(f"/v1/personas/{personas[1]}").status == 204
+    answer = client.post(f"/v1/evals/{eval_id}/runs")
+    assert (answer.status, answer.fields()) == (422, ["personaIds"])
+    assert personas[1] in answer.text
+
+
+def test_there_is_no_run_of_an_eval_that_is_not_there(client: Client, stranger: str, eval_id: str) -> None:
+    assert client.post("/v1/evals/evl_none/runs").status == 404
+    assert client.post(f"/v1/evals/{eval_id}/runs", token=stranger).status == 404
+
+
+def held(client: Client, eval_id: str) -> dict[str, Any]:
+    """A run of the eval whose probes have all been held."""
+    run = run_eval(client, eval_id)["run"]
+    carry_out(runs.get(ref_of(run)))
+    return run
+
+
+def test_conversations_are_judged_by_the_scenarios_criteria(client: Client, eval_id: str) -> None:
+    run = held(client, eval_id)
+    first, *_, last = client.get(f"/v1/runs/{run['id']}/transcripts").json()["items"]
+    assert isinstance(first["result"]["success"], bool)
+    assert first["verdict"]["reasoning"]
+    assert first["judge"]["calls"] >= 1
+    assert first["turnCount"] == len([m for m in first["content"]["messages"] if m["role"] == "assistant"])
+    assert (last["result"], last["verdict"], last["turnCount"]) == (None, None, 1)
+
+
+def test_a_probe_is_told_whole(client: Client, eval_id: str, personas: list[str]) -> None:
+    run = held(client, eval_id)
+    probe = client.get(f"/v1/probes/{run['id']}-0").json()
+    assert (probe["status"], probe["personaId"], probe["evalId"]) == ("COMPLETED", personas[0], eval_id)
+    assert [message["role"] for message in probe["messages"][:3]] == ["system", "user", "assistant"]
+    assert probe["latencyMs"] >= 0
+    assert probe["threadId"] == thread_id(run["id"], 0, 1)
+
+
+def test_an_errored_probe_tells_what_was_said_until_then(client: Client, eval_id: str) -> None:
+    run = runs.get(ref_of(run_eval(client, eval_id)["run"]))
+    ref = RunRef("acme", run.id)
+    carry_out(run)
+    transcript = outcomes.get(ref, 0)
+    checkpoints.put(ref, 1, 1, transcript.dialogue, NOW)  # type: ignore[union-attr]
+    second = run_eval(client, eval_id)["run"]
+    kept = RunRef("acme", second["id"])
+    error = ProbeError(0, "scn", "sim/steady", ErrorCode.JUDGE_ERROR, "nonsense", 2, NOW)
+    outcomes.record(runs.get(kept), 1, [error])
+    barrier.record(Tree.of(runs.get(kept)), leaf_of(0), {0: False})
+    checkpoints.put(kept, 0, 1, transcript.dialogue, NOW)  # type: ignore[union-attr]
+    told = client.get(f"/v1/probes/{second['id']}-0").json()
+    assert (told["status"], told["error"]["code"]) == ("ERROR", "judge_error")
+    assert len(told["messages"]) == len(transcript.messages)  # type: ignore[union-attr]
+
+
+def test_a_retried_probe_has_another_thread() -> None:
+    assert thread_id("run_1", 3, 1) != thread_id("run_1", 3, 2)
+    assert thread_id("run_1", 3, 2) == thread_id("run_1", 3, 2)
+
+
+def test_probes_are_listed_across_runs_oldest_first_or_newest_first(client: Client, eval_id: str) -> None:
+    first, second = (run_eval(client, eval_id)["run"]["id"] for _ in range(2))
+    expected = [f"{run}-{index}" for run in (first, second) for index in range(5)]
+    assert [probe["id"] for probe in probes(client, evalId=eval_id, order="oldest")] == expected
+    assert [probe["id"] for probe in probes(client, evalId=eval_id)] == expected[::-1]
+
+
+@pytest.mark.parametrize("order", ["oldest", "newest"])
+@pytest.mark.parametrize("limit", [1, 3, 4])
+def test_the_pages_of_probes_are_the_whole_list(client: Client, eval_id: str, order: str, limit: int) -> None:
+    for _ in range(2):
+        run_eval(client, eval_id)
+    whole = [probe["id"] for probe in probes(client, order=order)]
+    found: list[str] = []
+    query: dict[str, Any] = {"order": order, "limit": limit}
+    while True:
+        page = client.get("/v1/probes", query=query).json()
+        found += [probe["id"] for probe in page["items"]]
+        if page["nextCursor"] is None:
+            break
+        query["cursor"] = page["nextCursor"]
+    assert found == whole
+
+
+def test_probes_are_found_by_scenario_persona_and_status(
+    client: Client, eval_id: str, scenario_ids: list[str], personas: list[str]
+) -> None:
+    run_eval(client, eval_id)
+    held(client, eval_id)
+    assert len(probes(client, scenarioId=scenario_ids[0])) == 6
+    assert len(probes(client, personaId=personas[0])) == 4
+    assert len(probes(client, personaId=personas[0], scenarioId=scenario_ids[1])) == 2
+    assert len(probes(client, status="QUEUED")) == 5
+    assert {probe["status"] for probe in probes(client, status="COMPLETED")} == {"COMPLETED"}
+    assert probes(client, evalId="evl_none") == []
+
+
+def test_the_playground_tries_one_scenario_without_an_eval(
+    client: Client, scenario_ids: list[str], personas: list[str]
+) -> None:
+    body = {"scenarioId": scenario_ids[0], "model": "sim/steady", "personaId": personas[2]}
+    started = post(client, "/v1/playground/runs", body)
+    assert (started["jobCount"], started["run"]["playground"], started["run"]["evalId"]) == (1, True, None)
+    assert probes(client)[0]["personaId"] == personas[2]
+
+
+def test_nobody_in_particular_speaks_in_the_playground_unless_named(client: Client, scenario_ids: list[str]) -> None:
+    post(client, "/v1/playground/runs", {"scenarioId": scenario_ids[0], "model": "sim/steady"})
+    assert [probe["personaId"] for probe in probes(client)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"scenarioId": "scn_none_000001", "model": "sim/steady"}, "scenarioIds.0"),
+        ({"model": "sim/steady"}, "scenarioId"),
+        ({"connectorId": "con_none"}, "models.0"),
+        ({"model": "sim/steady", "personaId": "per_none"}, "personaIds"),
+    ],
+)
+def test_what_the_playground_misses_is_named(
+    client: Client, scenario_ids: list[str], body: dict[str, Any], field: str
+) -> None:
+    known = {"scenarioId": scenario_ids[0]} if field in ("models.0", "personaIds") else {}
+    answer = client.post("/v1/playground/runs", {**known, **body})
+    assert (answer.status, answer.fields()) == (422, [field])
+
+
+def test_the_playground_has_one_target(client: Client, scenario_ids: list[str]) -> None:
+    for targets in ({}, {"model": "sim/steady", "connectorId": "con_x"}):
+        answer = client.post("/v1/playground/runs", {"scenarioId": scenario_ids[0], **targets})
+        assert answer.status == 422
+        assert "connectorId or a model" in answer.text
+
+
+def correct(client: Client, probe_id: str, result: Any) -> Answer:
+    return client.patch(f"/v1/probes/{probe_id}", {"result": result})
+
+
+def test_a_person_may_correct_a_result_and_take_it_back(client: Client, eval_id: str) -> None:
+    run = held(client, eval_id)
+    before = client.get(f"/v1/probes/{run['id']}-0").json()["result"]
+    corrected = correct(client, f"{run['id']}-0", {"success": not before["success"], "reason": "I was there"})
+    assert corrected.json()["result"] == {"success": not before["success"], "score": None, "reason": "I was there"}
+    assert client.get(f"/v1/transcripts/{run['id']}-0").json()["corrected"] is True
+    assert correct(client, f"{run['id']}-0", None).json()["result"] == before
+
+
+def test_what_was_said_is_deleted_and_the_result_stays(client: Client, eval_id: str) -> None:
+    run = held(client, eval_id)
+    before = client.get(f"/v1/probes/{run['id']}-0").json()["result"]
+    for _ in range(2):
+        assert client.delete(f"/v1/probes/{run['id']}-0").status == 204
+    told = client.get(f"/v1/probes/{run['id']}-0").json()
+    assert (told["messages"], told["result"]) == ([], before)
+    assert client.get(f"/v1/transcripts/{run['id']}-0").json()["content"] is None
+
+
+def test_a_probe_without_transcript_is_not_corrected(client: Client, eval_id: str) -> None:
+    run = run_eval(client, eval_id)["run"]
+    assert correct(client, f"{run['id']}-0", {"success": True}).status == 409
+    assert client.delete(f"/v1/probes/{run['id']}-0").status == 409
+
+
+@pytest.mark.parametrize("probe_id", ["nothing", "run_x-1", "{run}-5", "{run}-x", "{run}--1"])
+def test_there_is_no_probe_beyond_a_run(client: Client, eval_id: str, probe_id: str) -> None:
+    run = run_eval(client, eval_id)["run"]
+    assert client.get(f"/v1/probes/{probe_id.format(run=run['id'])}").status == 404
+
+
+def test_a_probe_of_another_workspace_is_not_there(client: Client, stranger: str, eval_id: str) -> None:
+    run = run_eval(client, eval_id)["run"]
+    assert client.get(f"/v1/probes/{run['id']}-0", token=stranger).status == 404
+    assert client.get("/v1/probes", token=stranger).json()["items"] == []
+
+
+SAID = [{"role": "user", "content": "A table?"}, {"role": "assistant", "content": "Booked."}]
+
+
+def test_a_conversation_is_judged_on_its_own(client: Client) -> None:
+    body = {"messages": SAID, "successCriteria": "a table is booked", "model": "sim/steady"}
+    verdict = post(client, "/v1/judge/criteria", body)
+    assert isinstance(verdict["successMet"], bool)
+    assert verdict["failureMet"] is False
+    assert 0 <= verdict["confidence"] <= 1
+    assert verdict["reasoning"]
+    assert verdict["rawResponse"]
+    assert verdict["spend"]["calls"] == 1
+
+
+def test_a_users_next_message_is_written_on_its_own(client: Client, personas: list[str]) -> None:
+    body = {"messages": SAID, "personaId": personas[0], "instructions": "wants two", "model": "sim/steady"}
+    assert post(client, "/v1/judge/persona-message", body)["content"]
+    described = {"messages": [], "persona": {"name": "Zoe"}, "model": "sim/steady"}
+    assert post(client, "/v1/judge/persona-message", described)["content"]
+
+
+def test_the_workspaces_judge_is_asked_when_none_is_named(client: Client) -> None:
+    body = {"messages": SAID, "failureCriteria": "it was rude"}
+    assert client.post("/v1/judge/criteria", body).fields() == ["model"]
+    client.put("/v1/settings", {"judgeModel": "sim/steady"})
+    assert post(client, "/v1/judge/criteria", body)["successMet"] is False
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("criteria", {"messages": SAID, "model": "sim/steady"}),
+        ("criteria", {"messages": [], "successCriteria": "x", "model": "sim/steady"}),
+        ("criteria", {"messages": SAID, "successCriteria": "x", "model": "nobody/knows"}),
+        ("persona-message", {"messages": SAID, "personaId": "per_x", "persona": {"name": "x"}}),
+    ],
+)
+def test_a_judge_asked_wrongly_says_what_would_be_right(client: Client, path: str, body: dict[str, Any]) -> None:
+    assert client.post(f"/v1/judge/{path}", body).status == 422
