@@ -46,6 +46,11 @@ class Scoring:
             **{name: value for name, value in optional.items() if value is not None},
         }
 
+    def digest(self) -> dict[str, Any]:
+        """What figures are computed from; what is None or empty is left out."""
+        fields = {"success": self.success, "score": self.score, "metrics": dict(self.metrics), "tags": list(self.tags)}
+        return {name: value for name, value in fields.items() if value not in (None, {}, [])}
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Scoring":
         verdict = data.get("verdict")

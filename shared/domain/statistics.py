@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
+from math import comb, fsum, sqrt
 from statistics import fmean, stdev
 from typing import NamedTuple
 
@@ -86,8 +86,11 @@ def clustered_standard_error(clusters: Mapping[str, Sequence[float]]) -> float |
     return sqrt(residuals * len(filled) / (len(filled) - 1)) / len(values)
 
 
-def wilson_interval(successes: int, trials: int, z: float = Z_95) -> Interval | None:
-    """The score interval of a proportion (Wilson 1927), which holds up near 0 and 1 and for few trials."""
+def wilson_interval(successes: float, trials: float, z: float = Z_95) -> Interval | None:
+    """The score interval of a proportion (Wilson 1927), which holds up near 0 and 1 and for few trials.
+
+    Trials that are not independent count for fewer, which need not be a whole number.
+    """
     if trials == 0:
         return None
     proportion = successes / trials
@@ -97,3 +100,90 @@ def wilson_interval(successes: int, trials: int, z: float = Z_95) -> Interval | 
     # Rounding must not push a limit past the proportion, which at 0 and 1 is the limit itself.
     low, high = (center - spread) / scale, (center + spread) / scale
     return Interval(max(0.0, min(proportion, low)), min(1.0, max(proportion, high)))
+
+
+def pass_at_k(trials: int, successes: int, k: int) -> float | None:
+    """The probability that at least one of `k` trials succeeds; None for more than there were.
+
+    The mean over all ways to draw k of the n trials (Chen et al. 2021, arXiv:2107.03374): 1 - (1 - c/n)^k, which draws
+    with replacement, is too low.
+    """
+    if not 0 < k <= trials:
+        return None
+    return 1 - comb(trials - successes, k) / comb(trials, k)
+
+
+def pass_hat_k(trials: int, successes: int, k: int) -> float | None:
+    """The probability that all of `k` trials succeed (pass^k of tau-bench, Yao et al. 2024, arXiv:2406.12045).
+
+    Unbiased likewise: (c/n)^k is too high. None for more trials than there were.
+    """
+    if not 0 < k <= trials:
+        return None
+    return comb(successes, k) / comb(trials, k)
+
+
+class Cluster(NamedTuple):
+    """Trials that go together, such as the repeats of one scenario."""
+
+    trials: int
+    successes: int
+
+
+@dataclass
+class Proportion:
+    """The share of successes over clusters that pass by, however many there are.
+
+    It keeps sums of whole numbers alone, so that nothing is lost by rounding: with n_i trials and s_i successes in
+    cluster i, and p = S / N, the sum of (s_i - n_i p)^2 is that of s_i^2 - 2 p s_i n_i + p^2 n_i^2.
+    """
+
+    clusters: int = 0
+    trials: int = 0
+    successes: int = 0
+    _squares: int = 0
+    _products: int = 0
+    _sizes: int = 0
+
+    def add(self, cluster: Cluster) -> None:
+        trials, successes = cluster
+        if not trials:
+            return
+        self.clusters += 1
+        self.trials += trials
+        self.successes += successes
+        self._squares += successes * successes
+        self._products += successes * trials
+        self._sizes += trials * trials
+
+    @property
+    def mean(self) -> float | None:
+        return self.successes / self.trials if self.trials else None
+
+    @property
+    def standard_error(self) -> float | None:
+        """As `clustered_standard_error` has it; None for less than two clusters."""
+        if self.clusters < 2:
+            return None
+        return sqrt(self._residuals * self.clusters / (self.clusters - 1)) / self.trials
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson's, with as many trials as independent ones would have to be for the same variance.
+
+        That number is never larger than that of the trials. Where all succeed or all fail nothing can be said about how
+        the trials of a cluster go together: then each cluster counts once.
+        """
+        if self.clusters < 2:
+            return None
+        share = self.successes / self.trials
+        if share in (0.0, 1.0):
+            return wilson_interval(share * self.clusters, self.clusters)
+        variance = self._residuals / self.trials**2
+        effective = min(self.trials, share * (1 - share) / variance) if variance else self.trials
+        return wilson_interval(share * effective, effective)
+
+    @property
+    def _residuals(self) -> float:
+        n, s = self.trials, self.successes
+        return (n * n * self._squares - 2 * n * s * self._products + s * s * self._sizes) / (n * n)
