@@ -116,6 +116,23 @@ def models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]
     )
 
 
+def model_error(workspace: str, model: str) -> str | None:
+    """Why this model cannot be asked; None when it can."""
+    name, slash, rest = model.partition("/")
+    provider = PROVIDERS.get(name)
+    if provider is None or name == PROVIDER or not slash or not rest:
+        known = ", ".join(each for each in PROVIDERS if each != PROVIDER)
+        return f"must be provider/name with one of the providers {known}"
+    access = account(workspace, name)
+    if not access.enabled:
+        return f"provider {name} is disabled"
+    if provider.needs_key and not access.api_key:
+        return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
+    if not access.base_url and name == "custom":
+        return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
+    return None
+
+
 def _known(name: str) -> Provider:
     if name not in PROVIDERS:
         raise NotFound(f"there is no provider {name}; known are {', '.join(PROVIDERS)}")

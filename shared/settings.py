@@ -57,6 +57,11 @@ class Settings(BaseModel):
     def probe_dlq_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
         return f"{self.probe_queue_url(provider, priority)}-dlq"
 
+    @property
+    def score_machine_arn(self) -> str:
+        """The stack's two machines are named after it and what they do."""
+        return f"{self.finish_machine_arn.removesuffix('finish')}score"
+
     def queue_url(self, arn: str) -> str:
         """The URL of a queue of this stack, from its ARN."""
         return f"{self.dispatch_queue_url.rpartition('/')[0]}/{arn.rpartition(':')[2]}"

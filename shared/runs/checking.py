@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from shared.accounts import account
+from shared.accounts import model_error
 from shared.casting import connectors
 from shared.domain.connectors import PROVIDER
 from shared.domain.evaluation import Evaluation
 from shared.domain.scenarios import Manifest
 from shared.errors import FieldError, Invalid, NotFound
-from shared.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from shared.runs.start import RunSpec
@@ -63,21 +62,4 @@ def _target_error(workspace: str, target: str) -> str | None:
         connectors.get(workspace, name)
     except NotFound as error:
         return error.detail
-    return None
-
-
-def model_error(workspace: str, model: str) -> str | None:
-    """Why this model cannot be asked; None when it can."""
-    name, slash, rest = model.partition("/")
-    provider = PROVIDERS.get(name)
-    if provider is None or name == PROVIDER or not slash or not rest:
-        known = ", ".join(each for each in PROVIDERS if each != PROVIDER)
-        return f"must be provider/name with one of the providers {known}"
-    access = account(workspace, name)
-    if not access.enabled:
-        return f"provider {name} is disabled"
-    if provider.needs_key and not access.api_key:
-        return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
-    if not access.base_url and name == "custom":
-        return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
     return None

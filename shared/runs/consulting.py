@@ -3,7 +3,7 @@
 import asyncio
 from random import Random
 
-from shared.accounts import account
+from shared.accounts import account, model_error
 from shared.casting import personas
 from shared.casting.settings import evaluation_of
 from shared.domain.conversation import Message
@@ -13,7 +13,6 @@ from shared.errors import Invalid
 from shared.judging.asking import Asked, Grader
 from shared.judging.criteria import evaluate_criteria
 from shared.judging.speaking import generate_persona_message
-from shared.runs.checking import model_error
 
 TIMEOUT_SECONDS = 12.0
 """Twice this and a repair's second call fit into the time of a request."""

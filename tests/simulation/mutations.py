@@ -97,7 +97,7 @@ def start_unnamed_executions(patches: Patches) -> None:
     from shared.store import executions
 
     start = executions._start
-    patches.set(executions, "_start", lambda ref, epoch, _: start(ref, epoch, new_id("execution")))
+    patches.set(executions, "_start", lambda work: start(work._replace(name=new_id("execution"))))
 
 
 @mutation()
