@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from shared import loop
 from shared.clock import utc_now
+from shared.domain.leaf_ranges import LeafRange
 from shared.finishing import phases
-from shared.finishing.phases import LeafRange
+from shared.finishing.compare import compare
 from shared.finishing.summarize import summarize
 from shared.messages import RunMessage
 
@@ -74,6 +75,7 @@ def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
         case Summarize():
             part = LeafRange(task.first_leaf, task.leaves)
             loop.run(summarize(task.run, task.epoch, part, seconds_left))
+            loop.run(compare(task.run, task.epoch, part, seconds_left))
             return {"firstLeaf": task.first_leaf}
         case Complete():
             return {"status": phases.complete(task.run, task.epoch, utc_now())}

@@ -35,6 +35,12 @@ class Scenario:
     persona_ids: tuple[str, ...] = ()
     """Each persona has a conversation of its own; without any, nobody in particular speaks."""
 
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """What `{{name}}` in the value of an assertion stands for."""
+        found = self.metadata.get("vars")
+        return found if isinstance(found, Mapping) else {}
+
     def to_json(self) -> dict[str, object]:
         """What is not set is left out."""
         criteria = self.criteria
@@ -101,6 +107,12 @@ class ScenarioPage:
     key: str
     count: int
     cast: bool = False
+    contested: bool = False
+    """When any of them has a select-best assertion."""
+
+    def to_json(self) -> list[object]:
+        marks = [self.cast, self.contested] if self.contested else [True] if self.cast else []
+        return [self.key, self.count, *marks]
 
 
 class Place(NamedTuple):
@@ -138,7 +150,7 @@ class Manifest:
         return Place(self.pages[number], position - self._starts[number])
 
     def to_json(self) -> dict[str, object]:
-        pages = [[page.key, page.count, *([True] if page.cast else [])] for page in self.pages]
+        pages = [page.to_json() for page in self.pages]
         return {"revision": self.revision, "pages": pages, "nextOrdinal": self.next_ordinal}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The phases of the finishing execution: settle → summarize (by slices of leaves) → complete, or fail.
+"""The phases of the finishing execution: settle → judge (by slices of leaves) → complete, or fail.
 
 Step Functions repeats a task whose reply was lost, so each phase may come again and then finds itself done.
 """
@@ -7,32 +7,23 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from shared.domain.barrier import FANOUT
 from shared.domain.definitions import Content
+from shared.domain.leaf_ranges import LeafRange, leaf_ranges
 from shared.domain.runs import Action, Failure, IllegalMove, Progress, Run, RunStatus
 from shared.domain.transcripts import ProbeError
 from shared.errors import Conflict
+from shared.finishing.compare import has_contests
 from shared.messages import RunRef
 from shared.store import barrier, outcomes, runs, snapshots
 from shared.store.barrier import Tree
 
-LEAVES_PER_SLICE = 10
-MOST_SLICES = 1_000
 _EXAMINED = 1_000
 """Errored probes that are looked at to say why a run failed."""
 
 
 @dataclass(frozen=True)
-class LeafRange:
-    """A slice of the summarizing Map."""
-
-    first_leaf: int
-    leaves: int
-
-
-@dataclass(frozen=True)
 class Settled:
-    """Where the run stands after settling; slices only when transcripts need a judge."""
+    """Where the run stands after settling; slices only when a judge is needed."""
 
     status: RunStatus
     slices: tuple[LeafRange, ...] = ()
@@ -95,9 +86,7 @@ def _why(ref: RunRef, counts: Progress) -> str:
 
 
 def _slices(run: Run) -> tuple[LeafRange, ...]:
-    rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
-    if rules is None or not (rules.rubric and rules.judge_model):
-        return ()
-    leaves = -(-run.plan.total // FANOUT)
-    size = max(LEAVES_PER_SLICE, -(-leaves // MOST_SLICES))
-    return tuple(LeafRange(first, min(size, leaves - first)) for first in range(0, leaves, size))
+    snapshot = snapshots.get(run.snapshot_key)
+    rules = Content.from_json(snapshot.definition).decision
+    summarized_by_judge = rules is not None and bool(rules.rubric and rules.judge_model)
+    return leaf_ranges(run.plan.total) if summarized_by_judge or has_contests(snapshot) else ()

@@ -6,13 +6,12 @@ from random import Random
 
 from shared.accounts import account
 from shared.clock import utc_now
-from shared.domain.barrier import FANOUT
 from shared.domain.decisions import OTHER
 from shared.domain.definitions import Content
+from shared.domain.leaf_ranges import LeafRange
 from shared.domain.runs import Run, RunStatus
 from shared.domain.transcripts import Summary, Transcript
 from shared.errors import RetryableError
-from shared.finishing.phases import LeafRange
 from shared.judging.asking import Grader
 from shared.judging.decide import Judge, decide
 from shared.messages import RunRef
@@ -25,7 +24,7 @@ PATIENCE_SECONDS = 60.0
 
 
 async def summarize(ref: RunRef, epoch: int, part: LeafRange, seconds_left: Callable[[], float]) -> None:
-    """Summarizes the transcripts of these leaves that have no summary.
+    """Summarizes the transcripts of these leaves that have no summary, by the definition's judge if it has one.
 
     A judge that fails is recorded on the transcript and does not fail the run. RetryableError when time was too short:
     what was summarized is stored, the next try goes on.
@@ -34,6 +33,8 @@ async def summarize(ref: RunRef, epoch: int, part: LeafRange, seconds_left: Call
     if run.epoch != epoch or run.status is not RunStatus.SUMMARIZING:
         return
     judge = await asyncio.to_thread(_judge, run)
+    if judge is None:
+        return
     todo = await asyncio.to_thread(_without_summary, ref, run, part)
     slots = asyncio.Semaphore(min(CONCURRENT, judge.grader.account.max_parallel_requests))
     left = await asyncio.gather(*(_summarize_one(ref, judge, each, slots, seconds_left) for each in todo))
@@ -41,10 +42,10 @@ async def summarize(ref: RunRef, epoch: int, part: LeafRange, seconds_left: Call
         raise RetryableError(f"{sum(left)} transcripts are still without summary")
 
 
-def _judge(run: Run) -> Judge:
+def _judge(run: Run) -> Judge | None:
     rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
     if rules is None or not rules.rubric or not rules.judge_model:
-        raise ValueError("this definition has no judge")
+        return None
     access = account(run.workspace, rules.judge_model.partition("/")[0])
     timeout = settings().call_timeout_seconds
     grader = Grader(access, rules.judge_model, timeout, PATIENCE_SECONDS, Random())  # noqa: S311 - jitter
@@ -52,9 +53,7 @@ def _judge(run: Run) -> Judge:
 
 
 def _without_summary(ref: RunRef, run: Run, part: LeafRange) -> list[Transcript]:
-    first = part.first_leaf * FANOUT
-    covered = range(first, min(first + part.leaves * FANOUT, run.plan.total))
-    found = outcomes.in_range(ref, covered)
+    found = outcomes.in_range(ref, part.indexes(run.plan.total))
     return [each for each in found if isinstance(each, Transcript) and each.summary is None]
 
 

@@ -12,7 +12,7 @@ pk                                   sk                    item
 <ws>#run#<id>#probes#<block>         <index>               outcomes: transcripts and errors of 1,000 probes
 <ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
 <ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last complete turn
-<ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   which answer is the best; `run` is the scoring of the run itself
+<ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   which of several answers is the best
 <ws>#run#<id>#scorings               <scoringId>           scorings beside the run's own
 <ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
 <ws>#run#<id>#scores#<scoring>       <leaf>                how many results a slice of theirs has

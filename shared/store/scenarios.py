@@ -15,6 +15,7 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
+from shared.domain.contests import contested
 from shared.domain.scenarios import (
     MAX_SCENARIOS,
     PAGE_SIZE,
@@ -143,4 +144,9 @@ def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[ScenarioPage
 
 def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> ScenarioPage:
     blobs.put_json(key, [scenario.to_json() for scenario in scenarios])
-    return ScenarioPage(key, len(scenarios), any(scenario.persona_ids for scenario in scenarios))
+    return ScenarioPage(
+        key,
+        len(scenarios),
+        cast=any(scenario.persona_ids for scenario in scenarios),
+        contested=any(contested(scenario.assertions) for scenario in scenarios),
+    )
