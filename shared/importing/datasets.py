@@ -111,6 +111,8 @@ def _of_target(targets: list[str], scorer: Scorer | None, is_choice: bool) -> tu
 
 
 def _openai(sample: Mapping[str, Any], where: str, scorer: Scorer | None, _: Report) -> Scenario:
+    """Also an output item of an evaluation that was run: what was asked is in its `item`."""
+    sample = sample["item"] if isinstance(sample.get("item"), Mapping) else sample
     ideal = _texts(sample.get("ideal"))
     match scorer:
         case Scorer.INCLUDES:

@@ -17,6 +17,8 @@ from shared.importing.promptfoo.yaml_texts import from_yaml
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
 _EMBEDDING = re.compile(r"openai:embeddings?:")
+_VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
+_WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 _WITHOUT_OUTPUT = frozenset({"latency", "cost", "finish-reason"})
 _NOT_IMPORTED = {
     "rubricPrompt": "a judge of Cupel has prompts of its own",
@@ -87,7 +89,7 @@ class Asserting:
         if kind == SET:
             data["assert"] = self._each(written.get("assert") or (), f"{where}.assert")
         elif written.get("value") is not None:
-            data["value"] = self._value(written["value"])
+            data["value"] = _literal(_schema(kind, self._value(written["value"])))
         if kind == "webhook" and isinstance(written.get("config"), Mapping):
             data["config"] = written["config"]
         if model := self._grader(KINDS[kind].is_embedded, KINDS[kind].is_judged, written, where):
@@ -159,6 +161,20 @@ def tell_options(options: Mapping[str, Any], where: str, report: Report) -> None
     for name in sorted(set(options) - _TAKEN_OPTIONS):
         why = "is code, which is not run" if name in _TRANSFORMS else _NOT_IMPORTED.get(name, "is not supported")
         report.leave(f"{where}.options.{name}", name, why)
+
+
+def _schema(kind: str, value: Any) -> Any:
+    """promptfoo reads a schema in a text as YAML, Cupel as JSON."""
+    return (
+        from_yaml(value, "the schema") if kind in _WITH_SCHEMA and isinstance(value, str) and value.strip() else value
+    )
+
+
+def _literal(value: Any) -> Any:
+    """What looks like a variable once all are filled in is text."""
+    if isinstance(value, list):
+        return [_literal(each) for each in value]
+    return _VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
 
 
 def _kind_of(written: str) -> tuple[str, str]:

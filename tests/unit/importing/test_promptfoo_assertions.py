@@ -79,3 +79,13 @@ def test_one_that_is_not_known_is_the_runs() -> None:
     found = suite(test_of({"type": "llm-rubric", "value": "kind", "provider": "file://judge.py"}))
     assert "provider" not in found.drafts[0].scenarios[0].assertions[0].to_json()
     assert [note.where for note in found.report.changes] == ["tests.0.assert.0.provider"]
+
+
+def test_a_schema_in_yaml_becomes_json() -> None:
+    [kept] = asserted(test_of({"type": "is-json", "value": "type: object\nrequired: [a]\n"}))
+    assert kept["value"] == {"type": "object", "required": ["a"]}
+
+
+def test_what_looks_like_a_variable_in_the_end_is_text() -> None:
+    [kept] = asserted(test_of({"type": "contains", "value": "{% raw %}{{x}}{% endraw %} {{x}}"}))
+    assert kept["value"] == r"\{{x}} blue"
