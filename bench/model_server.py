@@ -27,11 +27,15 @@ FAULTS = ("429", "500", "drop", "hang", "badJson")
 
 
 class Line(BaseModel):
-    """What to answer a prompt that contains something: a text, an object as JSON, or with a status an error."""
+    """What to answer a prompt that contains something: a text, an object as JSON, or with a status an error.
+
+    With `model` only prompts to this one.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    contains: str
+    contains: str = ""
+    model: str | None = None
     reply: str | dict[str, Any] = ""
     status: int = 200
 
@@ -76,9 +80,9 @@ class Behaviour(BaseModel):
     def line_for(self, prompt: Prompt) -> Line:
         """The first scripted line that fits, else the fixed answer, else one of its own."""
         for line in self.script:
-            if line.contains in prompt.text:
+            if line.contains in prompt.text and line.model in (None, prompt.model):
                 return line
-        return Line(contains="", reply=self.answer if self.answer is not None else _own_answer(prompt))
+        return Line(reply=self.answer if self.answer is not None else _own_answer(prompt))
 
 
 def _own_answer(prompt: Prompt) -> str | dict[str, Any]:

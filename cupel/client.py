@@ -102,10 +102,23 @@ class Client:
         """`{run, jobCount}`. Safe to repeat: every call has its own Idempotency-Key, the same in all its attempts."""
         return self._send("POST", "/runs", specification, idempotency_key=str(uuid.uuid4()))
 
+    def run_eval(self, eval_id: str, options: Json | None = None) -> Json:
+        """`{run, jobCount}`, as `start_run`."""
+        return self._send("POST", f"/evals/{eval_id}/runs", options or {}, idempotency_key=str(uuid.uuid4()))
+
+    def try_out(self, trial: Json) -> Json:
+        """One scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}` → `{run, jobCount}`."""
+        return self._send("POST", "/playground/runs", trial, idempotency_key=str(uuid.uuid4()))
+
     def runs(
-        self, *, definition_id: str | None = None, schedule_id: str | None = None, status: str | None = None
+        self,
+        *,
+        definition_id: str | None = None,
+        schedule_id: str | None = None,
+        eval_id: str | None = None,
+        status: str | None = None,
     ) -> Iterator[Json]:
-        return self._pages("/runs", definitionId=definition_id, scheduleId=schedule_id, status=status)
+        return self._pages("/runs", definitionId=definition_id, scheduleId=schedule_id, evalId=eval_id, status=status)
 
     def run(self, run_id: str) -> Json:
         return self._get(f"/runs/{run_id}")
@@ -175,6 +188,21 @@ class Client:
 
     def probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
         return self._pages(f"/runs/{run_id}/probes", status=status, model=model)
+
+    def all_probes(self, *, order: str = "newest", **filters: str | None) -> Iterator[Json]:
+        """Whole ones across runs, by `evalId`, `scenarioId`, `personaId` and `status`."""
+        return self._pages("/probes", order=order, **filters)
+
+    def probe(self, probe_id: str) -> Json:
+        return self._get(f"/probes/{probe_id}")
+
+    def correct_probe(self, probe_id: str, result: Json | None) -> Json:
+        """What a person says came of it; None takes it back."""
+        return self._send("PATCH", f"/probes/{probe_id}", {"result": result})
+
+    def delete_probe(self, probe_id: str) -> None:
+        """What was said in it; its counts and its result stay."""
+        self._send("DELETE", f"/probes/{probe_id}")
 
     def transcripts(self, run_id: str, *, model: str | None = None, scenario_id: str | None = None) -> Iterator[Json]:
         return self._pages(f"/runs/{run_id}/transcripts", model=model, scenarioId=scenario_id)

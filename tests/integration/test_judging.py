@@ -34,7 +34,7 @@ def test_a_judge_that_answers_nonsense_is_recorded_on_the_transcript(api: Client
     run = evaluate(api, define(api, 1, JUDGED), "sim/steady")
     told = next(api.transcripts(run["id"]))
     assert (told["decisionCode"], told["summarizedAt"] is not None) == ("other", True)
-    assert told["summaryError"] == "the judge custom/judge gave no valid verdict"
+    assert told["summaryError"] == "custom/judge gave no valid answer, also when asked again"
 
 
 def test_a_judge_that_is_refused_is_recorded_on_the_transcript(api: Client, models: ModelServer) -> None:
