@@ -1,0 +1,19 @@
+"""Cupel in Python: `cupel.evaluate` for this process, `cupel.client.Client` for a stack.
+
+Both are loaded when they are first used, so that the command starts at once.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cupel.evaluating import Evaluation, Probe, ProbeResult, evaluate, evaluate_async
+
+__all__ = ["Evaluation", "Probe", "ProbeResult", "evaluate", "evaluate_async"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'cupel' has no attribute {name!r}")
+    from cupel import evaluating
+
+    return getattr(evaluating, name)

@@ -2,7 +2,20 @@
 
 import typer
 
-from cupel.commands import control, export, imports, providers, queue, resources, run, schedules, show, stack, tokens
+from cupel.commands import (
+    control,
+    export,
+    imports,
+    junit,
+    providers,
+    queue,
+    resources,
+    run,
+    schedules,
+    show,
+    stack,
+    tokens,
+)
 from cupel.commands.failures import CommandGroup
 
 app = typer.Typer(
@@ -22,6 +35,7 @@ app.command()(show.runs)
 app.command()(show.show)
 app.command()(show.transcripts)
 app.command()(export.export)
+app.command()(junit.junit)
 app.command("import")(imports.import_)
 app.command()(control.pause)
 app.command()(control.resume)

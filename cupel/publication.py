@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from cupel.casting import with_ids
 from cupel.documents import Json
 from cupel.errors import CupelError
 from cupel.files import DefinitionFile
@@ -23,6 +24,7 @@ def publish(client: "Client", file: DefinitionFile, sleep: Callable[[float], Non
 
     An earlier attempt may have stopped in the middle, so the scenarios that are missing are added either way.
     """
+    file = with_ids(client, file)
     definition = _earlier(client, file) or client.create_definition(file.definition)
     definition_id, present = str(definition["id"]), int(definition["scenarioCount"])
     if file.generate is not None and not present:

@@ -55,6 +55,8 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
     if any(model.correct for model in results):
         lines.append("correct: share of right answers with its 95 % Wilson interval")
     for model in results:
+        if model.unscored:
+            lines.append(f"{model.model}: {model.unscored:,} could not be scored, which is held against nobody")
         lines += [f"{model.model}: {r.count:,} failed with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
     simulated = [model.model for model in results if model.simulated]
     if simulated:
@@ -85,16 +87,37 @@ def runs_table(runs: Iterable[Json]) -> Table:
     return columns
 
 
+def evaluation_lines(run: Json) -> list[str]:
+    """An evaluation in this process, as markup."""
+    config = run["config"]
+    return [
+        f"[bold]{escape(run['name'])}[/bold]  {status(run['status'])}",
+        f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']}), repeats {config['repeats']}",
+        _counts(run["progress"]),
+        *_about_the_judge(config),
+    ]
+
+
+def _counts(progress: Json) -> str:
+    return f"{progress['completed']:,} completed and {progress['failed']:,} failed of {progress['total']:,} probes"
+
+
+def _about_the_judge(config: Json) -> list[str]:
+    simulated = str(config.get("judgeModel") or "").startswith("sim/")
+    return ["[yellow]the judge is simulated: its verdicts are drawn by lot[/yellow]"] if simulated else []
+
+
 def run_lines(run: Json) -> list[str]:
     """The run itself, as markup."""
-    config, progress = run["config"], run["progress"]
+    config = run["config"]
     lines = [
         f"[bold]{escape(run['id'])}[/bold]  {status(run['status'])}"
         + (f" ({escape(run['pauseReason'])})" if run.get("pauseReason") else ""),
         f"definition {escape(run['definitionId'])} version {run['definitionVersion']}, "
         f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']}), repeats {config['repeats']}",
-        f"{progress['completed']:,} completed and {progress['failed']:,} failed of {progress['total']:,} probes",
+        _counts(run["progress"]),
         f"created {moment(run['createdAt'])}, completed {moment(run.get('completedAt'))}",
+        *_about_the_judge(config),
     ]
     failure = run.get("failure")
     if failure:

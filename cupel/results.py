@@ -1,7 +1,7 @@
 """What a run found, model by model, computed from its transcripts and errored probes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ class Tally:
     durations_ms: list[int] = field(default_factory=list)
     successes: int = 0
     judged: int = 0
+    unscored: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
@@ -44,6 +45,7 @@ class Tally:
         if result is not None:
             self.judged += 1
             self.successes += bool(result["success"])
+        self.unscored += is_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.tokens += transcript["tokenCount"]
         self.cost_usd += transcript["costUsd"] or 0.0
@@ -52,6 +54,12 @@ class Tally:
     def add_error(self, error: Json) -> None:
         self.errors[error["code"]] += 1
         self.examples.setdefault(error["code"], error["message"])
+
+
+def is_unscored(transcript: Json) -> bool:
+    """Whether something that counts could not be computed, and nobody has said the result instead."""
+    results = (transcript.get("scoring") or {}).get("results") or ()
+    return transcript.get("result") is None and any(each["passed"] is None and each["weight"] > 0 for each in results)
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,8 @@ class ModelResults:
     failed: int
     decisions: DecisionStatistics
     correct: Correctness | None
+    unscored: int
+    """Completed ones about which nothing can be said, because something that counts could not be computed."""
     tokens: int
     median_duration_ms: float | None
     cost_usd: float | None
@@ -85,16 +95,26 @@ class ModelResults:
 
 def collect(client: "Client", run: Json, on_read: Callable[[int], None] = lambda _: None) -> list[ModelResults]:
     """Reads every transcript and errored probe of the run; `on_read` is told how many have been read so far."""
-    models: list[str] = run["config"]["models"]
+
+    def transcripts() -> Iterator[Json]:
+        for count, transcript in enumerate(client.transcripts(run["id"]), start=1):
+            yield transcript
+            on_read(count)
+
+    failed = client.probes(run["id"], status=ProbeStatus.ERROR) if run["progress"]["failed"] else iter(())
+    return tabulate(run["config"]["models"], run["progress"]["total"], transcripts(), failed)
+
+
+def tabulate(
+    models: Sequence[str], total: int, transcripts: Iterable[Json], errored: Iterable[Json]
+) -> list[ModelResults]:
+    """Transcripts and errored probes as the API tells them; of `total` probes each model has the same number."""
     tallies = {model: Tally() for model in models}
-    for count, transcript in enumerate(client.transcripts(run["id"]), start=1):
+    for transcript in transcripts:
         tallies[transcript["modelId"]].add_transcript(transcript)
-        on_read(count)
-    if run["progress"]["failed"]:
-        for probe in client.probes(run["id"], status=ProbeStatus.ERROR):
-            tallies[probe["modelId"]].add_error(probe["error"])
-    each = run["progress"]["total"] // len(models)
-    return [_results(model, each, tally) for model, tally in tallies.items()]
+    for probe in errored:
+        tallies[probe["modelId"]].add_error(probe["error"])
+    return [_results(model, total // len(models), tally) for model, tally in tallies.items()]
 
 
 def _results(model: str, probes: int, tally: Tally) -> ModelResults:
@@ -105,6 +125,7 @@ def _results(model: str, probes: int, tally: Tally) -> ModelResults:
         failed=tally.errors.total(),
         decisions=decision_statistics(tally.decisions),
         correct=_correctness(tally),
+        unscored=tally.unscored,
         tokens=tally.tokens,
         median_duration_ms=median(tally.durations_ms) if tally.durations_ms else None,
         cost_usd=None if tally.unpriced else tally.cost_usd,
@@ -138,6 +159,7 @@ def _model_json(model: ModelResults) -> Json:
         },
         "correct": correct
         and {"successes": correct.successes, "judged": correct.judged, "interval95": correct.interval},
+        "unscored": model.unscored,
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,

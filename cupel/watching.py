@@ -20,11 +20,11 @@ WAIT_GROWTH = 1.2
 
 def watch(session: Session, client: "Client", run: Json) -> Json:
     """Shows progress until the run has ended, and answers the run as it then is."""
-    with _bar(session) as bar:
-        task = bar.add_task("", total=run["progress"]["total"], run=run)
+    with bar(session) as shown:
+        task = shown.add_task("", total=run["progress"]["total"], run=run)
         for run in follow(client, run, session.sleep):  # noqa: B020 - each is the same run, later
             progress = run["progress"]
-            bar.update(task, completed=progress["completed"] + progress["failed"], run=run)
+            shown.update(task, completed=progress["completed"] + progress["failed"], run=run)
     return run
 
 
@@ -40,7 +40,7 @@ def follow(client: "Client", run: Json, sleep: Callable[[float], None]) -> Itera
         run = client.run(run["id"])
 
 
-def _bar(session: Session) -> Progress:
+def bar(session: Session) -> Progress:
     return Progress(
         TextColumn("{task.fields[run][status]:<11}"),
         BarColumn(bar_width=30),

@@ -8,6 +8,7 @@ import typer
 from cupel import render, results
 from cupel.commands.options import AsJson, Limit, Model, RunId
 from cupel.documents import Json
+from cupel.results import ModelResults
 from cupel.session import Session
 
 if TYPE_CHECKING:
@@ -60,16 +61,21 @@ def transcripts(
         session.out.print(render.transcripts_table(found))
 
 
-def report(session: Session, client: "Client", run: Json, *, as_json: bool, more: Json) -> None:
+def report(session: Session, client: "Client", run: Json, *, as_json: bool, more: Json) -> list[ModelResults]:
     """The run with its results; `more` joins the JSON document."""
     with session.err.status("reading transcripts") as reading:
         found = results.collect(client, run, lambda count: reading.update(f"reading transcripts ({count:,})"))
     if as_json:
         session.print_json({"run": run, **more, "results": results.to_json(found)})
-        return
+        return found
     for line in render.run_lines(run):
         session.out.print(line, soft_wrap=True)
     session.out.print()
+    print_results(session, found)
+    return found
+
+
+def print_results(session: Session, found: list[ModelResults]) -> None:
     for table in render.results_tables(found, session.out):
         session.out.print(table)
     for line in render.results_legend(found):

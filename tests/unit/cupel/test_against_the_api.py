@@ -7,16 +7,19 @@ from pathlib import Path
 
 import httpx
 import pytest
+from junitparser import JUnitXml
 from typer.testing import CliRunner
 
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
+from shared.domain.sampling import sample as sample_of
 from shared.settings import Settings
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*.yaml"))
+APPOINTMENT = next(path for path in SAMPLES if path.stem == "appointment")
 
 
 def through(api: ApiClient) -> httpx.MockTransport:
@@ -83,8 +86,61 @@ def test_a_sample_is_started_twice_from_one_definition(cupel: Cupel, client: Cli
     first = answer(cupel, "run", str(sample), "--models", "sim/steady,sim/bold", "--sample", "50", "--seed", "7")
     second = answer(cupel, "run", str(sample), "--models", "sim/steady")
     assert first["run"]["definitionId"] == second["run"]["definitionId"]
-    scenarios = sum(1 for _ in client.scenarios(first["run"]["definitionId"]))
-    assert (first["jobCount"], second["jobCount"]) == (scenarios // 2 * 2, scenarios)
+    cases = [len(each["personaIds"]) or 1 for each in client.scenarios(first["run"]["definitionId"])]
+    half = [cases[position] for position in sample_of(len(cases), 50, 7)]
+    assert (first["jobCount"], second["jobCount"]) == (sum(half) * 2, sum(cases))
+
+
+def test_the_personas_of_a_file_are_kept_once_and_named_by_their_ids(cupel: Cupel, client: Client):
+    for _ in range(2):
+        answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", "--judge-model", "sim/bold")
+    ids = {persona["name"]: persona["id"] for persona in client.kept("personas")}
+    assert ids.keys() == {"Ada", "Ben"}
+    (definition,) = client.definitions()
+    named = [scenario["personaIds"] for scenario in client.scenarios(definition["id"])]
+    assert named == [[ids["Ada"], ids["Ben"]], [ids["Ben"]]]
+
+
+def test_a_persona_that_was_made_anew_makes_the_definition_anew(cupel: Cupel, client: Client):
+    answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")
+    client.drop("personas", next(client.kept("personas"))["id"])
+    assert answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["jobCount"] == 3
+    assert sum(1 for _ in client.definitions()) == 2
+
+
+def test_another_persona_of_the_name_is_not_taken_for_the_files(cupel: Cupel, client: Client):
+    client.keep("personas", {"name": "ada", "description": "somebody else"})
+    refused = cupel("run", str(APPOINTMENT), "--models", "sim/steady")
+    assert refused.exit_code == 2
+    assert "personas: Ada: the workspace has another of this name" in refused.stderr
+
+
+def test_a_connector_of_a_file_is_named_by_its_name(cupel: Cupel, client: Client, tmp_path: Path):
+    agent = {"name": "agent", "type": "openai", "baseUrl": "http://127.0.0.1:1/v1", "config": {"model": "x"}}
+    file = {"name": "A", "content": {"system": "x"}, "scenarios": [{"prompt": "x"}], "connectors": [agent]}
+    (tmp_path / "a.json").write_text(json.dumps(file))
+    run = answer(cupel, "run", str(tmp_path / "a.json"), "--models", "connector/agent,sim/steady")["run"]
+    (connector,) = client.kept("connectors")
+    assert run["config"]["models"] == [f"connector/{connector['id']}", "sim/steady"]
+
+
+def test_judges_are_told_to_the_run(cupel: Cupel):
+    judges = ["--judge-model", "sim/bold", "--persona-model", "sim/steady", "--embedding-model", "sim/steady"]
+    config = answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *judges)["run"]["config"]
+    told = (config["judgeModel"], config["personaModel"], config["embeddingModel"])
+    assert told == ("sim/bold", "sim/steady", "sim/steady")
+
+
+def test_a_run_that_waits_is_a_file_of_skipped_tests(cupel: Cupel, tmp_path: Path):
+    run = answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["run"]
+    assert cupel("junit", run["id"], "--output", str(tmp_path / "x.xml")).exit_code == 0
+    (suite,) = JUnitXml.fromfile(str(tmp_path / "x.xml"))
+    assert (suite.tests, suite.skipped) == (3, 3)
+    assert [case.name for case in suite] == [
+        "A haircut this week (Ada)",
+        "A haircut this week (Ben)",
+        "Closed on Monday (Ben)",
+    ]
 
 
 def test_a_run_that_waits_is_shown_and_listed(cupel: Cupel, client: Client):
