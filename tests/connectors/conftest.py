@@ -8,7 +8,7 @@ import pytest
 from shared.providers import outside
 from tests.connectors.servers import KEY, langgraph_server, litellm_server
 
-_SLOW = ("test_langgraph_server.py", "test_openai_server.py")
+_SLOW = ("test_langgraph_server.py", "test_openai_server.py", "test_on_a_stack.py")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
