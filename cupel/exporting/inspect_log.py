@@ -23,7 +23,8 @@ VERSION = 2
 _STATUS = {"COMPLETED": "success", "CANCELLED": "cancelled", "FAILED": "error"}
 _STOPS = {"stop": "stop", "end_turn": "stop", "length": "max_tokens", "max_tokens": "max_tokens"}
 _STOPS |= {"content_filter": "content_filter"}
-_SUCCESS, _DECISION = "success", "decision"
+_OWN = (_SUCCESS, _DECISION) = ("success", "decision")
+"""Names of scorers that no metric may take."""
 _LONGEST = 1_000
 """Characters of a text in a summary; the sample has all of it."""
 
@@ -157,11 +158,11 @@ def _score(name: str, found: _Scores) -> Json:
 
 
 def _values(record: Record) -> dict[str, float]:
-    """What is averaged: success, named scores, and decisions that are numbers."""
-    named = dict(record.scoring.get("metrics") or {})
+    """What is averaged: success, decisions that are numbers, and named scores."""
+    named = {name: value for name, value in (record.scoring.get("metrics") or {}).items() if name not in _OWN}
     success = {} if record.success is None else {_SUCCESS: float(record.success)}
     code = record.outcome.get("decisionCode")
-    return {**named, **success, **({_DECISION: float(code)} if code and code.isdigit() else {})}
+    return {**success, **({_DECISION: float(code)} if code and code.isdigit() else {}), **named}
 
 
 def _sample(record: Record, model: str) -> Json:

@@ -1,0 +1,57 @@
+"""A promptfoo configuration imported, run with its echo and exported, through the API and the command, on moto."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from shared.messages import RunRef
+from shared.settings import Settings
+from shared.store import executions, runs
+from tests.interop import tools
+from tests.running import carry_out
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.cupel.test_against_the_api import through
+
+WORKSPACE = "acme"
+SUITE = Path(__file__).parent / "suite" / "promptfooconfig.yaml"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _installed() -> None:
+    tools.install()
+
+
+class Cupel:
+    """The command, with a run of the suite that is at its end but for its finishing workflow."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        imported = self("import", "promptfoo", str(SUITE))
+        definition = imported["definitions"][0]
+        self.definition_id = str(definition["id"])
+        self.report = imported["report"]
+        started = client.start_run({"definitionId": definition["id"], "models": definition["models"], "repeats": 2})
+        self.run_id = str(started["run"]["id"])
+        carry_out(runs.get(RunRef(WORKSPACE, self.run_id)))
+
+    def __call__(self, *arguments: str) -> Any:
+        session = Session(connect=lambda: self.client)
+        told = CliRunner().invoke(app, [*arguments, "--json"], obj=session, catch_exceptions=False)
+        assert told.exit_code == 0, told.stderr
+        return json.loads(told.stdout)
+
+
+@pytest.fixture
+def cupel(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cupel]:
+    monkeypatch.setattr(executions, "begin", lambda *_: None)
+    api = ApiClient(None)
+    client = Client("http://api.test", api.issue(WORKSPACE), transport=through(api))
+    monkeypatch.setattr(client, "close", lambda: None)
+    return Cupel(client)
