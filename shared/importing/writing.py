@@ -44,18 +44,18 @@ class Order:
 def promptfoo(order: Order, config: str, files: dict[str, str]) -> Imported:
     from shared.importing.promptfoo import read
 
-    return _write(order, lambda: read(config, GivenFiles(files)))
+    return _write(order, "config", lambda: read(config, GivenFiles(files)))
 
 
 def dataset(order: Order, text: str, kind: datasets.Format, name: str, scorer: datasets.Scorer | None) -> Imported:
-    return _write(order, lambda: datasets.read(text, kind, name, scorer))
+    return _write(order, "content", lambda: datasets.read(text, kind, name, scorer))
 
 
-def _write(order: Order, read: Callable[[], Suite]) -> Imported:
+def _write(order: Order, field: str, read: Callable[[], Suite]) -> Imported:
     try:
         suite = read()
     except Unreadable as error:
-        raise Invalid.field("content", str(error)) from error
+        raise Invalid.field(field, str(error)) from error
     for draft in suite.drafts:
         check(dict(draft.content))
     made = tuple(Made(draft, None if order.dry else _create(order, draft)) for draft in suite.drafts)

@@ -1,0 +1,158 @@
+"""A run in the formats of other tools, from what a fake API tells."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_transcript, an_error
+
+type Json = dict[str, Any]
+
+RESULT = {"success": False, "score": 0.5, "reason": "contains: no"}
+SCORING = {
+    "success": False,
+    "score": 0.5,
+    "reason": "contains: no",
+    "results": [
+        {"type": "contains", "passed": False, "score": 0, "reason": "no", "weight": 1, "metric": "m", "error": None},
+        {"type": "is-json", "passed": True, "score": 1, "reason": "yes", "weight": 1, "metric": None, "error": None},
+    ],
+    "tags": ["GOAL_MISS"],
+    "metrics": {"m": 0.0},
+}
+
+
+@pytest.fixture
+def finished(api: FakeApi) -> FakeApi:
+    api.definitions = [{"id": "def_1", "name": "Questions", "tags": []}]
+    api.scenarios = {"def_1": []}
+    api.transcripts = [
+        a_transcript(0, SIMULATED, "3", result=RESULT, scoring=SCORING),
+        a_transcript(3, SIMULATED, "5", result={"success": True, "score": None, "reason": None}),
+        a_transcript(1, REAL, None, costUsd=None),
+    ]
+    api.errors = [an_error(5, REAL)]
+    return api
+
+
+def exported(cupel: Cupel, tmp_path: Path, file_format: str) -> Path:
+    output = tmp_path / "out"
+    told = cupel("export", "run_1", "--format", file_format, "--output", str(output))
+    assert told.exit_code == 0, told.stderr
+    assert "3 transcripts" in told.stderr
+    return output
+
+
+def entries(log: Path) -> Json:
+    with zipfile.ZipFile(log) as found:
+        return {name: json.loads(found.read(name)) for name in found.namelist()}
+
+
+@pytest.fixture
+def logs(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> list[Json]:
+    return [entries(path) for path in sorted(exported(cupel, tmp_path, "inspect").iterdir())]
+
+
+def test_each_model_has_a_log_of_its_own(logs: list[Json]) -> None:
+    assert {log["header.json"]["eval"]["model"] for log in logs} == {SIMULATED, REAL}
+
+
+def of_model(logs: list[Json], model: str) -> Json:
+    return next(log for log in logs if log["header.json"]["eval"]["model"] == model)
+
+
+def test_repeats_are_epochs_of_one_sample(logs: list[Json]) -> None:
+    log = of_model(logs, SIMULATED)
+    assert [name for name in log if name.startswith("samples/")] == [
+        "samples/scn_0_epoch_1.json",
+        "samples/scn_0_epoch_2.json",
+    ]
+
+
+def test_success_decision_and_metrics_are_scores(logs: list[Json]) -> None:
+    scores = of_model(logs, SIMULATED)["samples/scn_0_epoch_1.json"]["scores"]
+    assert {name: score["value"] for name, score in scores.items()} == {"success": "I", "decision": 3, "m": 0.0}
+
+
+def test_the_header_has_means(logs: list[Json]) -> None:
+    results = of_model(logs, SIMULATED)["header.json"]["results"]
+    means = {score["name"]: next(iter(score["metrics"].values()))["value"] for score in results["scores"]}
+    assert means == {"success": 0.5, "decision": 4.0, "m": 0.0}
+
+
+def test_an_infrastructure_failure_is_an_error_and_has_no_score(logs: list[Json]) -> None:
+    log = of_model(logs, REAL)
+    failed = log["samples/scn_2_epoch_1.json"]
+    assert failed["error"]["message"] == "timeout: no answer in 60 s"
+    assert failed["scores"] == {}
+    assert log["header.json"]["results"]["completed_samples"] == 1
+
+
+def test_summaries_stand_beside_the_samples(logs: list[Json]) -> None:
+    log = of_model(logs, REAL)
+    assert [summary["id"] for summary in log["summaries.json"]] == ["scn_1", "scn_2"]
+    assert log["_journal/summaries/1.json"] == log["summaries.json"]
+
+
+def test_logs_need_a_folder(cupel: Cupel) -> None:
+    assert cupel("export", "run_1", "--format", "inspect").exit_code == 2
+
+
+@pytest.fixture
+def results(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> Json:
+    found: Json = json.loads(exported(cupel, tmp_path, "promptfoo").read_text())
+    return found
+
+
+def test_promptfoo_has_a_column_per_model_and_a_row_per_case(results: Json) -> None:
+    places = [(result["promptIdx"], result["testIdx"]) for result in results["results"]["results"]]
+    assert places == [(0, 0), (0, 1), (1, 2), (1, 3)]
+    assert [prompt["provider"] for prompt in results["results"]["prompts"]] == [SIMULATED, REAL]
+
+
+def test_fails_errors_and_what_nothing_judged_are_told_apart(results: Json) -> None:
+    told = [(result["success"], result["failureReason"]) for result in results["results"]["results"]]
+    assert told == [(False, 1), (True, 0), (True, 0), (False, 2)]
+    assert results["results"]["stats"]["errors"] == 1
+
+
+def test_assertions_are_components(results: Json) -> None:
+    graded = results["results"]["results"][0]["gradingResult"]
+    assert [(part["assertion"]["type"], part["pass"]) for part in graded["componentResults"]] == [
+        ("contains", False),
+        ("is-json", True),
+    ]
+    assert results["results"]["prompts"][0]["metrics"]["assertPassCount"] == 1
+
+
+def test_what_could_not_be_scored_is_an_error(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
+    broken = {**SCORING, "success": None, "score": None, "reason": "could not be computed", "metrics": {}}
+    finished.transcripts = [a_transcript(n, SIMULATED, None, result=None, scoring=broken) for n in range(3)]
+    [first, *_] = json.loads(exported(cupel, tmp_path, "promptfoo").read_text())["results"]["results"]
+    assert (first["failureReason"], first["error"]) == (2, "could not be computed")
+
+
+@pytest.fixture
+def items(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> list[Json]:
+    return [json.loads(line) for line in exported(cupel, tmp_path, "openai-evals").read_text().splitlines()]
+
+
+def test_an_item_has_its_sample_and_grades(items: list[Json]) -> None:
+    assert items[0]["item"]["input"] == [{"role": "user", "content": "?"}]
+    assert items[0]["sample"]["outputs"] == [{"role": "assistant", "content": "Rating: 3"}]
+    assert (items[0]["grades"], items[0]["passes"]) == ({"cupel": 0.5, "m": 0.0}, {"cupel": False})
+
+
+def test_a_failed_probe_is_an_item_with_an_error(items: list[Json]) -> None:
+    assert items[-1]["sample"]["error"] == {"code": "timeout", "message": "no answer in 60 s"}
+    assert (items[-1]["grades"], items[-1]["passes"]) == ({}, {})
+
+
+def test_what_is_exported_can_be_imported(items: list[Json]) -> None:
+    from shared.importing.datasets import Format, read
+
+    [draft] = read("\n".join(map(json.dumps, items[:2])), Format.OPENAI_EVALS, "Again").drafts
+    assert [scenario.messages[0].content for scenario in draft.scenarios] == ["?", "?"]

@@ -1,0 +1,118 @@
+"""`cupel import`, against the real API function on moto."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.folders import MAX_FILE_BYTES, FolderFiles
+from cupel.session import Session
+from shared.settings import Settings
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.cupel.test_against_the_api import through
+
+CONFIG = """
+description: Colours
+prompts: [file://prompts/*.txt]
+providers: [openai:chat:gpt-5-mini, {id: echo, config: {temperature: 0.5}}]
+evaluateOptions: {repeat: 3}
+tests: tests.csv
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "say.txt").write_text("Say {{x}}")
+    (tmp_path / "tests.csv").write_text("x,__expected\nblue,contains: blue\nred,fn: true\n")
+    (tmp_path / "promptfooconfig.yaml").write_text(CONFIG)
+    (tmp_path / "unrelated.txt").write_text("not sent")
+    return tmp_path
+
+
+@pytest.fixture
+def client(cloud: Settings) -> Client:
+    api = ApiClient(None)
+    client = Client("http://api.test", api.issue(), transport=through(api))
+    client.close = lambda: None  # type: ignore[method-assign]
+    return client
+
+
+@pytest.fixture
+def cupel(client: Client) -> Callable[..., Result]:
+    def invoke(*arguments: str | Path) -> Result:
+        session = Session(connect=lambda: client)
+        return CliRunner().invoke(app, [str(each) for each in arguments], obj=session, catch_exceptions=False)
+
+    return invoke
+
+
+def test_a_configuration_is_imported_with_its_files(cupel, client: Client, folder: Path) -> None:
+    told = cupel("import", "promptfoo", folder / "promptfooconfig.yaml", "--json")
+    assert told.exit_code == 0, told.stderr
+    [made] = json.loads(told.stdout)["definitions"]
+    assert [scenario["messages"][0]["content"] for scenario in client.scenarios(made["id"])] == ["Say blue", "Say red"]
+
+
+def test_the_report_stands_above_what_comes_next(cupel, folder: Path) -> None:
+    told = cupel("import", "promptfoo", folder / "promptfooconfig.yaml")
+    assert "2 models" in told.stdout
+    assert "1 prompts" in told.stdout
+    assert "tests.csv line 3.assert.0" in told.stdout
+    last = told.stdout.strip().splitlines()[-1]
+    assert last.startswith("next     cupel run def_") or "run def_" in last
+    assert last.endswith("--models openai/gpt-5-mini,sim/echo --repeats 3 --watch")
+
+
+def test_a_dry_run_names_no_definition(cupel, client: Client, folder: Path) -> None:
+    told = cupel("import", "promptfoo", folder / "promptfooconfig.yaml", "--dry-run")
+    assert "would make  Colours: 2 scenarios" in told.stdout
+    assert list(client.definitions()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "content"),
+    [
+        ("inspect", "sums.json", '[{"input": "1+1", "target": "2"}]'),
+        ("openai-evals", "sums.jsonl", '{"input": "1+1", "ideal": "2"}\n'),
+        ("csv", "sums.csv", "input,target\n1+1,2\n"),
+        ("jsonl", "sums.jsonl", '{"input": "1+1", "target": "2"}\n'),
+    ],
+)
+def test_samples_are_named_after_their_file(cupel, tmp_path: Path, kind: str, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    told = cupel("import", kind, tmp_path / name, "--json")
+    assert [made["name"] for made in json.loads(told.stdout)["definitions"]] == ["sums"]
+
+
+@pytest.mark.parametrize("arguments", [("xlsx", "a.xlsx"), ("promptfoo", "nowhere.yaml"), ("csv", "bad.csv")])
+def test_what_cannot_be_imported_is_wrong_use(cupel, tmp_path: Path, arguments: tuple[str, str]) -> None:
+    (tmp_path / "bad.csv").write_bytes(b"input\n\xff\n")
+    kind, name = arguments
+    assert cupel("import", kind, tmp_path / name).exit_code == 2
+
+
+def test_only_text_files_inside_the_folder_are_read(tmp_path: Path) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "binary.txt").write_bytes(b"\0")
+    (folder / "large.txt").write_text("x" * (MAX_FILE_BYTES + 1))
+    (folder / "text.txt").write_text("text")
+    files = FolderFiles(folder)
+    asked = ("../secret.txt", "link.txt", "binary.txt", "large.txt", "nowhere.txt", str(tmp_path / "secret.txt"))
+    assert [files.read(path) for path in asked] == [None] * 6
+    assert files.read("text.txt") == "text"
+    assert files.found == {"text.txt": "text"}
+
+
+def test_names_leave_out_what_is_hidden(tmp_path: Path) -> None:
+    for name in ("a.txt", ".env", "node_modules/b.txt", ".git/c.txt", "d/e.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert FolderFiles(tmp_path).names() == ["a.txt", "d/e.txt"]
