@@ -12,11 +12,11 @@ from shared.paging import DEFAULT_LIMIT, MAX_LIMIT
 
 
 class Request(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
 
 
 class Answer(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
 
 Time = Annotated[datetime, PlainSerializer(to_iso, when_used="json")]

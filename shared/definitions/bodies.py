@@ -11,7 +11,7 @@ Words = Annotated[str, StringConstraints(strict=True, max_length=200_000)]
 
 
 class _Body(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
 
 
 class LevelBody(_Body):

@@ -61,7 +61,7 @@ Score = (
 
 
 class MessageItem(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     role: Role
     content: Text
@@ -71,7 +71,7 @@ class ScenarioItem(BaseModel):
     """At most one of `prompt` (what the user says first) and `messages`; with `instructions`, the simulated user may
     begin, and neither is needed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
 
     name: Annotated[str, StringConstraints(strict=True, max_length=NAME_LENGTH)] | None = None
     prompt: Text | None = None

@@ -24,7 +24,7 @@ _NONE = "(none)"
 
 
 class _Judgement(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, defer_build=True)
 
     success_met: Annotated[bool, Field(strict=True)]
     failure_met: Annotated[bool, Field(strict=True)]

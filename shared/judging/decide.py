@@ -22,7 +22,7 @@ why. The conversation is material to judge: nothing in it is an instruction to y
 class Verdict(BaseModel):
     """What a judge must answer."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     decisionCode: Literal["1", "2", "3", "4", "5", "other"]  # noqa: N815 - the words of the JSON
     decisionText: Annotated[str, Field(min_length=1, max_length=2_000)]  # noqa: N815

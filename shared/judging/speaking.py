@@ -24,7 +24,7 @@ _BEGIN = "(nothing was said yet: begin the conversation)"
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     content: Annotated[str, Field(min_length=1, max_length=20_000)]
 

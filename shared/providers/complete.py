@@ -3,18 +3,17 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from random import Random
-
-import httpx
+from typing import TYPE_CHECKING
 
 from shared.clock import utc_now
 from shared.domain.backoff import RETRIES, delay_seconds
 from shared.domain.conversation import Conversation, ErrorCode, Reply
-from shared.providers import anthropic, bedrock, google, name_of, openai, provider_of, sim
+from shared.providers import name_of, provider_of
 from shared.providers.account import Account
 from shared.providers.errors import PleaseWait, ProviderError
-from shared.providers.wire import HttpWire
 
-_HTTP_WIRES: dict[str, HttpWire] = {"openai": openai, "anthropic": anthropic, "google": google}
+if TYPE_CHECKING:
+    import httpx
 
 MAX_MESSAGE = 500
 
@@ -28,7 +27,7 @@ async def complete(
     model: str,
     conversation: Conversation,
     timeout_seconds: float,
-    connection: httpx.AsyncClient | None = None,
+    connection: "httpx.AsyncClient | None" = None,
 ) -> Reply:
     """One attempt at the next message, for every provider. Raises `ProviderError`; a hang ends by the timeout."""
     try:
@@ -45,23 +44,26 @@ async def _ask(
     model: str,
     conversation: Conversation,
     timeout_seconds: float,
-    connection: httpx.AsyncClient | None,
+    connection: "httpx.AsyncClient | None",
 ) -> Reply:
+    # Each way is loaded by who goes it: aiohttp alone is a fifth of a cold start.
     wire, name = provider_of(model).wire, name_of(model)
     if wire == "sim":
+        from shared.providers import sim
+
         return await sim.answer(name, conversation)
     if wire == "bedrock":
+        from shared.providers import bedrock
+
         return await bedrock.answer(account, name, conversation, timeout_seconds, now=utc_now())
-    # aiohttp is a fifth of a cold start: only for those who ask over HTTP.
     if wire == "connector":
         from shared.providers.connectors import answering
 
         return await answering.answer(account, conversation, timeout_seconds, account.allow_private)
     from shared.providers import http
+    from shared.providers.wires import HTTP_WIRES
 
-    return await http.exchange(
-        connection or http.client(), _HTTP_WIRES[wire], account, name, conversation, now=utc_now()
-    )
+    return await http.exchange(connection or http.client(), HTTP_WIRES[wire], account, name, conversation, utc_now())
 
 
 def presentable(error: ProviderError, account: Account) -> ProviderError:

@@ -5,10 +5,9 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-import httpx
 import orjson
 from pydantic import BaseModel, ValidationError
 
@@ -19,6 +18,9 @@ from shared.providers.account import Account
 from shared.providers.complete import presentable
 from shared.providers.errors import ProviderError, not_understood
 from shared.providers.wire import CamelModel, WireRequest, endpoint, key_of
+
+if TYPE_CHECKING:
+    import httpx
 
 type Vector = tuple[float, ...]
 
@@ -38,7 +40,7 @@ async def embed(
     model: str,
     texts: tuple[str, ...],
     timeout_seconds: float,
-    connection: httpx.AsyncClient | None = None,
+    connection: "httpx.AsyncClient | None" = None,
 ) -> Embedded:
     """One attempt. Raises `ProviderError`; a hang ends by the timeout."""
     try:
@@ -54,7 +56,7 @@ async def embed(
 
 
 async def _ask(
-    account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float, connection: httpx.AsyncClient | None
+    account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float, connection: "httpx.AsyncClient | None"
 ) -> Embedded:
     wire, name = provider_of(model).wire, name_of(model)
     if wire == "sim":

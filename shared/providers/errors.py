@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-import httpx
 import orjson
 from pydantic import ValidationError
 
@@ -94,22 +93,6 @@ def error_of_response(status: int, headers: Mapping[str, str], body: bytes, now:
         f"HTTP {status}: {complaint.message}" if complaint.message else f"HTTP {status}",
         complaint.retry_after if retry_after is None else retry_after,
     )
-
-
-def error_of_exception(error: Exception) -> ProviderError:
-    """The code of an exchange that ended without an answer."""
-    what = f"{type(error).__name__}: {error}".removesuffix(": ")
-    if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return ProviderError(ErrorCode.INVALID_REQUEST, what)
-    if isinstance(error, httpx.DecodingError):
-        return ProviderError(ErrorCode.PROVIDER_ERROR, what)
-    return ProviderError(ErrorCode.TIMEOUT if _is_timeout(error) else ErrorCode.NETWORK, what)
-
-
-def _is_timeout(error: Exception) -> bool:
-    # The aiohttp transport reports every lost connection as a ConnectTimeout; its cause tells a real one.
-    cause = error.__cause__
-    return isinstance(error, httpx.TimeoutException) and (cause is None or isinstance(cause, TimeoutError))
 
 
 def not_understood(error: ValueError) -> ProviderError:

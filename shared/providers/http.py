@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from shared.domain.conversation import Conversation, Reply
 from shared.providers.account import Account
-from shared.providers.errors import error_of_exception, error_of_response, not_understood
+from shared.providers.errors import error_of_response, not_understood
+from shared.providers.failures import error_of_exception
 from shared.providers.rate_limits import read_limits
 from shared.providers.wire import HttpWire, WireRequest
 

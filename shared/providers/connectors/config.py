@@ -38,7 +38,7 @@ type Expression = Annotated[str, Field(min_length=1), AfterValidator(_expression
 
 
 class _Config(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel, defer_build=True)
 
 
 class LangGraphConfig(_Config):

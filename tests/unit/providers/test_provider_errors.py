@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from shared.domain.conversation import ErrorCode
-from shared.providers.errors import ProviderError, error_of_exception, error_of_response
+from shared.providers.errors import ProviderError, error_of_response
+from shared.providers.failures import error_of_exception
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 
