@@ -1,7 +1,6 @@
 """The way to each provider: by what the caller gives, else by the variables that the providers' own libraries read."""
 
 from collections.abc import Mapping
-from typing import TypedDict
 
 from cupel.environment import variable
 from cupel.errors import WrongUse
@@ -22,9 +21,9 @@ _KEYS = {
 """Bedrock is asked with the credentials that boto3 finds."""
 
 
-class Access(TypedDict, total=False):
-    base_url: str
-    api_key: str
+type Access = Mapping[str, str]
+"""`base_url` and `api_key`, of which either may be left out."""
+_FIELDS = ("base_url", "api_key")
 
 
 class Accounts:
@@ -33,8 +32,8 @@ class Accounts:
         for name, access in providers.items():
             if name not in PROVIDERS:
                 raise WrongUse(f"providers.{name}: unknown; known are {', '.join(PROVIDERS)}")
-            for key in access.keys() - Access.__annotations__.keys():
-                raise WrongUse(f"providers.{name}.{key}: unknown; known are {', '.join(Access.__annotations__)}")
+            for key in access.keys() - set(_FIELDS):
+                raise WrongUse(f"providers.{name}.{key}: unknown; known are {', '.join(_FIELDS)}")
 
     def of_model(self, model: str, field: str) -> Account:
         """WrongUse for a model that cannot be asked."""

@@ -39,6 +39,7 @@ class Memory:
 class Holding:
     order: Order
     threads: Executor
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     async def results(self) -> tuple[ProbeResult, ...]:
@@ -88,7 +89,7 @@ class Holding:
                 waits += 1
                 if waits > MOST_WAITS:
                     return _given_up(probe, wait)
-                await asyncio.sleep(wait.retry_after_seconds)
+                await self.sleep(wait.retry_after_seconds)
 
     async def _summary(self, transcript: Transcript) -> Summary:
         """By the definition's own judge, for what no pattern could tell."""

@@ -13,6 +13,8 @@ from shared.domain.scenarios import Scenario
 from shared.domain.scoring import Scoring
 from shared.domain.transcripts import Outcome, ProbeError, Result, Transcript
 
+_UNSET: Json = {"metric": None, "tag": None, "error": None, "parts": []}
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -149,10 +151,16 @@ def _spend_json(spend: Spend) -> Json:
 
 
 def _scoring_json(scoring: Scoring) -> Json:
-    """The verdict stands beside it."""
-    told = {**scoring.to_json(), "evaluatorNote": scoring.evaluator_note}
-    told.pop("verdict", None)
-    return told
+    """The verdict stands beside it. What is not set is told too, as the API does."""
+    return {
+        "success": scoring.success,
+        "score": scoring.score,
+        "reason": scoring.reason,
+        "results": [_UNSET | result.to_json() for result in scoring.results],
+        "tags": list(scoring.tags),
+        "metrics": dict(scoring.metrics),
+        "evaluatorNote": scoring.evaluator_note,
+    }
 
 
 def _result_json(result: Result) -> Json:

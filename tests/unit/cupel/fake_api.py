@@ -85,6 +85,7 @@ class FakeApi:
     models: list[Json] = field(default_factory=list)
     providers: list[Json] = field(default_factory=list)
     tokens: list[Json] = field(default_factory=list)
+    personas: list[Json] = field(default_factory=list)
     refusals: list[httpx.Response | httpx.TransportError] = field(default_factory=list)
     """What the next requests meet instead of an answer."""
     failing_path: str = ""
@@ -127,8 +128,11 @@ class FakeApi:
                 model = filters.get("model")
                 return self._page(request, [t for t in self.transcripts if model in (None, t["modelId"])])
             case ["runs", _, "probes"]:
-                return self._page(request, self.errors)
-            case ["runs" | "models" | "providers" | "tokens" as collection]:
+                model = filters.get("model")
+                return self._page(request, [e for e in self.errors if model in (None, e["modelId"])])
+            case ["definitions", definition_id, "scenarios"]:
+                return self._page(request, self.scenarios.get(definition_id, []))
+            case ["runs" | "models" | "providers" | "tokens" | "personas" as collection]:
                 return self._page(request, getattr(self, collection))
         return None
 

@@ -1,0 +1,130 @@
+"""`cupel run --in-process`, gates and JUnit files of the command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from junitparser import JUnitXml
+
+from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
+
+type Json = dict[str, Any]
+
+
+@pytest.fixture
+def echoes(tmp_path: Path) -> str:
+    """Of four scenarios, sim/echo passes three."""
+    scenarios = [{"name": word, "prompt": word} for word in ("gold", "golden", "old gold", "silver")]
+    content = {"assertions": [{"type": "contains", "value": "gold"}]}
+    path = tmp_path / "echoes.json"
+    path.write_text(json.dumps({"name": "Echoes", "content": content, "scenarios": scenarios}))
+    return str(path)
+
+
+def here(cupel: Cupel, file: str, *options: str) -> Any:
+    return cupel("run", file, "--models", "sim/echo", "--in-process", *options)
+
+
+def test_the_table_is_that_of_a_run_and_nobody_is_asked(api: FakeApi, cupel: Cupel, echoes: str) -> None:
+    answer = here(cupel, echoes)
+    assert answer.exit_code == 0
+    assert "Echoes  COMPLETED" in answer.stdout
+    assert "4 completed and 0 failed of 4 probes" in answer.stdout
+    assert "75% [30%-95%]" in answer.stdout
+    assert "not passed: sim/echo: silver: contains: the output lacks" in answer.stdout
+    assert api.requests == []
+
+
+def test_with_json_every_probe_is_told(cupel: Cupel, echoes: str) -> None:
+    document = json.loads(here(cupel, echoes, "--json", "--seed", "3").stdout)
+    assert document["successRate"] == 0.75
+    assert [probe["scenarioName"] for probe in document["probes"]] == ["gold", "golden", "old gold", "silver"]
+    assert document["run"]["config"]["sampleSeed"] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "exit_code", "told"),
+    [
+        (["--fail-under", "0.75"], 0, "gate: passed, success rate 0.750"),
+        (["--fail-under", "0.9"], 1, "gate: success rate 0.750 of 4 judged probes is below 0.9"),
+        (["--allow-errors", "0"], 0, "gate: passed"),
+    ],
+)
+def test_the_gate_is_the_exit_code(cupel: Cupel, echoes: str, options: list[str], exit_code: int, told: str) -> None:
+    answer = here(cupel, echoes, *options)
+    assert answer.exit_code == exit_code
+    assert told in answer.stderr
+
+
+def test_the_junit_file_is_written_also_when_the_gate_fails(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.xml"
+    assert here(cupel, echoes, "--fail-under", "1", "--junit", str(path)).exit_code == 1
+    (suite,) = JUnitXml.fromfile(str(path))
+    assert (suite.name, suite.tests, suite.failures) == ("sim/echo", 4, 1)
+    assert [case.name for case in suite if not case.is_passed] == ["silver"]
+
+
+def test_a_junit_file_that_cannot_be_written_is_a_failure(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
+    answer = here(cupel, echoes, "--junit", str(tmp_path / "no" / "report.xml"))
+    assert answer.exit_code == 1
+    assert "No such file" in answer.stderr
+
+
+def test_an_evaluation_of_which_nothing_completes_fails(cupel: Cupel, echoes: str) -> None:
+    answer = cupel("run", echoes, "--models", "sim/nobody", "--in-process")
+    assert answer.exit_code == 1
+    assert "0 completed and 4 failed of 4 probes" in answer.stdout
+    assert "4 failed with invalid_request" in answer.stdout
+
+
+def test_a_simulated_judge_is_named_as_such(cupel: Cupel, echoes: str) -> None:
+    assert "the judge is simulated" in here(cupel, echoes, "--judge-model", "sim/steady").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--models", "nope/x"], "unknown provider 'nope'"),
+        (["--models", "custom/x"], "custom/x needs an address: set CUSTOM_BASE_URL"),
+        (["--models", "sim/echo", "--judge-model", "nope"], "judge_model"),
+    ],
+)
+def test_what_cannot_be_asked_is_wrong_use(cupel: Cupel, echoes: str, options: list[str], told: str) -> None:
+    answer = cupel("run", echoes, "--in-process", *options)
+    assert answer.exit_code == 2
+    assert told in answer.stderr
+
+
+def test_a_definition_by_its_id_needs_a_stack(cupel: Cupel) -> None:
+    assert cupel("run", "def_7", "--models", "sim/echo", "--in-process").exit_code == 2
+
+
+@pytest.mark.parametrize("option", [["--fail-under", "0.9"], ["--allow-errors", "1"], ["--junit", "x.xml"]])
+def test_what_is_about_the_end_needs_somebody_who_waits_for_it(api: FakeApi, cupel: Cupel, option: list[str]) -> None:
+    answer = cupel("run", "def_7", "--models", "sim/echo", *option)
+    assert answer.exit_code == 2
+    assert "add --watch" in answer.stderr
+    assert api.requests == []
+
+
+@pytest.fixture
+def judged(api: FakeApi) -> FakeApi:
+    """A run of three conversations, of which two passed."""
+    told = [{"success": success, "score": float(success), "reason": "so"} for success in (True, True, False)]
+    api.transcripts = [a_transcript(index, SIMULATED, None, result=each) for index, each in enumerate(told)]
+    api.runs[0]["progress"] = {"total": 3, "completed": 3, "failed": 0}
+    api.runs[0]["config"]["models"] = [SIMULATED]
+    api.scenarios["def_1"] = [{"id": f"scn_{number}", "name": f"case {number}"} for number in range(3)]
+    return api
+
+
+@pytest.mark.parametrize("command", [["run", "def_7", "--models", SIMULATED, "--watch"], ["watch", "run_1"]])
+@pytest.mark.parametrize(("share", "exit_code"), [("0.6", 0), ("0.7", 1)])
+def test_a_run_of_a_stack_is_gated_and_written_too(
+    judged: FakeApi, cupel: Cupel, tmp_path: Path, command: list[str], share: str, exit_code: int
+) -> None:
+    path = tmp_path / "report.xml"
+    assert cupel(*command, "--fail-under", share, "--junit", str(path)).exit_code == exit_code
+    (suite,) = JUnitXml.fromfile(str(path))
+    assert [(case.name, case.is_passed) for case in suite] == [("case 0", True), ("case 1", True), ("case 2", False)]

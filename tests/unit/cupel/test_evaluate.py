@@ -1,0 +1,422 @@
+"""`cupel.evaluate`: the loop in this process."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Unpack
+
+import orjson
+import pytest
+from aiohttp import web
+
+import cupel
+from api.transcripts import TranscriptAnswer
+from cupel.errors import WrongUse
+from cupel.evaluating import Options, ProbeResult
+from cupel.evaluating.holding import MOST_WAITS, Holding
+from cupel.evaluating.order import order
+from shared.domain.conversation import ErrorCode, Thread
+from shared.domain.runs import ProbeStatus
+from shared.domain.sampling import sample
+from shared.providers import http
+from tests.conftest import ROOT
+from tests.unit.providers.agents import Asked, json, serving
+
+APPOINTMENT = ROOT / "samples" / "appointment.yaml"
+type Json = dict[str, Any]
+
+
+def capital(messages: list[dict[str, str]]) -> str:
+    return "Paris" if "France" in messages[-1]["content"] else "I do not know"
+
+
+def definition(*prompts: str, **more: Any) -> Json:
+    scenarios = [{"name": prompt, "prompt": prompt} for prompt in prompts or ("France", "Italy")]
+    return {"content": {"assertions": [{"type": "contains", "value": "Paris"}]}, "scenarios": scenarios, **more}
+
+
+def verdict(*, success: bool = False, failure: bool = False) -> Json:
+    return {"successMet": success, "failureMet": failure, "confidence": 0.9, "reasoning": "as it was said"}
+
+
+def answering(*answers: object) -> Callable[[Asked], web.Response]:
+    """A server of OpenAI's format that gives these answers one after another, and the last one ever after."""
+    left = list(answers)
+
+    def answer(_: Asked) -> web.Response:
+        said = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(said, web.Response):
+            return said
+        text = said if isinstance(said, str) else orjson.dumps(said).decode()
+        usage = {"prompt_tokens": 10, "completion_tokens": 5}
+        return json({"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": usage})
+
+    return answer
+
+
+def test_each_probe_is_told_with_its_result() -> None:
+    found = cupel.evaluate(definition(), capital)
+    told = [(each.scenario, each.target, each.repeat, each.status, each.success) for each in found.results]
+    assert told == [
+        ("France", "connector/capital", 0, ProbeStatus.COMPLETED, True),
+        ("Italy", "connector/capital", 0, ProbeStatus.COMPLETED, False),
+    ]
+    assert found.success_rate == 0.5
+    assert [message.content for message in found.results[0].messages] == ["France", "Paris"]
+
+
+def test_a_file_is_read_from_its_path() -> None:
+    found = cupel.evaluate(str(APPOINTMENT), "sim/steady", judge_model="sim/steady", seed=1)
+    assert [(each.scenario, each.persona) for each in found.results] == [
+        ("A haircut this week", "Ada"),
+        ("A haircut this week", "Ben"),
+        ("Closed on Monday", "Ben"),
+    ]
+    assert all(len(each.messages) > 2 for each in found.results)
+    assert found.status == "COMPLETED"
+
+
+def test_the_same_seed_gives_the_same_conversations() -> None:
+    first, second = (cupel.evaluate(APPOINTMENT, "sim/bold", judge_model="sim/bold", seed=5) for _ in range(2))
+    assert [each.messages for each in first.results] == [each.messages for each in second.results]
+
+
+def test_probes_are_those_of_a_runs_plan() -> None:
+    numbers = [f"case {number}" for number in range(10)]
+    found = cupel.evaluate(definition(*numbers), [capital, "sim/echo"], sample_percentage=30, seed=7, repeats=2)
+    drawn = [f"case {number}" for number in sample(10, 30, 7)]
+    expected = [(target, case, repeat) for target in found.targets for case in drawn for repeat in (0, 1)]
+    assert [(each.target, each.scenario, each.repeat) for each in found.results] == expected
+    assert [each.probe.index for each in found.results] == list(range(12))
+
+
+async def test_a_judge_ends_the_conversation_and_plays_the_user() -> None:
+    file = definition(scenarios=[{"prompt": "Hi", "successCriteria": "greeted", "instructions": "wants a greeting"}])
+    judge = answering(verdict(), {"content": "And now?"}, verdict(success=True))
+    async with serving(judge) as server:
+        providers = {"custom": {"base_url": server.url}}
+        found = await cupel.evaluate_async(file, lambda _: "Paris", judge_model="custom/judge", providers=providers)
+    (result,) = found.results
+    assert [message.content for message in result.messages] == ["Hi", "Paris", "And now?", "Paris"]
+    assert result.verdict
+    assert (result.verdict.success_met, result.success) == (True, True)
+    assert {role: spend.calls for role, spend in result.spends.items()} == {"target": 2, "judge": 2, "persona": 1}
+
+
+async def held(busy: int) -> tuple[ProbeResult, list[float], int]:
+    """What a probe comes to whose provider asks to wait so often, how long was waited, and how often it was asked."""
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    refusals = [json({"error": {"message": "later"}}, 429, {"retry-after": "45"}) for _ in range(busy)]
+    async with serving(answering(*refusals, "Paris")) as server:
+        asked = order(definition("France"), "custom/model", {"providers": {"custom": {"base_url": server.url}}})
+        with ThreadPoolExecutor(1) as threads:
+            (result,) = await Holding(asked, threads, sleep).results()
+    await http.close()
+    return result, waits, len(server.asked)
+
+
+async def test_a_provider_that_asks_to_wait_is_waited_for() -> None:
+    result, waits, asked = await held(busy=2)
+    assert (result.success, asked) == (True, 3)
+    assert waits == pytest.approx([45, 45], rel=0.2)
+
+
+async def test_a_provider_that_asks_to_wait_again_and_again_is_an_error() -> None:
+    result, waits, _ = await held(busy=MOST_WAITS + 1)
+    assert result.error
+    assert (result.error.code, len(waits)) == (ErrorCode.RATE_LIMITED, MOST_WAITS)
+
+
+def test_an_error_is_told_apart_and_stops_nothing() -> None:
+    def agent(messages: list[dict[str, str]]) -> str:
+        if messages[-1]["content"] == "Italy":
+            raise RuntimeError("the agent is down")
+        return "Paris"
+
+    found = cupel.evaluate(definition(), agent)
+    (errored,) = found.errors
+    assert errored.error
+    assert (errored.status, errored.error.code) == (ProbeStatus.ERROR, ErrorCode.PROVIDER_ERROR)
+    assert errored.error.message.startswith("RuntimeError: the agent is down (test_evaluate.py:")
+    assert found.success_rate == 1.0
+
+
+def test_an_assertion_that_cannot_be_computed_is_held_against_nobody() -> None:
+    file = definition("France", content={"assertions": [{"type": "llm-rubric", "value": "is polite"}]})
+    found = cupel.evaluate(file, capital)
+    assert (found.success_rate, found.results[0].success, found.models[0].unscored) == (None, None, 1)
+
+
+def test_select_best_compares_the_targets() -> None:
+    file = definition("France", content={"assertions": [{"type": "select-best", "value": "the shortest"}]})
+    found = cupel.evaluate(file, [capital, "sim/echo"], judge_model="sim/steady", seed=1)
+    assert sorted(str(each.success) for each in found.results) == ["False", "True"]
+
+
+async def test_a_rubric_without_a_pattern_is_read_by_its_judge() -> None:
+    decision = {"rubric": "5 when it names Paris", "judgeModel": "custom/judge"}
+    async with serving(answering({"decisionCode": "5", "decisionText": "It does."})) as server:
+        providers = {"custom": {"base_url": server.url}}
+        file = definition("France", content={"decision": decision})
+        found = await cupel.evaluate_async(file, capital, providers=providers)
+    assert found.models[0].decisions.distribution["5"] == 1
+
+
+def test_callbacks_are_told_in_order() -> None:
+    told: list[tuple[str, str]] = []
+    cupel.evaluate(
+        definition("France"),
+        capital,
+        on_status=lambda probe, status: told.append(("status", f"{probe.name} {status}")),
+        on_start=lambda probe: told.append(("start", probe.target)),
+        on_complete=lambda _, transcript: told.append(("complete", transcript.messages[-1].content)),
+    )
+    assert told == [
+        ("status", "France RUNNING"),
+        ("start", "connector/capital"),
+        ("status", "France COMPLETED"),
+        ("complete", "Paris"),
+    ]
+
+
+def test_an_async_callback_is_awaited_and_told_of_errors() -> None:
+    told: list[str] = []
+
+    async def on_error(probe: cupel.Probe, error: Any) -> None:
+        await asyncio.sleep(0)
+        told.append(f"{probe.name}: {error.code}")
+
+    cupel.evaluate(definition("France"), lambda _: None, on_error=on_error)
+    assert told == ["France: provider_error"]
+
+
+def test_what_a_callback_raises_ends_the_evaluation_and_reaches_the_caller() -> None:
+    asked: list[str] = []
+
+    def agent(messages: list[dict[str, str]]) -> str:
+        asked.append(messages[-1]["content"])
+        return "Paris"
+
+    def on_complete(*_: object) -> None:
+        raise LookupError("a bug of the callback")
+
+    with pytest.raises(LookupError, match="a bug of the callback"):
+        cupel.evaluate(definition("one", "two", "three"), agent, on_complete=on_complete, max_concurrency=1)
+    assert asked == ["one"]
+
+
+async def test_a_cancelled_evaluation_makes_no_further_call() -> None:
+    asked: list[str] = []
+    begun = asyncio.Event()
+
+    async def agent(messages: list[dict[str, str]]) -> str:
+        asked.append(messages[-1]["content"])
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    work = asyncio.create_task(cupel.evaluate_async(definition("one", "two", "three"), agent, max_concurrency=1))
+    await begun.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    await asyncio.sleep(0)
+    assert asked == ["one"]
+
+
+async def test_conversations_are_bounded() -> None:
+    running, most = 0, 0
+
+    async def agent(_: object) -> str:
+        nonlocal running, most
+        running, most = running + 1, max(most, running + 1)
+        await asyncio.sleep(0.001)
+        running -= 1
+        return "Paris"
+
+    await cupel.evaluate_async(definition(*map(str, range(20))), agent, max_concurrency=3)
+    assert most == 3
+
+
+async def test_within_an_event_loop_the_async_twin_is_named() -> None:
+    with pytest.raises(WrongUse, match="evaluate_async"):
+        cupel.evaluate(definition(), capital)
+
+
+def test_an_agent_may_keep_a_conversation_by_its_thread() -> None:
+    seen: list[Thread] = []
+
+    class Agent:
+        async def __call__(self, messages: Sequence[Json], thread: Thread) -> Json:
+            assert len(messages) == 1 + 2 * thread.turn
+            seen.append(thread)
+            return {"content": "Paris", "tool": "atlas"}
+
+    file = definition(scenarios=[{"prompt": "Hi", "successCriteria": "x", "personaIds": ["Ada"], "maxMessages": 4}])
+    file["personas"] = [{"name": "Ada"}]
+    found = cupel.evaluate(file, Agent(), judge_model="sim/steady", seed=3)
+    assert {thread.id for thread in seen} == {found.results[0].probe.thread_id}
+    assert [(thread.turn, thread.persona) for thread in seen] == [(turn, "Ada") for turn in range(len(seen))]
+    transcript = found.results[0].transcript
+    assert transcript
+    assert transcript.dialogue.output == {"tool": "atlas"}
+
+
+def test_a_function_that_takes_too_long_is_an_error() -> None:
+    async def agent(_: object) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    found = cupel.evaluate(definition("France"), agent, call_timeout_seconds=0.01)
+    assert found.results[0].error
+    assert found.results[0].error.code is ErrorCode.TIMEOUT
+
+
+async def test_a_connector_of_the_file_is_asked_with_the_headers_of_connector_and_persona(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AGENT_TOKEN", "secret")
+    async with serving(lambda asked: json({"said": f"Paris, {asked.body['q']}"})) as server:
+        connector = {
+            "name": "atlas",
+            "type": "http",
+            "baseUrl": server.url,
+            "headers": {"Authorization": "Bearer ${AGENT_TOKEN}"},
+            "config": {"request": "{q: message}", "reply": "said"},
+        }
+        personas = [{"name": "Ada", "headers": {"X-User": "ada"}}]
+        file = definition("France", connectors=[connector], personas=personas)
+        found = await cupel.evaluate_async(file, "connector/atlas", personas=["Ada"])
+    assert found.results[0].messages[-1].content == "Paris, France"
+    headers = server.asked[0].headers
+    assert (headers["authorization"], headers["x-user"]) == ("Bearer secret", "ada")
+
+
+def test_scenarios_and_personas_may_be_chosen_or_given() -> None:
+    chosen: list[Any] = ["Italy", {"name": "Spain", "prompt": "Spain"}]
+    found = cupel.evaluate(definition(), capital, scenarios=chosen, personas=[{"name": "Ada"}, {"name": "Ben"}])
+    told = [(each.scenario, each.persona) for each in found.results]
+    assert told == [("Italy", "Ada"), ("Italy", "Ben"), ("Spain", "Ada"), ("Spain", "Ben")]
+
+
+def test_scenarios_may_be_all_combinations_of_a_template() -> None:
+    found = cupel.evaluate(ROOT / "samples" / "value-dilemma.yaml", "sim/steady", sample_percentage=10, seed=1)
+    assert len(found.results) == 3
+    assert found.models[0].decisions.decided == 3
+
+
+def test_a_transcript_has_the_fields_of_the_api() -> None:
+    found = cupel.evaluate(APPOINTMENT, "sim/steady", judge_model="sim/steady", seed=1)
+    told = found.to_json()["probes"][0]
+    own = {"status", "scenarioName", "personaName", "repeat", "output"}
+    assert TranscriptAnswer.model_validate({name: told[name] for name in told.keys() - own})
+    assert told.keys() - own == {field.alias for field in TranscriptAnswer.model_fields.values()}
+
+
+def test_the_document_has_the_shape_of_a_runs() -> None:
+    document = cupel.evaluate(definition(), capital, seed=4).to_json()
+    assert document.keys() == {"run", "results", "successRate", "probes"}
+    assert document["run"]["progress"] == {"total": 2, "completed": 2, "failed": 0}
+    assert document["run"]["config"]["sampleSeed"] == 4
+    assert [model["model"] for model in document["results"]] == ["connector/capital"]
+    assert [probe["scenarioName"] for probe in document["probes"]] == ["France", "Italy"]
+
+
+def test_nothing_of_a_cloud_is_loaded_for_it() -> None:
+    program = (
+        "import sys, cupel\n"
+        "assert 'pydantic' not in sys.modules and 'httpx' not in sys.modules, 'importing cupel is to be light'\n"
+        f"cupel.evaluate({str(APPOINTMENT)!r}, 'sim/steady', judge_model='sim/steady')\n"
+        "clouds = ('boto3', 'botocore', 'pynamodb', 'aws_lambda_powertools', 'shared.store')\n"
+        "print([name for name in clouds if name in sys.modules])\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (answer.stdout.strip(), answer.stderr) == ("[]", "")
+
+
+def refusal(file: Any, targets: Any = capital, **options: Unpack[Options]) -> str:
+    with pytest.raises(WrongUse) as caught:
+        order(file, targets, options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"content": {"sytem": "x"}}, "content.sytem: Extra inputs are not permitted"),
+        ({"content": {"assertions": [{"type": "containz"}]}}, "content.assertions.0.type"),
+        ({"scenarios": [{"prompt": "x", "maxMessages": 0}]}, "scenarios.0.maxMessages"),
+        ({"scenarios": [{"prompt": "x", "assertions": [{"type": "regex", "value": "("}]}]}, "scenarios.0.assertions.0"),
+        ({"scenarios": [{"prompt": "x", "personaIds": ["Eve"]}]}, "there is no persona Eve"),
+        ({"personas": [{"name": "Ada", "sytem": "x"}]}, "personas.0.sytem"),
+        ({"personas": [{"name": "Ada"}, {"name": "ada"}]}, "personas.1.name: ada is named twice"),
+        ({"personas": [{"name": "Ada", "headers": {"X": "${NOT_SET_ANYWHERE}"}}]}, "NOT_SET_ANYWHERE is not set"),
+        ({"connectors": [{"name": "a", "type": "ftp", "baseUrl": "http://a"}]}, "connectors.0.type: must be one of"),
+        ({"connectors": [{"name": "a", "type": "http", "baseUrl": "a"}]}, "connectors.0.baseUrl: must start"),
+        ({"connectors": [{"name": "a", "type": "openai", "baseUrl": "http://a"}]}, "connectors.0.config.model"),
+    ],
+)
+def test_a_mistake_in_a_definition_is_told_with_its_place(changes: Json, told: str) -> None:
+    assert told in refusal(definition() | changes)
+
+
+def test_generation_by_a_model_needs_a_stack() -> None:
+    file = definition()
+    del file["scenarios"]
+    assert "only matrix is possible" in refusal(file | {"generate": {"mode": "llm"}})
+
+
+@pytest.mark.parametrize(
+    ("targets", "told"),
+    [
+        ("nope/x", "targets.0: unknown provider 'nope'"),
+        (["sim/steady", "openai/gpt-5-mini"], "targets.1: openai/gpt-5-mini needs a key: set OPENAI_API_KEY"),
+        ("custom/x", "targets.0: custom/x needs an address: set CUSTOM_BASE_URL"),
+        ("connector/x", "targets.0: connector/x: the definition has no connector of this name"),
+        (["sim/steady", "sim/steady"], "targets.1: sim/steady is named twice"),
+        ([], "0 probes"),
+    ],
+)
+def test_a_target_that_cannot_be_asked_is_told(targets: Any, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "CUSTOM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    assert told in refusal(definition(), targets)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"repeats": 0}, "repeats: must be a number from 1 to 100"),
+        ({"sample_percentage": 101}, "sample_percentage"),
+        ({"judge_model": "connector/x"}, "judge_model: connector/x is no model"),
+        ({"evaluator_url": "ftp://x"}, "evaluator_url: must start"),
+        ({"scenarios": ["Atlantis"]}, "scenarios.0: the definition has no scenario of the name 'Atlantis'"),
+        ({"providers": {"nope": {}}}, "providers.nope: unknown"),
+        ({"providers": {"openai": {"key": "x"}}}, "providers.openai.key: unknown"),
+    ],
+)
+def test_an_option_that_cannot_be_is_told(options: Any, told: str) -> None:
+    assert told in refusal(definition(), **options)
+
+
+def test_keys_and_addresses_come_from_the_caller_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "of the environment")
+    monkeypatch.setenv("OPENAI_API_KEY", "of the environment")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    given: Any = {"openai": {"api_key": "of the caller"}}
+    asked = order(definition(), ["openai/x", "google/y"], {"providers": given})
+    accounts = [each.account for each in asked.targets]
+    assert [account.api_key for account in accounts] == ["of the caller", "of the environment"]
+    assert accounts[0].base_url == "http://127.0.0.1:1/v1"
+    assert "of the caller" not in repr(asked)
+
+
+def test_a_missing_file_is_named() -> None:
+    assert "nope.yaml: No such file" in refusal(Path("nope.yaml"))

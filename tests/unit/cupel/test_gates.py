@@ -1,0 +1,50 @@
+"""Gates: a share of what was judged, and errors apart from it."""
+
+import pytest
+
+from cupel.gates import Gate, success_rate
+from cupel.results import ModelResults, tabulate
+from tests.unit.cupel.fake_api import SIMULATED, a_transcript, an_error
+
+
+def results(passed: int, failed: int = 0, errors: int = 0, unscored: int = 0) -> list[ModelResults]:
+    said = [True] * passed + [False] * failed
+    told = [{"success": each, "score": float(each), "reason": ""} for each in said]
+    broken = {"success": None, "results": [{"type": "cost", "passed": None, "weight": 1.0}]}
+    transcripts = [a_transcript(0, SIMULATED, None, result=each) for each in told]
+    transcripts += [a_transcript(0, SIMULATED, None, scoring=broken) for _ in range(unscored)]
+    errored = [an_error(0, SIMULATED) for _ in range(errors)]
+    return tabulate([SIMULATED], len(transcripts) + errors, transcripts, errored)
+
+
+@pytest.mark.parametrize(
+    ("gate", "found", "complaints"),
+    [
+        (Gate(), results(0, failed=9, errors=9), 0),
+        (Gate(fail_under=0.9), results(9, failed=1), 0),
+        (Gate(fail_under=0.9), results(8, failed=2), 1),
+        (Gate(fail_under=0.9), results(9, failed=1, errors=1), 1),
+        (Gate(fail_under=0.9), results(9, failed=1, unscored=1), 1),
+        (Gate(fail_under=0.9, allow_errors=2), results(9, failed=1, errors=1, unscored=1), 0),
+        (Gate(fail_under=0.9, allow_errors=1), results(8, failed=2, errors=2), 2),
+        (Gate(allow_errors=0), results(0, failed=9), 0),
+        (Gate(allow_errors=0), results(9, errors=1), 1),
+        (Gate(fail_under=0), results(0), 1),
+    ],
+)
+def test_a_gate_lets_pass_what_it_asks_for(gate: Gate, found: list[ModelResults], complaints: int) -> None:
+    assert len(gate.complaints(found)) == complaints
+
+
+def test_errors_do_not_change_the_rate() -> None:
+    assert success_rate(results(3, failed=1, errors=100, unscored=100)) == 0.75
+
+
+def test_a_gate_about_nothing_judged_does_not_pass() -> None:
+    (complaint,) = Gate(fail_under=0).complaints(results(0))
+    assert complaint.startswith("nothing was judged")
+
+
+def test_the_line_tells_both_numbers() -> None:
+    (complaint,) = Gate(fail_under=0.9).complaints(results(2, failed=2))
+    assert complaint == "success rate 0.500 of 4 judged probes is below 0.9"
