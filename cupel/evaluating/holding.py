@@ -52,24 +52,19 @@ class Holding:
 
     async def _work(self, indexes: Iterator[int]) -> None:
         """One of those who share the probes out among them."""
+        options = self.order.options
+        on_status = options.get("on_status")
         for index in indexes:
             probe = self.order.probe(index)
-            await self._tell("on_status", probe, ProbeStatus.RUNNING)
-            await self._tell("on_start", probe)
-            outcome = await self._outcome(probe)
-            self.outcomes[index] = outcome
+            await _tell(on_status, probe, ProbeStatus.RUNNING)
+            await _tell(options.get("on_start"), probe)
+            outcome = self.outcomes[index] = await self._outcome(probe)
             if isinstance(outcome, ProbeError):
-                await self._tell("on_status", probe, ProbeStatus.ERROR)
-                await self._tell("on_error", probe, outcome)
+                await _tell(on_status, probe, ProbeStatus.ERROR)
+                await _tell(options.get("on_error"), probe, outcome)
             else:
-                await self._tell("on_status", probe, ProbeStatus.COMPLETED)
-                await self._tell("on_complete", probe, outcome)
-
-    async def _tell(self, name: str, *what: object) -> None:
-        callback: Callable[..., object] | None = self.order.options.get(name)  # type: ignore[assignment]
-        told = callback(*what) if callback else None
-        if isinstance(told, Awaitable):
-            await told
+                await _tell(on_status, probe, ProbeStatus.COMPLETED)
+                await _tell(options.get("on_complete"), probe, outcome)
 
     async def _outcome(self, probe: Probe) -> Outcome:
         held = await self._held(probe)
@@ -102,6 +97,12 @@ class Holding:
         except (ProviderError, PleaseWait) as error:
             return Summary(OTHER, "", utc_now(), error=error.detail)
         return Summary(verdict.decisionCode, verdict.decisionText, utc_now())
+
+
+async def _tell(callback: Callable[..., object] | None, *what: object) -> None:
+    told = callback(*what) if callback else None
+    if isinstance(told, Awaitable):
+        await told
 
 
 def _given_up(probe: Probe, wait: PleaseWait) -> ProbeError:
