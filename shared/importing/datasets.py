@@ -11,11 +11,11 @@ from shared.domain.assertions import Assertion
 from shared.domain.conversation import Message, Role
 from shared.domain.documents import unfit
 from shared.domain.scenarios import Scenario
-from shared.importing.documents import Unreadable, from_json, from_jsonl, to_json
+from shared.importing.documents import Unreadable, from_json, from_jsonl, literal, to_json
 from shared.importing.drafts import MAX_SCENARIOS, Draft, Report, Suite
 
 _ROLES = {"developer": Role.SYSTEM} | {str(role): role for role in Role}
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTERS = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 
 
 class Format(StrEnum):
@@ -77,13 +77,18 @@ def _samples(text: str, kind: Format) -> Iterator[tuple[str, Any]]:
 def _inspect(sample: Mapping[str, Any], where: str, scorer: Scorer | None, report: Report) -> Scenario:
     for name in sorted({"sandbox", "files", "setup"} & {name for name, value in sample.items() if value}):
         report.leave(where, name, "runs programs, which is not what a scenario does")
-    choices = sample.get("choices")
+    choices, metadata = sample.get("choices") or [], sample.get("metadata") or {}
+    if not isinstance(choices, list) or not isinstance(metadata, Mapping):
+        raise Unreadable(f"{where} has choices that are no list, or metadata that are no object")
     messages = _messages(sample.get("input"), where)
     if choices:
         messages = (*messages[:-1], Message(messages[-1].role, _with_choices(messages[-1].content, choices)))
-    metadata = {**(sample.get("metadata") or {}), **_kept(sample, "id", "target", "choices")}
-    assertions = _of_target(_texts(sample.get("target")), scorer, bool(choices))
-    return Scenario("", _name(sample.get("id")), messages, metadata=metadata, assertions=assertions)
+    targets = _texts(sample.get("target"))
+    if choices and not all(each in _LETTERS for each in targets):
+        raise Unreadable(f"{where} has choices, and a target that is no letter")
+    assertions = _of_choice(targets) if choices else _of_target(targets, scorer)
+    known = {**metadata, **_kept(sample, "id", "target", "choices")}
+    return Scenario("", _name(sample.get("id")), messages, metadata=known, assertions=assertions)
 
 
 def _with_choices(question: str, choices: list[Any]) -> str:
@@ -97,17 +102,19 @@ def _with_choices(question: str, choices: list[Any]) -> str:
     )
 
 
-def _of_target(targets: list[str], scorer: Scorer | None, is_choice: bool) -> tuple[Assertion, ...]:
+def _of_choice(letters: list[str]) -> tuple[Assertion, ...]:
+    chosen = "[, ]*".join(letters)
+    return (Assertion("regex", value=rf"(?i)ANSWER\s*:\s*{chosen}(?![A-Za-z])"),) if letters else ()
+
+
+def _of_target(targets: list[str], scorer: Scorer | None) -> tuple[Assertion, ...]:
     if not targets:
         return ()
-    if is_choice:
-        letters = "[, ]*".join(targets)
-        return (Assertion("regex", value=rf"(?i)ANSWER\s*:\s*{letters}(?![A-Za-z])"),)
     if scorer is Scorer.MATCH:
         return (Assertion("regex", value=rf"(?i)(?:{'|'.join(map(_escaped, targets))})[\s.!?,;:'\"*)]*$"),)
     if scorer is Scorer.EXACT:
         return _any_of("equals", targets)
-    return (Assertion("icontains-any", value=targets),)
+    return (Assertion("icontains-any", value=literal(targets)),)
 
 
 def _openai(sample: Mapping[str, Any], where: str, scorer: Scorer | None, _: Report) -> Scenario:
@@ -138,7 +145,7 @@ def _table(sample: Mapping[str, Any], where: str, scorer: Scorer | None, _: Repo
     asked = sample[question]
     if question == "messages" and isinstance(asked, str):
         asked = from_json(asked, where)
-    assertions = _of_target(_texts(sample.get(answer or "")), scorer, is_choice=False)
+    assertions = _of_target(_texts(sample.get(answer or "")), scorer)
     name = _name(sample.get("name") or sample.get("id"))
     return Scenario("", name, _messages(asked, where), metadata=metadata, assertions=assertions)
 
@@ -179,7 +186,7 @@ def _texts(written: Any) -> list[str]:
 
 def _any_of(kind: str, texts: list[str]) -> tuple[Assertion, ...]:
     """One that holds is enough: a set whose mean must be that of one."""
-    parts = tuple(Assertion(kind, value=text) for text in texts)
+    parts = tuple(Assertion(kind, value=literal(text)) for text in texts)
     if len(parts) < 2:
         return parts
     return (Assertion("assert-set", threshold=1 / len(parts), parts=parts),)

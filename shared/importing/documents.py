@@ -1,10 +1,12 @@
 """JSON of other people, within bounds; what comes out is plain JSON."""
 
 import json
+import re
 from itertools import count
 from math import isfinite
 from typing import Any, NoReturn
 
+_VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 MAX_DEPTH = 60
 MAX_NODES = 500_000
 """With what aliases repeat, which is how a kilobyte of YAML becomes a terabyte."""
@@ -35,6 +37,13 @@ def to_json(value: Any, indent: int | None = None) -> str:
     """As JSON.stringify writes it."""
     separators = (",", ": ") if indent else (",", ":")
     return json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+
+
+def literal(value: Any) -> Any:
+    """A text of an assertion, or a list of them, in which `{{x}}` is no variable of Cupel's."""
+    if isinstance(value, list):
+        return [literal(each) for each in value]
+    return _VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
 
 
 def plain(value: Any, name: str) -> Any:

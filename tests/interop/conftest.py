@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +14,12 @@ from shared.messages import RunRef
 from shared.settings import Settings
 from shared.store import executions, runs
 from tests.interop import tools
+from tests.interop.suites import SUITE
 from tests.running import carry_out
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.test_against_the_api import through
 
 WORKSPACE = "acme"
-SUITE = Path(__file__).parent / "suite" / "promptfooconfig.yaml"
 
 
 @pytest.fixture(scope="session", autouse=True)

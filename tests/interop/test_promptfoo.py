@@ -10,7 +10,8 @@ import pytest
 from shared.domain.assertions import NOT
 from shared.scoring.score import CHECKS
 from tests.interop import tools
-from tests.interop.conftest import SUITE, Cupel
+from tests.interop.conftest import Cupel
+from tests.interop.suites import SUITE
 
 type Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.domain.assertion_rules import CODE, KINDS, SET, complaints
 from shared.domain.assertions import NOT, Assertion
-from shared.importing.documents import Unreadable
+from shared.importing.documents import Unreadable, literal
 from shared.importing.drafts import Report
 from shared.importing.files import SCHEME, Files, Missing, read
 from shared.importing.promptfoo.providers import model_of
@@ -17,7 +17,6 @@ from shared.importing.promptfoo.yaml_texts import from_yaml
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
 _EMBEDDING = re.compile(r"openai:embeddings?:")
-_VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 _WITHOUT_OUTPUT = frozenset({"latency", "cost", "finish-reason"})
 _NOT_IMPORTED = {
@@ -89,7 +88,7 @@ class Asserting:
         if kind == SET:
             data["assert"] = self._each(written.get("assert") or (), f"{where}.assert")
         elif written.get("value") is not None:
-            data["value"] = _literal(_schema(kind, self._value(written["value"])))
+            data["value"] = literal(_schema(kind, self._value(written["value"])))
         if kind == "webhook" and isinstance(written.get("config"), Mapping):
             data["config"] = written["config"]
         if model := self._grader(KINDS[kind].is_embedded, KINDS[kind].is_judged, written, where):
@@ -168,13 +167,6 @@ def _schema(kind: str, value: Any) -> Any:
     return (
         from_yaml(value, "the schema") if kind in _WITH_SCHEMA and isinstance(value, str) and value.strip() else value
     )
-
-
-def _literal(value: Any) -> Any:
-    """What looks like a variable once all are filled in is text."""
-    if isinstance(value, list):
-        return [_literal(each) for each in value]
-    return _VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
 
 
 def _kind_of(written: str) -> tuple[str, str]:

@@ -52,6 +52,8 @@ class Tests:
         if isinstance(written, str):
             found = next(self._listed([written], "defaultTest"), None)
             return found.data if found else {}
+        if not isinstance(written, Mapping):
+            raise Unreadable("defaultTest must be a mapping, or the name of a file")
         self._tell("defaultTest", written)
         return self._with_vars("defaultTest", written, "") or {}
 
@@ -92,9 +94,9 @@ class Tests:
         text = read(self._files, path)
         folder = path.rpartition("/")[0]
         for place, data in _entries(name, path, text):
-            if isinstance(data, str):
-                yield from self._of_reference(inside(data, folder), place)
-            elif isinstance(data, Mapping):
+            if isinstance(data, str):  # a file with one test
+                data = _mapping(self._files, inside(data, folder))
+            if isinstance(data, Mapping):
                 if (complete := self._with_vars(place, data, folder)) is not None:
                     yield Test(place, complete)
             else:
@@ -107,9 +109,9 @@ class Tests:
             return data
         found: dict[str, Any] = {}
         try:
-            for reference in [written] if isinstance(written, str) else written:
+            for reference in _references(written):
                 for path in _paths(self._files, str(reference), folder):
-                    found |= _variables(self._files, path)
+                    found |= _mapping(self._files, path)
         except (Missing, Unreadable) as error:
             self._report.leave(f"{where}.vars", str(written)[:80], str(error))
             return None
@@ -154,10 +156,16 @@ def _paths(files: Files, reference: str, folder: str = "") -> list[str]:
     return paths
 
 
-def _variables(files: Files, path: str) -> Mapping[str, Any]:
+def _references(written: Any) -> list[Any]:
+    if not isinstance(written, str | list):
+        raise Unreadable("must be a mapping, or name files of mappings")
+    return [written] if isinstance(written, str) else written
+
+
+def _mapping(files: Files, path: str) -> Mapping[str, Any]:
     loaded = from_yaml(read(files, path), path)
     if not isinstance(loaded, Mapping):
-        raise Unreadable(f"{path} must be a mapping of variables")
+        raise Unreadable(f"{path} must be a mapping")
     return loaded
 
 

@@ -39,6 +39,8 @@ def prompts_of(config: Mapping[str, Any], files: Files, report: Report) -> list[
         written = [written]
     elif isinstance(written, Mapping):  # the old way: text to label
         written = [{"raw": raw, "label": label} for raw, label in written.items()]
+    if not isinstance(written or [], list):
+        raise Unreadable("prompts must be a list")
     found: list[Prompt] = []
     for number, entry in enumerate(written or ["{{prompt}}"]):
         try:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shared.importing.documents import Unreadable
 from shared.importing.drafts import Report
 from shared.providers import PROVIDERS
 
@@ -52,6 +53,8 @@ def model_of(identifier: str) -> str | None:
 def providers_of(config: Mapping[str, Any], report: Report) -> list[Provider]:
     written = config.get("providers", config.get("targets", []))
     entries = [written] if isinstance(written, str | Mapping) else written or []
+    if not isinstance(entries, list):
+        raise Unreadable("providers must be a list")
     found = [_provider(entry, f"providers.{number}", report) for number, entry in enumerate(entries)]
     return [provider for provider in found if provider]
 
@@ -96,7 +99,8 @@ def _is_code(identifier: str) -> bool:
 
 def sampled(providers: list[Provider], report: Report) -> float | None:
     """The temperature, if all agree on one."""
-    wanted = {provider.config.get("temperature") for provider in providers if provider.model}
+    found = [provider.config.get("temperature") for provider in providers if provider.model]
+    wanted = {each for each in found if each is None or isinstance(each, int | float)}
     if len(wanted) > 1:
         report.leave("providers", "temperature", "the providers have different ones; a run has one for all")
     only = wanted.pop() if len(wanted) == 1 else None

@@ -34,6 +34,10 @@ def test_match_looks_at_the_end(answer: str, right: bool) -> None:
     assert bool(re.search(str(pattern), answer)) is right
 
 
+def test_what_looks_like_a_variable_is_text() -> None:
+    assert checks(sample(Format.INSPECT, input="Q", target="{{x}}")) == [("icontains-any", [r"\{{x}}"])]
+
+
 def test_a_multiple_choice_is_asked_and_checked_by_letter() -> None:
     scenario = sample(Format.INSPECT, input="Q?", choices=["x", "y"], target="B")
     assert scenario.messages[0].content.endswith("Q?\n\nA) x\nB) y")
