@@ -55,16 +55,26 @@ def plain(value: Any, name: str) -> Any:
             raise Unreadable(f"{name} is too large or nested too deeply")
         match each:
             case dict():
-                return {_key(key): copy(part, depth + 1) for key, part in each.items()}
+                return {_text(_key(key), name): copy(part, depth + 1) for key, part in each.items()}
             case list():
                 return [copy(part, depth + 1) for part in each]
             case float() if isfinite(each):
                 return int(each) if each.is_integer() and abs(each) < 2**53 else each
-            case None | bool() | int() | str():
+            case str():
+                return _text(each, name)
+            case None | bool() | int():
                 return each
         raise Unreadable(f"{name} holds a value that JSON does not have: {str(each)[:40]}")
 
     return copy(value, 0)
+
+
+def _text(text: str, name: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Unreadable(f"{name} has half a surrogate pair") from None
+    return text
 
 
 def _key(key: object) -> str:

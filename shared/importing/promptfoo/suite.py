@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from shared.domain.assertions import Assertion
 from shared.domain.conversation import Message, Role
 from shared.domain.documents import unfit
 from shared.domain.scenarios import Scenario
@@ -111,18 +112,18 @@ class _Reader:
         known = {"where": where, "prompt": prompt.label[:500], "unsupported": asserted.unsupported}
         described = {"description": test.data["description"]} if test.data.get("description") else {}
         metadata = {**test.data["metadata"], "vars": variables, **described, "promptfoo": _present(known)}
-        if why := _wrong(messages, metadata):
+        if why := _wrong(messages, metadata, asserted.assertions):
             self.report.leave(where, f"the prompt {prompt.label[:80]}", why)
             return None
         name = f"{_described(test)}{f' ({case.number})' if case.number else ''}"
         return Scenario("", name[:500], messages, metadata=metadata, assertions=asserted.assertions)
 
 
-def _wrong(messages: tuple[Message, ...], metadata: Mapping[str, Any]) -> str | None:
+def _wrong(messages: tuple[Message, ...], metadata: Mapping[str, Any], assertions: tuple[Assertion, ...]) -> str | None:
     if not any(message.content.strip() and message.role is not Role.SYSTEM for message in messages):
         return "says nothing with these variables"
-    why = unfit(dict(metadata)) or unfit([message.content for message in messages])
-    return f"its variables or metadata {why}" if why else None
+    why = unfit(dict(metadata)) or unfit([assertion.to_json() for assertion in assertions])
+    return f"its variables, metadata or assertions {why}" if why else None
 
 
 def _described(test: Test) -> str:
@@ -145,7 +146,7 @@ def _shared_system(scenarios: list[Scenario]) -> tuple[str | None, tuple[Scenari
 def _name(config: Mapping[str, Any], prompt: Prompt, prompts: list[Prompt]) -> str:
     title, label = str(config.get("description") or "").strip(), " ".join(prompt.label.split())
     name = f"{title}: {label}" if title and len(prompts) > 1 else title or label
-    return name if len(name) <= 200 else f"{name[:199]}…"
+    return (name if len(name) <= 200 else f"{name[:199]}…") or TAG
 
 
 def _repeats(config: Mapping[str, Any]) -> int:

@@ -147,6 +147,18 @@ def test_what_a_scenario_came_from_is_in_its_metadata() -> None:
     assert scenario.metadata["team"] == "red"
 
 
+@pytest.mark.parametrize("value", [2**70, json.loads("[" * 25 + "]" * 25)], ids=["large", "deep"])
+def test_what_no_store_holds_is_left(value: object) -> None:
+    config = {**PROMPT, "tests": [{"vars": {"x": "a"}, "assert": [{"type": "equals", "value": value}]}]}
+    assert said(config) == []
+
+
+def test_a_prompt_that_is_blank_has_a_name_all_the_same() -> None:
+    assert [draft.name for draft in suite({"prompts": [" {{x}}", "\n"], "tests": [{"vars": {"x": "a"}}]}).drafts] == [
+        "{{x}}"
+    ]
+
+
 def test_repeats_are_the_runs() -> None:
     assert suite({**PROMPT, "evaluateOptions": {"repeat": 3}, "tests": [{"vars": {"x": "a"}}]}).repeats == 3
 
@@ -161,6 +173,7 @@ def test_yaml_is_read_as_javascript_reads_it() -> None:
     [
         "- 1",
         "a: [",
+        '{"a": "\\ud800"}',
         "a: !!python/object/apply:os.system ['true']",
         "[" * 5_000,
         "x: " + "- " * 5_000,
