@@ -44,6 +44,7 @@ def _calls() -> tuple[Call, ...]:
         ),
         Call("generate", _delivery(GenerationOrder(workspace=_NOBODY, definition_id="def_none", generation_id="none"))),
         Call("finish", {"op": "warm"}),
+        Call("score", {"op": "warm"}),
         Call("schedule", _due()),
         Call("sweep", {}),
     )

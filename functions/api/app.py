@@ -32,6 +32,7 @@ from api import (
     runs,
     scenarios,
     schedules,
+    scorings,
     tokens,
     transcripts,
 )
@@ -63,6 +64,7 @@ for module in (
     events,
     probes,
     transcripts,
+    scorings,
     judge,
     providers,
     schedules,

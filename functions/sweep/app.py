@@ -7,6 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from shared.clock import utc_now
+from shared.rescoring.reviving import revive
 from shared.sweeping.recovery import Recovery
 from shared.sweeping.sweep import sweep
 
@@ -18,7 +19,9 @@ metrics = Metrics()
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     swept = sweep(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
+    revived = revive(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
     counts = {"dispatched": swept.dispatched, "errored": swept.errored, "unreadable": swept.unreadable}
+    counts["scorings"] = revived
     counts |= {recovery: swept.recovered[recovery] for recovery in Recovery}
     for name, count in counts.items():
         metrics.add_metric(f"Swept{name.title().replace('-', '')}", MetricUnit.Count, count)

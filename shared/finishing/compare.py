@@ -14,6 +14,7 @@ from shared.domain.scenarios import Scenario
 from shared.domain.transcripts import Transcript
 from shared.errors import RetryableError
 from shared.messages import RunRef
+from shared.providers.complete import Attempt, complete
 from shared.scoring.contests import Compared, Contests
 from shared.scoring.panels import CONCURRENT, Bench, TimeIsUp, models_of
 from shared.store import amendments, outcomes, runs, snapshots
@@ -36,7 +37,9 @@ class _Entry:
     assertions: tuple[Assertion, ...]
 
 
-async def compare(ref: RunRef, epoch: int, part: LeafRange, seconds_left: Callable[[], float]) -> None:
+async def compare(
+    ref: RunRef, epoch: int, part: LeafRange, seconds_left: Callable[[], float], attempt: Attempt = complete
+) -> None:
     """Compares the transcripts of these leaves with their rivals, wherever those lie.
 
     A judge that fails leaves them unscored and does not fail the run. RetryableError when time was too short: what was
@@ -48,7 +51,10 @@ async def compare(ref: RunRef, epoch: int, part: LeafRange, seconds_left: Callab
     entries = await asyncio.to_thread(_entries, ref, run, part)
     if not entries:
         return
-    contests = await asyncio.to_thread(_contests, ref, run, entries, seconds_left)
+    models = models_of(run.evaluation, (assertion for entry in entries for assertion in entry.assertions))
+    bench = await asyncio.to_thread(Bench, run.workspace, models, seconds_left, attempt)
+    panel = await asyncio.to_thread(bench.panel, run.evaluation)
+    contests = Contests(ref, run.plan, OF_RUN, run.generation, panel)
     slots = asyncio.Semaphore(CONCURRENT)
     left = await asyncio.gather(*(_compare_one(contests, each, slots) for each in entries))
     if any(left):
@@ -67,12 +73,6 @@ def _contested_of(ref: RunRef, run: Run, snapshot: Snapshot, part: LeafRange) ->
             scenario = snapshot.scenario(run.plan.probe(outcome.probe_index).case)
             if assertions := contested((*of_all, *scenario.assertions)):
                 yield _Entry(outcome, scenario, assertions)
-
-
-def _contests(ref: RunRef, run: Run, entries: list[_Entry], seconds_left: Callable[[], float]) -> Contests:
-    models = models_of(run.evaluation, (assertion for entry in entries for assertion in entry.assertions))
-    panel = Bench(run.workspace, models, seconds_left).panel(run.evaluation)
-    return Contests(ref, run.plan, OF_RUN, run.generation, panel)
 
 
 async def _compare_one(contests: Contests, entry: _Entry, slots: asyncio.Semaphore) -> bool:

@@ -7,7 +7,7 @@ from shared.domain.transcripts import Result, Transcript
 from shared.errors import Conflict
 from shared.messages import RunRef
 from shared.runs.probes import probe_of
-from shared.store import outcomes
+from shared.store import outcomes, rescored, rescorings
 
 
 def correct(workspace: str, probe_id: str, result: Result | None) -> None:
@@ -20,6 +20,8 @@ def delete_content(workspace: str, probe_id: str) -> None:
     """What judges said of it goes with it; counts, costs and the result stay. Also when it was deleted before."""
     ref, index, transcript = _completed(workspace, probe_id)
     outcomes.forget_content(ref, index, transcript.result)
+    for scoring in rescorings.every(ref):
+        rescored.forget_content(ref, scoring.id, index)
 
 
 def _completed(workspace: str, probe_id: str) -> tuple[RunRef, int, Transcript]:

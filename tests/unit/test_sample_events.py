@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from shared.domain.barrier import Node
+from shared.domain.rescoring import Rescoring, RescoringConfig
 from shared.domain.runs import Action, Run, RunStatus
+from shared.messages import RunRef
 from shared.settings import Settings
-from shared.store import barrier, runs
+from shared.store import barrier, rescorings, runs
 from shared.store.barrier import Tree
 from tests.conftest import ROOT
 from tests.invoking import Context
-from tests.running import Given, ref_of
+from tests.running import NOW, Given, ref_of
 
 
 def invoke(name: str) -> Any:
@@ -71,6 +73,33 @@ def test_a_phase_that_gave_up_fails_the_run_by_its_name(sample_run: Run) -> None
 def test_summarizing_a_run_that_is_not_summarizing_does_nothing(sample_run: Run) -> None:
     assert invoke("finish-summarize") == {"firstLeaf": 0}
     assert runs.get(ref_of(sample_run)).status is RunStatus.PENDING
+
+
+@pytest.fixture
+def sample_scoring(sample_run: Run) -> Rescoring:
+    """The scoring that the samples name."""
+    scoring_id = "scr_00000000000000000000000000"
+    scoring = Rescoring(sample_run.workspace, sample_run.id, scoring_id, RescoringConfig(), 3, 3, 1, NOW)
+    rescorings.create(scoring)
+    return scoring
+
+
+def test_the_phases_carry_out_a_scoring(sample_scoring: Rescoring) -> None:
+    assert invoke("score-begin") == {"status": "RUNNING", "slices": [{"firstLeaf": 0, "leaves": 1}]}
+    assert invoke("score-slice") == {"firstLeaf": 0}
+    assert invoke("score-complete") == {"status": "COMPLETED"}
+
+
+def test_a_phase_that_gave_up_fails_the_scoring_by_its_name(sample_scoring: Rescoring) -> None:
+    invoke("score-begin")
+    assert invoke("score-fail") == {"status": "FAILED"}
+    failure = rescorings.get(ref_of_scoring(sample_scoring), sample_scoring.id).failure
+    assert failure is not None
+    assert (failure.where, failure.why) == ("score", "States.Timeout: the judge took too long")
+
+
+def ref_of_scoring(scoring: Rescoring) -> RunRef:
+    return RunRef(scoring.workspace, scoring.run_id)
 
 
 def test_a_minute_without_leftovers_sweeps_nothing(cloud: Settings) -> None:

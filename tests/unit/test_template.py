@@ -198,7 +198,7 @@ def test_logs_of_a_function_are_kept_for_the_days_of_the_parameter(folder: str) 
     }
 
 
-def test_logs_of_the_finishing_machine_are_kept_for_the_days_of_the_parameter() -> None:
+def test_logs_of_machines_are_kept_for_the_days_of_the_parameter() -> None:
     assert {str(group["Properties"]["RetentionInDays"]) for group in of_type("AWS::Logs::LogGroup").values()} == {
         str({"Ref": "LogRetentionDays"})
     }
@@ -285,9 +285,21 @@ def test_the_authorizer_is_asked_every_time_also_without_a_token() -> None:
     assert authorizer["IdentitySource"] == ["$context.identity.sourceIp"]
 
 
-def machine() -> dict[str, Any]:
-    (resource,) = of_type("AWS::Serverless::StateMachine").values()
-    return json.loads((ROOT / resource["Properties"]["DefinitionUri"]).read_text())
+def machines() -> dict[str, Any]:
+    """By the name of its file."""
+    uris = [resource["Properties"]["DefinitionUri"] for resource in of_type("AWS::Serverless::StateMachine").values()]
+    return {(ROOT / uri).name.partition(".")[0]: json.loads((ROOT / uri).read_text()) for uri in uris}
+
+
+MACHINES = ["finish", "score"]
+"""Each calls the function of its name."""
+
+
+def test_every_machine_is_named_after_its_file() -> None:
+    names = {each["Properties"]["Name"]["Fn::Sub"] for each in of_type("AWS::Serverless::StateMachine").values()}
+    assert names == {f"${{AWS::StackName}}-{name}" for name in MACHINES}
+    assert set(machines()) == set(MACHINES)
+    assert {path.name for path in (ROOT / "statemachines").iterdir()} == {f"{name}.asl.json" for name in MACHINES}
 
 
 def states(definition: dict[str, Any]) -> dict[str, Any]:
@@ -299,29 +311,35 @@ def states(definition: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_every_state_of_the_finishing_machine_leads_to_one_that_exists() -> None:
-    known = states(machine())
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_state_of_a_machine_leads_to_one_that_exists(name: str) -> None:
+    known = states(machines()[name])
     for state in known.values():
         branches = [*state.get("Choices", []), *state.get("Catch", [])]
         named = [state.get("Next"), state.get("Default"), *(branch["Next"] for branch in branches)]
         assert {name for name in named if name} <= set(known)
 
 
-def test_every_task_of_the_finishing_machine_is_retried() -> None:
-    tasks = [state for state in states(machine()).values() if state["Type"] == "Task"]
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_task_of_a_machine_is_retried(name: str) -> None:
+    tasks = [state for state in states(machines()[name]).values() if state["Type"] == "Task"]
     assert all(task["Retry"][0]["ErrorEquals"] == ["States.ALL"] for task in tasks)
 
 
-def test_whatever_fails_while_finishing_marks_the_run_as_failed() -> None:
-    outer = machine()["States"]
+@pytest.mark.parametrize(
+    ("name", "phases"), [("finish", "Settle Summarize Complete"), ("score", "Begin Score Complete")]
+)
+def test_whatever_fails_in_a_machine_is_told_by_its_last_task(name: str, phases: str) -> None:
+    outer = machines()[name]["States"]
     caught = {name for name, state in outer.items() for each in state.get("Catch", []) if each["Next"] == "Fail"}
-    assert caught == {"Settle", "Summarize", "Complete"}
+    assert caught == set(phases.split())
 
 
-def test_a_task_knows_which_run_it_is_for() -> None:
-    for state in states(machine()).values():
+@pytest.mark.parametrize(("name", "which"), [("finish", "epoch.$"), ("score", "scoringId.$")])
+def test_a_task_knows_what_it_is_for(name: str, which: str) -> None:
+    for state in states(machines()[name]).values():
         for given in (state.get("Parameters"), state.get("ItemSelector")):
-            assert given is None or {"op", "workspace.$", "runId.$", "epoch.$"} <= set(given)
+            assert given is None or {"op", "workspace.$", "runId.$", which} <= set(given)
 
 
 def test_the_readme_lists_the_functions() -> None:

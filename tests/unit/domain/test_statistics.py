@@ -2,16 +2,21 @@
 
 import math
 import statistics
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.statistics import (
+    Cluster,
     Decision,
+    Proportion,
     clustered_standard_error,
     decision_statistics,
     mean,
+    pass_at_k,
+    pass_hat_k,
     sample_sd,
     standard_error,
     wilson_interval,
@@ -106,3 +111,101 @@ def test_the_order_of_transcripts_does_not_matter(taken: list[Decision]):
 def test_nothing_decided_gives_no_figures():
     empty = decision_statistics([])
     assert (empty.mean, empty.sd, empty.standard_error, empty.decided) == (None, None, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("trials", "successes", "k", "expected"),
+    [(5, 2, 1, 0.4), (5, 2, 2, 0.7), (5, 2, 4, 1.0), (10, 3, 2, 1 - 21 / 45), (200, 1, 100, 0.5), (3, 0, 3, 0.0)],
+)
+def test_pass_at_k_matches_what_is_counted_by_hand(trials: int, successes: int, k: int, expected: float):
+    """Chen et al. 2021: of 5 answers with 2 right ones, 3 of the 10 pairs have none."""
+    assert pass_at_k(trials, successes, k) == pytest.approx(expected)
+
+
+@given(st.integers(1, 60), st.data())
+def test_pass_at_k_is_the_product_by_which_its_authors_compute_it(trials: int, data: st.DataObject):
+    """1 - prod(1 - k / i for i in n - c + 1 … n), the numerically stable form of Chen et al. 2021, figure 3."""
+    successes, k = data.draw(st.integers(0, trials)), data.draw(st.integers(1, trials))
+    missed = 0.0 if trials - successes < k else math.prod(1 - k / i for i in range(trials - successes + 1, trials + 1))
+    assert pass_at_k(trials, successes, k) == pytest.approx(1 - missed)
+
+
+@pytest.mark.parametrize(
+    ("trials", "successes", "k", "expected"), [(4, 3, 1, 0.75), (4, 3, 2, 0.5), (4, 3, 4, 0.0), (8, 6, 3, 20 / 56)]
+)
+def test_pass_hat_k_matches_what_is_counted_by_hand(trials: int, successes: int, k: int, expected: float):
+    """Yao et al. 2024: of 4 trials with 3 successes, 3 of the 6 pairs are all successes."""
+    assert pass_hat_k(trials, successes, k) == pytest.approx(expected)
+
+
+@given(st.integers(1, 60), st.data())
+def test_pass_hat_k_of_successes_is_the_opposite_of_pass_at_k_of_failures(trials: int, data: st.DataObject):
+    successes, k = data.draw(st.integers(0, trials)), data.draw(st.integers(1, trials))
+    failed = pass_at_k(trials, trials - successes, k)
+    assert failed is not None
+    assert pass_hat_k(trials, successes, k) == pytest.approx(1 - failed)
+
+
+@given(st.integers(1, 60), st.data())
+def test_more_trials_find_more_successes_and_are_less_often_all_successes(trials: int, data: st.DataObject):
+    successes = data.draw(st.integers(0, trials))
+    at = [pass_at_k(trials, successes, k) or 0.0 for k in range(1, trials + 1)]
+    hat = [pass_hat_k(trials, successes, k) or 0.0 for k in range(1, trials + 1)]
+    assert at == sorted(at)
+    assert hat == sorted(hat, reverse=True)
+    assert at[0] == pytest.approx(hat[0]) == pytest.approx(successes / trials)
+
+
+@pytest.mark.parametrize("estimate", [pass_at_k, pass_hat_k])
+def test_more_trials_than_there_were_say_nothing(estimate: Callable[[int, int, int], float | None]):
+    assert estimate(3, 3, 4) is None
+    assert estimate(0, 0, 1) is None
+
+
+clusters = st.lists(st.lists(st.booleans(), min_size=1, max_size=6), max_size=40)
+
+
+def proportion(found: list[list[bool]]) -> Proportion:
+    share = Proportion()
+    for each in found:
+        share.add(Cluster(len(each), sum(each)))
+    return share
+
+
+@given(clusters)
+def test_a_proportion_that_passes_by_has_the_clustered_standard_error(found: list[list[bool]]):
+    known = clustered_standard_error({str(n): [float(each) for each in cluster] for n, cluster in enumerate(found)})
+    share = proportion(found)
+    assert share.standard_error == (None if known is None else pytest.approx(known, abs=1e-12))
+    assert share.mean == mean([float(each) for cluster in found for each in cluster])
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=60))
+def test_the_interval_of_independent_trials_is_wilsons(found: list[bool]):
+    known = wilson_interval(sum(found), len(found))
+    assert known is not None
+    assert proportion([[each] for each in found]).interval == pytest.approx(known)
+
+
+@given(clusters)
+def test_trials_that_go_together_never_narrow_the_interval(found: list[list[bool]]):
+    share = proportion(found)
+    known, interval = wilson_interval(share.successes, share.trials), share.interval
+    if interval is not None:
+        assert known is not None
+        assert interval.high - interval.low >= known.high - known.low - 1e-12
+        assert interval.low - 1e-12 <= share.successes / share.trials <= interval.high + 1e-12
+
+
+def test_clusters_that_always_agree_count_once_each():
+    share = proportion([[True] * 10, [False] * 10, [True] * 10, [False] * 10])
+    assert share.interval == pytest.approx(wilson_interval(2, 4))
+
+
+def test_where_all_succeed_each_cluster_counts_once():
+    assert proportion([[True] * 10] * 4).interval == wilson_interval(4, 4)
+
+
+def test_one_cluster_says_nothing_about_others():
+    assert proportion([[True, False]]).standard_error is None
+    assert proportion([[True, False]]).interval is None

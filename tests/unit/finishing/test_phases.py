@@ -2,11 +2,11 @@ import pytest
 
 from shared.domain.barrier import Node
 from shared.domain.conversation import ErrorCode
+from shared.domain.leaf_ranges import LeafRange
 from shared.domain.runs import Action, Progress, Run, RunStatus
 from shared.domain.transcripts import ProbeError
 from shared.errors import Conflict
 from shared.finishing import phases
-from shared.finishing.phases import LeafRange
 from shared.settings import Settings
 from shared.store import barrier, events, outcomes, runs
 from shared.store.barrier import Tree

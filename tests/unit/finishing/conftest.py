@@ -1,0 +1,12 @@
+from collections.abc import Iterator
+
+import pytest
+
+from shared.store import scenarios, snapshots
+
+
+@pytest.fixture(autouse=True)
+def forget_what_was_read() -> Iterator[None]:
+    yield
+    snapshots.get.cache_clear()
+    scenarios.read_page.cache_clear()
