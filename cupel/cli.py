@@ -4,6 +4,7 @@ import typer
 
 from cupel.commands import (
     control,
+    evals,
     export,
     imports,
     junit,
@@ -12,6 +13,7 @@ from cupel.commands import (
     resources,
     run,
     schedules,
+    scorings,
     show,
     stack,
     tokens,
@@ -37,6 +39,9 @@ app.command()(show.transcripts)
 app.command()(export.export)
 app.command()(junit.junit)
 app.command("import")(imports.import_)
+app.command()(scorings.rescore)
+app.command()(scorings.scorings)
+app.command()(scorings.scores)
 app.command()(control.pause)
 app.command()(control.resume)
 app.command()(control.cancel)
@@ -47,6 +52,8 @@ app.add_typer(providers.app, name="providers")
 app.add_typer(resources.personas, name="personas")
 app.add_typer(resources.connectors, name="connectors")
 app.add_typer(resources.evals, name="evals")
+app.command("try")(evals.try_out)
+app.command()(evals.settings)
 app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(tokens.app, name="tokens")

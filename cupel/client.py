@@ -107,7 +107,7 @@ class Client:
         return self._send("POST", f"/evals/{eval_id}/runs", options or {}, idempotency_key=str(uuid.uuid4()))
 
     def try_out(self, trial: Json) -> Json:
-        """One scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}` → `{run, jobCount}`."""
+        """One scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}`; answers as above."""
         return self._send("POST", "/playground/runs", trial, idempotency_key=str(uuid.uuid4()))
 
     def runs(
@@ -185,6 +185,33 @@ class Client:
 
     def expand_run(self, run_id: str, sample_percentage: int) -> Json:
         return self._send("POST", f"/runs/{run_id}/expand", {"samplePercentage": sample_percentage})
+
+    def rescore(self, run_id: str, otherwise: Json | None = None) -> Json:
+        """`{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}` → the new scoring. Safe to repeat."""
+        return self._send("POST", f"/runs/{run_id}/rescore", otherwise or {}, idempotency_key=str(uuid.uuid4()))
+
+    def scorings(self, run_id: str) -> Iterator[Json]:
+        return self._pages(f"/runs/{run_id}/scorings")
+
+    def scoring(self, run_id: str, scoring_id: str) -> Json:
+        return self._get(f"/runs/{run_id}/scorings/{scoring_id}")
+
+    def scoring_results(self, run_id: str, scoring_id: str, *, model: str | None = None) -> Iterator[Json]:
+        """By probe."""
+        return self._pages(f"/runs/{run_id}/scorings/{scoring_id}/results", model=model)
+
+    def scores(
+        self, run_id: str, *, scoring_id: str | None = None, model: str | None = None, k: int | None = None
+    ) -> Json:
+        """The figures of each model, by the run's own scoring or by another."""
+        return self._get(f"/runs/{run_id}/scores", scoringId=scoring_id, model=model, k=k)
+
+    def scenario_scores(
+        self, run_id: str, *, scoring_id: str | None = None, model: str | None = None, k: int | None = None
+    ) -> Iterator[Json]:
+        """Of each scenario and model."""
+        trials = None if k is None else str(k)
+        return self._pages(f"/runs/{run_id}/scores/scenarios", scoringId=scoring_id, model=model, k=trials)
 
     def probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
         return self._pages(f"/runs/{run_id}/probes", status=status, model=model)
