@@ -14,7 +14,7 @@ from shared.clock import utc_now
 from shared.domain.runs import Priority, Progress
 from shared.runs import reading, start
 from shared.runs.evals import Options, Trial, spec_of_eval, spec_of_trial
-from shared.runs.start import RunSpec
+from shared.runs.spec import RunSpec
 
 router = APIGatewayHttpRouter()
 

@@ -12,7 +12,7 @@ from shared.domain.runs import Event, EventType, Priority, ProbeStatus, Progress
 from shared.domain.transcripts import ProbeError
 from shared.runs.probes import ProbeView
 from shared.runs.reading import RunView
-from shared.runs.start import RunSpec
+from shared.runs.spec import RunSpec
 from shared.store.governor import HeldModel
 
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]

@@ -1,7 +1,6 @@
 """Whether a run can be carried out: its models, its judges and its numbers."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from shared.accounts import model_error
 from shared.casting import connectors
@@ -9,12 +8,10 @@ from shared.domain.connectors import PROVIDER
 from shared.domain.evaluation import Evaluation
 from shared.domain.scenarios import Manifest
 from shared.errors import FieldError, Invalid, NotFound
-
-if TYPE_CHECKING:
-    from shared.runs.start import RunSpec
+from shared.runs.spec import RunSpec
 
 
-def check_spec(workspace: str, spec: "RunSpec", evaluation: Evaluation, manifest: Manifest) -> None:
+def check_spec(workspace: str, spec: RunSpec, evaluation: Evaluation, manifest: Manifest) -> None:
     """Raises Invalid that names everything that is wrong."""
     errors = [
         *_range_errors(spec),
@@ -27,7 +24,7 @@ def check_spec(workspace: str, spec: "RunSpec", evaluation: Evaluation, manifest
         raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors), tuple(errors))
 
 
-def _range_errors(spec: "RunSpec") -> Iterator[FieldError]:
+def _range_errors(spec: RunSpec) -> Iterator[FieldError]:
     if not 1 <= spec.sample_percentage <= 100:
         yield FieldError("samplePercentage", "must be from 1 to 100")
     if not 1 <= spec.repeats <= 100:

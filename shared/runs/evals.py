@@ -6,7 +6,7 @@ from shared.casting import evals, references
 from shared.domain.connectors import PROVIDER
 from shared.domain.evaluation import Evaluation
 from shared.domain.runs import Priority
-from shared.runs.start import RunSpec
+from shared.runs.spec import RunSpec
 
 
 @dataclass(frozen=True)

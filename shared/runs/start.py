@@ -1,19 +1,17 @@
 """Starting a run: everything is checked before anything is written, and what is written is one transaction."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from secrets import randbelow
-from typing import NamedTuple, Self
-
-import orjson
+from typing import NamedTuple
 
 from shared.casting import evals
 from shared.casting.settings import evaluation_of
 from shared.definitions import Resolved, resolve
 from shared.domain.evaluation import Evaluation
 from shared.domain.plan import MAX_PROBES, Plan
-from shared.domain.runs import Priority, Run
+from shared.domain.runs import Run
 from shared.domain.sampling import sample
 from shared.domain.scenarios import Manifest
 from shared.errors import Conflict, Invalid
@@ -22,54 +20,12 @@ from shared.messages import RunRef
 from shared.runs import dispatch
 from shared.runs.cases import cases
 from shared.runs.checking import check_spec
+from shared.runs.spec import RunSpec
 from shared.store import counters, keys, runs, scenarios, snapshots, starts
 from shared.store.snapshots import Snapshot
 from shared.store.starts import Stand
 
 _SEEDS = 2**31
-
-
-@dataclass(frozen=True)
-class RunSpec:
-    """What a person, a schedule or a program asks for."""
-
-    definition_id: str
-    models: tuple[str, ...]
-    sample_percentage: int = 100
-    sample_seed: int | None = None
-    """Drawn, and recorded in the run, when not given."""
-    priority: Priority = Priority.NORMAL
-    experiment_id: str | None = None
-    schedule_id: str | None = None
-    repeats: int = 1
-    temperature: float | None = None
-    max_turns: int | None = None
-    evaluation: Evaluation = field(default_factory=Evaluation)
-    """Over that of the eval, and that over the workspace's."""
-    scenario_ids: tuple[str, ...] = ()
-    """These alone, in the definition's order; all when there are none."""
-    persona_ids: tuple[str, ...] | None = None
-    """Instead of each scenario's own."""
-    eval_id: str | None = None
-    playground: bool = False
-
-    def to_text(self) -> str:
-        return orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS).decode()
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        told = orjson.loads(text)
-        chosen = told["persona_ids"]
-        return cls(
-            **told
-            | {
-                "models": tuple(told["models"]),
-                "priority": Priority(told["priority"]),
-                "evaluation": Evaluation(**told["evaluation"]),
-                "scenario_ids": tuple(told["scenario_ids"]),
-                "persona_ids": None if chosen is None else tuple(chosen),
-            }
-        )
 
 
 class Started(NamedTuple):

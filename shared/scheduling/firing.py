@@ -8,7 +8,8 @@ from shared.clock import from_iso, to_iso
 from shared.domain.schedules import Firing, Schedule
 from shared.errors import AppError, ClientError, Conflict, NotFound
 from shared.messages import DueSchedule
-from shared.runs.start import RunSpec, start
+from shared.runs.spec import RunSpec
+from shared.runs.start import start
 from shared.scheduling.schedules import change
 from shared.store import schedules, timers
 

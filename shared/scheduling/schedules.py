@@ -11,7 +11,8 @@ from shared.domain.timings import Timing, WrongTiming, timing
 from shared.errors import AppError, Conflict, FieldError, Invalid, NotFound, RetryableError
 from shared.ids import new_id
 from shared.paging import Page
-from shared.runs.start import RunSpec, check
+from shared.runs.spec import RunSpec
+from shared.runs.start import check
 from shared.store import schedules, timers
 from shared.store.clients import AWS_ERRORS
 

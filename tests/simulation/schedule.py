@@ -15,7 +15,8 @@ from shared.domain.runs import TERMINAL, Priority, RunStatus
 from shared.domain.scenarios import Scenario
 from shared.errors import ClientError, Conflict
 from shared.runs import control
-from shared.runs.start import RunSpec, start
+from shared.runs.spec import RunSpec
+from shared.runs.start import start
 from shared.store import scenarios
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import ANY, Conditions, Fault

@@ -11,7 +11,7 @@ from shared.definitions.catalog import Labels
 from shared.domain.conversation import Message, Role
 from shared.domain.scenarios import Scenario
 from shared.domain.schedules import Schedule
-from shared.runs.start import RunSpec
+from shared.runs.spec import RunSpec
 from shared.scheduling import schedules
 from shared.scheduling.schedules import ScheduleSpec
 from shared.settings import Settings

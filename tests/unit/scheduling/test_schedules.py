@@ -9,7 +9,7 @@ import pytest
 
 from shared.domain.schedules import Schedule, ScheduleStatus
 from shared.errors import Conflict, Invalid, NotFound, RetryableError
-from shared.runs.start import RunSpec
+from shared.runs.spec import RunSpec
 from shared.scheduling import schedules
 from shared.scheduling.schedules import ScheduleSpec
 from shared.settings import Settings
