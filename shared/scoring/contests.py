@@ -7,20 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from shared.domain.assertion_values import render
 from shared.domain.assertions import Assertion, AssertionResult
 from shared.domain.contests import Contest, contested, result_of, rivals
 from shared.domain.decisions import last_answer
 from shared.domain.dialogue import Spend
 from shared.domain.plan import Plan
 from shared.domain.transcripts import Transcript
-from shared.errors import Invalid
-from shared.judging.asking import JudgeError
 from shared.judging.panel import Panel
 from shared.messages import RunRef
-from shared.providers.errors import PleaseWait, ProviderError
-from shared.scoring.judged import select_best
-from shared.scoring.outcome import Uncomputable
+from shared.scoring.comparing import compare_answers
 from shared.store import contests, outcomes
 
 
@@ -81,7 +76,7 @@ class Contests:
         if before is not None and before.error is None and before.entrants == tuple(answers):
             held = replace(before, generation=self.generation)
         else:
-            held = await self._compare(answers, assertion, variables)
+            held = await compare_answers(answers, assertion, variables, self.panel, self.generation)
         return await asyncio.to_thread(contests.put, self.ref, self.scoring, *key, held, _expiry(entrants))
 
     def _entrants(self, among: Sequence[int]) -> list[Transcript]:
@@ -90,18 +85,6 @@ class Contests:
         held = [found[index] for index in among if index in found]
         completed = [each for each in held if isinstance(each, Transcript) and each.generation <= self.generation]
         return [each for each in completed if each.messages]
-
-    async def _compare(self, answers: Mapping[int, str], assertion: Assertion, variables: Mapping[str, Any]) -> Contest:
-        entrants = tuple(answers)
-        if len(entrants) == 1:
-            return Contest(entrants, self.generation, entrants[0], "there is no other answer to compare it with")
-        try:
-            rendered = replace(assertion, value=render(assertion.value, variables))
-            best = await select_best(rendered, tuple(answers.values()), self.panel)
-        except (Uncomputable, Invalid, ProviderError, PleaseWait, ValueError) as error:
-            spend = error.spend if isinstance(error, JudgeError) else Spend()
-            return Contest(entrants, self.generation, None, "could not be computed", str(error), spend)
-        return Contest(entrants, self.generation, entrants[best.index], best.reason, spend=best.spend)
 
 
 def _expiry(entrants: Sequence[Transcript]) -> datetime | None:
