@@ -31,6 +31,7 @@ from shared.messages import DispatchOrder, RunRef
 from shared.probing.worker import Worker
 from shared.providers import http
 from shared.runs import dispatch, start
+from shared.runs.spec import RunSpec
 from shared.settings import settings
 from shared.store import clients, keys, runs, scenarios, snapshots
 from shared.store.queues import Delivery
@@ -74,14 +75,14 @@ async def count(probes: int, seconds: float, content: dict[str, Any], answer: st
     return Counted(run.plan.total, dict(meter.counts), dict(meter.calls), handed_over, mean(sizes))
 
 
-def _spec(probes: int, content: dict[str, Any]) -> start.RunSpec:
+def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
     """As many repeats of all the definition's scenarios as make about so many probes."""
     definition = catalog.create(_WORKSPACE, catalog.Labels(name="units"), content, utc_now())
     total = generations.begin(_WORKSPACE, definition.head.id, generations.GenerationSpec(Mode.MATRIX), utc_now()).total
-    return start.RunSpec(definition.head.id, ("custom/bench",), repeats=max(1, round(probes / total)))
+    return RunSpec(definition.head.id, ("custom/bench",), repeats=max(1, round(probes / total)))
 
 
-async def _carry_out(spec: start.RunSpec, meter: Meter, sqs: Any) -> tuple[Run, int]:
+async def _carry_out(spec: RunSpec, meter: Meter, sqs: Any) -> tuple[Run, int]:
     """The run at its end, and how many messages the event source mappings have handed over."""
     run = start.start(_WORKSPACE, spec, None, utc_now()).run
     _forget()

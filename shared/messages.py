@@ -14,7 +14,9 @@ class RunRef(NamedTuple):
 
 
 class Message(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
     def to_body(self) -> str:
         return self.model_dump_json(by_alias=True)

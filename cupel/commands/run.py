@@ -106,18 +106,22 @@ def _run_here(
 
 
 def _start(session: Session, definition: str, specification: Json, ending: Ending | None, *, as_json: bool) -> None:
-    """Without an ending, nobody waits for it."""
     with session.connect() as client:
         definition_id, targets = _published(session, client, definition, specification["models"])
         started = client.start_run({"definitionId": definition_id, **specification, "models": targets})
-        session.remark(f"run {started['run']['id']}: {started['jobCount']:,} probes")
-        if ending is not None:
-            more = {"jobCount": started["jobCount"]}
-            _watch(session, client, started["run"], ending, as_json=as_json, more=more)
-        elif as_json:
-            session.print_json(started)
-        else:
-            session.out.print(f"{own_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
+        go_on(session, client, started, ending, as_json=as_json)
+
+
+def go_on(session: Session, client: "Client", started: Json, ending: Ending | None, *, as_json: bool) -> None:
+    """Waits for the end of a run that was started, or without an ending says how to."""
+    session.remark(f"run {started['run']['id']}: {started['jobCount']:,} probes")
+    if ending is not None:
+        more = {"jobCount": started["jobCount"]}
+        _watch(session, client, started["run"], ending, as_json=as_json, more=more)
+    elif as_json:
+        session.print_json(started)
+    else:
+        session.out.print(f"{own_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
 
 
 def split(models: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """`cupel runs`, `show` and `transcripts`: read what there is."""
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +85,18 @@ def print_results(session: Session, found: list[ModelResults]) -> None:
 
 def _print_conversation(session: Session, transcript: Json) -> None:
     session.out.rule(f"{transcript['modelId']}  {transcript['scenarioId']}  probe {transcript['probeIndex']}")
-    for message in (transcript.get("content") or {}).get("messages") or ():
+    print_messages(session, (transcript.get("content") or {}).get("messages") or ())
+    session.out.print(f"decision {transcript['decisionCode'] or render.NOTHING}", style="bold")
+    print_result(session, transcript.get("result"))
+
+
+def print_messages(session: Session, messages: Iterable[Json]) -> None:
+    for message in messages:
         session.out.print(message["role"], style="bold")
         session.out.print(render.plain(message["content"]), markup=False, soft_wrap=True)
-    session.out.print(f"decision {transcript['decisionCode'] or render.NOTHING}", style="bold")
+
+
+def print_result(session: Session, result: Json | None) -> None:
+    if result is not None:
+        words = f"{'passed' if result['success'] else 'failed'}: {result['reason'] or render.NOTHING}"
+        session.out.print(render.plain(words), markup=False, style="bold", soft_wrap=True)

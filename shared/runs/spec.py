@@ -1,4 +1,4 @@
-"""What a run is to be: asked for by a person, a schedule or a program, and kept with an Idempotency-Key or a schedule."""
+"""What a run is to be: asked for by a person, a schedule or a program, and kept with a key or a schedule."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Self

@@ -1,0 +1,80 @@
+"""`cupel evals run`, `try` and `settings`, against the real API function and the real worker."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from shared.finishing import phases
+from shared.settings import Settings
+from shared.store import active, executions, runs
+from tests.running import NOW, carry_out, ref_of
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.cupel.fake_api import Cupel
+from tests.unit.cupel.test_against_the_api import through
+
+
+@pytest.fixture
+def client(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setattr(executions, "begin", lambda *_: None)
+    api = ApiClient(None)
+    return Client("http://api.test", api.issue("ws_a"), transport=through(api))
+
+
+@pytest.fixture
+def cupel(client: Client) -> Cupel:
+    client.close = lambda: None  # type: ignore[method-assign]
+
+    def invoke(*arguments: str) -> Result:
+        session = Session(connect=lambda: client, sleep=lambda _: finish_all())
+        return CliRunner().invoke(app, list(arguments), obj=session, catch_exceptions=False)
+
+    return invoke
+
+
+def finish_all() -> None:
+    """While the command waits, the functions do their work."""
+    for one in list(active.every()):
+        run = runs.get(one.ref)
+        carry_out(run)
+        phases.settle(ref_of(run), run.epoch, NOW)
+        phases.complete(ref_of(run), run.epoch, NOW)
+
+
+@pytest.fixture
+def scenario_id(client: Client) -> str:
+    definition = client.create_definition({"name": "tables", "content": {"system": "Be kind."}})
+    item = {"prompt": "A table, please.", "assertions": [{"type": "regex", "value": "."}]}
+    return str(client.add_scenarios(definition["id"], [item])["ids"][0])
+
+
+def test_a_scenario_is_tried_and_shown(cupel: Cupel, scenario_id: str) -> None:
+    result = cupel("try", scenario_id, "--target", "sim/echo")
+    assert (result.exit_code, "A table, please." in result.stdout, "passed" in result.stdout) == (0, True, True)
+
+
+def test_what_was_tried_is_told_as_json(cupel: Cupel, scenario_id: str) -> None:
+    told = json.loads(cupel("try", scenario_id, "--target", "sim/echo", "--json").stdout)
+    assert (told["status"], told["result"]["success"]) == ("COMPLETED", True)
+
+
+def test_a_target_that_is_no_target_is_wrong_use(cupel: Cupel, scenario_id: str) -> None:
+    assert cupel("try", scenario_id, "--target", "echo").exit_code == 2
+
+
+def test_an_eval_is_run_and_watched_by_a_gate(cupel: Cupel, client: Client, scenario_id: str) -> None:
+    body = {"name": "booking", "model": "sim/echo", "scenarioIds": [scenario_id]}
+    eval_id = str(client.keep("evals", body)["id"])
+    result = cupel("evals", "run", eval_id, "--watch", "--fail-under", "1", "--repeats", "2")
+    assert (result.exit_code, "sim/echo" in result.stdout) == (0, True)
+    (run,) = client.runs(eval_id=eval_id)
+    assert (run["progress"]["completed"], run["executionId"]) == (2, 1)
+
+
+def test_who_judges_is_set_shown_and_unset(cupel: Cupel) -> None:
+    assert "judgeModel: sim/steady" in cupel("settings", "--judge-model", "sim/steady").stdout
+    assert json.loads(cupel("settings", "--json").stdout)["judgeModel"] == "sim/steady"
+    assert json.loads(cupel("settings", "--judge-model", "", "--json").stdout)["judgeModel"] is None
