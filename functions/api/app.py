@@ -11,31 +11,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import (
-    connectors,
-    control,
-    cors,
-    definitions,
-    documents,
-    eval_runs,
-    evals,
-    evaluation_settings,
-    events,
-    health,
-    imports,
-    judge,
-    personas,
-    probes,
-    problems,
-    providers,
-    queue,
-    runs,
-    scenarios,
-    schedules,
-    scorings,
-    tokens,
-    transcripts,
-)
+from api import cors, parts, problems
 from api.admission import admit
 from api.problems import MethodNotAllowed
 from shared.errors import AppError, NotFound
@@ -48,30 +24,6 @@ app = APIGatewayHttpResolver(
     # An answer of the wrong shape is our fault, not the caller's.
     response_validation_error_http_code=500,
 )
-for module in (
-    health,
-    documents,
-    definitions,
-    scenarios,
-    imports,
-    personas,
-    connectors,
-    evals,
-    evaluation_settings,
-    runs,
-    control,
-    eval_runs,
-    events,
-    probes,
-    transcripts,
-    scorings,
-    judge,
-    providers,
-    schedules,
-    queue,
-    tokens,
-):
-    app.include_router(module.router, prefix="/v1")
 problems.register(app)
 
 
@@ -88,6 +40,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
     if request.http_method == "OPTIONS":
         return cors.preflight()
+    parts.load(app, request.path)
     try:
         admit(request)
     except AppError as refusal:

@@ -8,6 +8,7 @@ import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
+from api import parts
 from api.admission import PUBLIC
 from api.health import VERSION
 from api.problems import CONTENT_TYPE
@@ -60,6 +61,7 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
     """What Powertools makes of the routes, with our problems in place of its own errors."""
     from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer
 
+    parts.load_all(app)
     made = app.get_openapi_json_schema(
         title="Cupel",
         version=VERSION,

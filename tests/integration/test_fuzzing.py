@@ -75,11 +75,21 @@ def there(caller: Client) -> dict[str, str]:
     generated = str(caller.create_definition({"name": "generated", "content": content})["id"])
     asked = {"definitionId": definition_id, "models": ["sim/steady"]}
     schedule = caller.create_schedule({"name": "yearly", "expression": "cron(0 12 1 1 ? *)", "run": asked})
+    scenario = next(caller.scenarios(definition_id))
+    away = {"name": "away", "type": "http", "baseUrl": "http://127.0.0.1:9"}
+    agent = caller.keep("connectors", {**away, "config": {"request": "{text: message}", "reply": "text"}})
+    held = caller.keep("evals", {"name": "held", "model": "sim/steady", "scenarioIds": [scenario["id"]]})
     return {
         "definition_id": generated,
         "generation_id": str(caller.generate_scenarios(generated, {"mode": "matrix"})["id"]),
         "run_id": run_id,
         "transcript_id": f"{run_id}-0",
+        "probe_id": f"{run_id}-1",
+        "scoring_id": str(caller.rescore(run_id)["id"]),
+        "persona_id": str(caller.keep("personas", {"name": "Ada"})["id"]),
+        "connector_id": str(agent["id"]),
+        "eval_id": str(held["id"]),
+        "kind": "csv",
         "schedule_id": str(schedule["id"]),
         "token_id": str(caller.create_token("fuzz", "viewer")["id"]),
         "name": "openai",
