@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from shared.contests import Compared, Contests
 from shared.domain.assertions import Assertion
 from shared.domain.contests import contested, reconclude
 from shared.domain.definitions import Content
@@ -15,7 +16,6 @@ from shared.domain.transcripts import Transcript
 from shared.errors import RetryableError
 from shared.messages import RunRef
 from shared.providers.complete import Attempt, complete
-from shared.scoring.contests import Compared, Contests
 from shared.scoring.panels import CONCURRENT, Bench, TimeIsUp, models_of
 from shared.store import amendments, outcomes, runs, snapshots
 from shared.store.contests import OF_RUN

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from shared.contests import Contests
 from shared.domain.assertions import Assertion, AssertionResult
 from shared.domain.definitions import Content
 from shared.domain.dialogue import Criteria, Ruling, Spend, Verdict, decide
@@ -16,7 +17,6 @@ from shared.judging.asking import JudgeError
 from shared.judging.criteria import evaluate_criteria
 from shared.judging.panel import Panel
 from shared.providers.errors import PleaseWait
-from shared.scoring.contests import Contests
 from shared.scoring.score import Scored, score
 from shared.store.snapshots import Snapshot
 from shared.turns.talk import Task, evidence

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
+from shared.contests import Contests
 from shared.domain.definitions import Content
 from shared.domain.leaf_ranges import LeafRange
 from shared.domain.rescoring import Rescored, Rescoring, RescoringStatus, Tally
@@ -15,7 +16,6 @@ from shared.errors import RetryableError
 from shared.messages import RunRef
 from shared.providers.complete import Attempt, complete
 from shared.rescoring.judging import Judging
-from shared.scoring.contests import Contests
 from shared.scoring.panels import CONCURRENT, Bench, TimeIsUp, models_of
 from shared.store import outcomes, rescored, rescorings, runs, snapshots
 
