@@ -1,7 +1,9 @@
 """A model that is asked for something beside the conversation under test: a verdict, a score, a user's next words."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -17,7 +19,7 @@ from shared.providers.errors import ProviderError
 
 @dataclass(frozen=True)
 class Grader:
-    """A model and how it is called. `attempt` is where a run that was paused stops it."""
+    """A model and how it is called. `guard` is held around each call: it may wait, and raise what stops the call."""
 
     account: Account
     model: str
@@ -25,6 +27,7 @@ class Grader:
     patience_seconds: float
     rng: Random
     attempt: Attempt = complete
+    guard: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
 
 class Asked[T](NamedTuple):
@@ -81,12 +84,19 @@ async def _answer(grader: Grader, conversation: Conversation, spend: Spend) -> t
             timeout_seconds=grader.timeout_seconds,
             patience_seconds=grader.patience_seconds,
             rng=grader.rng,
-            attempt=grader.attempt,
+            attempt=partial(_attempt, grader),
         )
     except ProviderError as error:
         raise JudgeError(f"{grader.model}: {error.code}: {error.message}", spend, error.attempts) from error
     price = prices.cost_usd(grader.model, reply.usage)
     return reply, spend + Spend(1, reply.usage, price)
+
+
+async def _attempt(
+    grader: Grader, account: Account, model: str, conversation: Conversation, timeout_seconds: float
+) -> Reply:
+    async with grader.guard():
+        return await grader.attempt(account, model, conversation, timeout_seconds)
 
 
 def _repair(error: ValidationError) -> str:

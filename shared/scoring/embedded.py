@@ -11,7 +11,7 @@ from shared.judging.asking import Grader
 from shared.judging.panel import Panel
 from shared.providers import prices
 from shared.providers.complete import with_retry
-from shared.providers.embeddings import Vector, embed
+from shared.providers.embeddings import Embedded, Vector, embed
 from shared.scoring.evidence import Evidence
 from shared.scoring.judged import Shape, asked, tagged
 from shared.scoring.outcome import Ledger, Outcome, found, measured
@@ -52,11 +52,11 @@ async def answer_relevance(assertion: Assertion, evidence: Evidence, panel: Pane
 
 
 async def vectors(grader: Grader, texts: tuple[str, ...], ledger: Ledger) -> tuple[Vector, ...]:
-    answer = await with_retry(
-        lambda: embed(grader.account, grader.model, texts, grader.timeout_seconds),
-        patience_seconds=grader.patience_seconds,
-        rng=grader.rng,
-    )
+    async def attempt() -> Embedded:
+        async with grader.guard():
+            return await embed(grader.account, grader.model, texts, grader.timeout_seconds)
+
+    answer = await with_retry(attempt, patience_seconds=grader.patience_seconds, rng=grader.rng)
     ledger.append(Spend(1, answer.usage, prices.cost_usd(grader.model, answer.usage)))
     return answer.vectors
 

@@ -1,19 +1,14 @@
 """The models that judge what was already said: bounded for each provider, and not begun when the time is up."""
 
-import asyncio
 from collections.abc import Callable, Iterable
-from functools import partial
-from random import Random
 
 from shared.accounts import account
 from shared.casting.settings import evaluator_headers
 from shared.domain.assertions import Assertion, flat
-from shared.domain.conversation import Conversation, Reply
 from shared.domain.evaluation import Evaluation
-from shared.errors import Invalid
 from shared.judging.asking import Grader
 from shared.judging.panel import Panel
-from shared.providers.account import Account
+from shared.judging.seats import Seats
 from shared.providers.complete import Attempt, complete
 from shared.settings import settings
 
@@ -28,7 +23,7 @@ class TimeIsUp(Exception):
 
 
 class Bench:
-    """Where judges sit: the accounts of a workspace's models, read once, since an event loop must not wait for them."""
+    """The accounts of a workspace's models, read once, since an event loop must not wait for them."""
 
     def __init__(
         self, workspace: str, models: Iterable[str], seconds_left: Callable[[], float], attempt: Attempt = complete
@@ -36,10 +31,8 @@ class Bench:
         providers = sorted({model.partition("/")[0] for model in models})
         self._workspace = workspace
         self._accounts = {provider: account(workspace, provider) for provider in providers}
-        self._slots = {name: asyncio.Semaphore(_slots(access)) for name, access in self._accounts.items()}
         self._seconds_left = seconds_left
-        self._attempt = attempt
-        self._rng = Random()  # noqa: S311 - jitter
+        self._seats = Seats(settings().call_timeout_seconds, PATIENCE_SECONDS, attempt=attempt)
 
     def panel(self, evaluation: Evaluation) -> Panel:
         """Reads the headers of an evaluator."""
@@ -51,28 +44,14 @@ class Bench:
         )
 
     def grader(self, model: str) -> Grader:
-        access = self._accounts.get(model.partition("/")[0])
-        if access is None:
-            raise Invalid(f"{model} is no model of a provider that Cupel knows")
-        return Grader(
-            account=access,
-            model=model,
-            timeout_seconds=settings().call_timeout_seconds,
-            patience_seconds=PATIENCE_SECONDS,
-            rng=self._rng,
-            attempt=partial(self._call, self._slots[access.provider]),
-        )
+        return self._seats.grader(self._workspace, self._accounts.get(model.partition("/")[0]), model, self._check)
 
     def check_time(self) -> None:
         if self._seconds_left() < settings().call_timeout_seconds + RESERVE_SECONDS:
             raise TimeIsUp
 
-    async def _call(
-        self, slots: asyncio.Semaphore, access: Account, model: str, conversation: Conversation, timeout_seconds: float
-    ) -> Reply:
-        async with slots:
-            self.check_time()
-            return await self._attempt(access, model, conversation, timeout_seconds)
+    async def _check(self) -> None:
+        self.check_time()
 
 
 def models_of(evaluation: Evaluation, assertions: Iterable[Assertion]) -> frozenset[str]:
@@ -80,7 +59,3 @@ def models_of(evaluation: Evaluation, assertions: Iterable[Assertion]) -> frozen
     named = {evaluation.judge_model, evaluation.embedding_model}
     named.update(assertion.provider for assertion in flat(tuple(assertions)))
     return frozenset(model for model in named if model is not None)
-
-
-def _slots(access: Account) -> int:
-    return min(CONCURRENT, access.max_parallel_requests)
