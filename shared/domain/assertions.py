@@ -34,7 +34,7 @@ class Assertion:
     tag: str | None = None
     """Of a failure; by its kind when None."""
     config: Mapping[str, Any] | None = None
-    """What only some kinds know, such as the headers of a webhook."""
+    """What only some kinds know, such as what each category of `factuality` scores."""
     parts: tuple["Assertion", ...] = ()
     """Of an assert-set."""
 

@@ -33,9 +33,8 @@ class _Judgement(BaseModel):
 async def webhook(assertion: Assertion, evidence: Evidence, allow_private: bool) -> Outcome:
     """POSTs `{output, context: {prompt, vars}}`; is answered `{pass, score?, reason?}`."""
     context = {"prompt": evidence.prompt, "vars": dict(evidence.variables)}
-    headers = (assertion.config or {}).get("headers") or {}
     body = {"output": evidence.output, "context": context}
-    answer = await _post(assertion.value, body, headers, allow_private, WEBHOOK_SECONDS)
+    answer = await _post(assertion.value, body, {}, allow_private, WEBHOOK_SECONDS)
     try:
         judgement = _Judgement.model_validate(_body(answer))
     except ValidationError as error:

@@ -30,7 +30,7 @@ GOOD: list[dict[str, Any]] = [
     {"type": "cost", "threshold": 0.01},
     {"type": "similar", "value": "hello", "provider": "openai/text-embedding-3-small"},
     {"type": "llm-rubric", "value": "is kind"},
-    {"type": "webhook", "value": "https://checks.example/one", "config": {"headers": {"x-key": "1"}}},
+    {"type": "webhook", "value": "https://checks.example/one"},
     {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "equals", "value": "a"}]},
     {"type": "select-best", "value": "the shortest"},
 ]
@@ -86,7 +86,7 @@ def test_an_assertion_survives_the_way_to_json_and_back(assertion: dict[str, Any
         ({"type": "llm-rubric"}, "0.value", "must say what is graded"),
         ({"type": "llm-rubric", "value": "kind", "provider": "gpt-5"}, "0.provider", "provider/name"),
         ({"type": "webhook", "value": "ftp://a"}, "0.value", "must be a URL"),
-        ({"type": "webhook", "value": "https://a", "config": {"headers": {"a": 1}}}, "0.config.headers", "of texts"),
+        ({"type": "webhook", "value": "https://a", "config": {"headers": {"a": "b"}}}, "0.config.headers", "secrets"),
         ({"type": "assert-set", "assert": []}, "0.assert", "must be a list"),
         ({"type": "assert-set", "assert": [{"type": "equals"}]}, "0.assert.0.value", "is needed"),
         ({"type": "assert-set", "assert": [{"type": "select-best", "value": "a"}]}, "0.assert", "compares models"),

@@ -33,7 +33,7 @@ async def _closed() -> AsyncIterator[None]:
 
 
 async def hook(judge_of: Judges, agent: Agent, kind: str = "webhook", *, allow_private: bool = True) -> AssertionResult:
-    written = {"type": kind, "value": f"{agent.url}/check", "config": {"headers": {"x-key": "k"}}}
+    written = {"type": kind, "value": f"{agent.url}/check"}
     panel = judge_of().panel(allow_private=allow_private)
     return (await score([Assertion.from_json(written)], EVIDENCE, panel)).results[0]
 
@@ -42,7 +42,6 @@ async def test_a_webhook_is_told_the_output_and_its_circumstances(judge_of: Judg
     async with serving(lambda _: json({"pass": True})) as agent:
         await hook(judge_of, agent)
     assert agent.asked[0].path == "/check"
-    assert agent.asked[0].headers["x-key"] == "k"
     assert agent.asked[0].body == {
         "output": "It is booked.",
         "context": {"prompt": "Book it.", "vars": {"city": "Rome"}},
