@@ -33,6 +33,22 @@ class ScheduleChange(Request):
 class ScheduledConfigAnswer(Answer):
     temperature: float | None
     max_turns: int | None
+    judge_model: Annotated[str | None, Field(description="Null: the workspace's at each firing")]
+    persona_model: str | None
+    embedding_model: str | None
+    evaluator_url: str | None
+
+    @classmethod
+    def of(cls, spec: RunSpec) -> "ScheduledConfigAnswer":
+        evaluation = spec.evaluation
+        return cls(
+            temperature=spec.temperature,
+            max_turns=spec.max_turns,
+            judge_model=evaluation.judge_model,
+            persona_model=evaluation.persona_model,
+            embedding_model=evaluation.embedding_model,
+            evaluator_url=evaluation.evaluator_url,
+        )
 
 
 class ScheduledRunAnswer(Answer):
@@ -55,7 +71,7 @@ class ScheduledRunAnswer(Answer):
             priority=spec.priority,
             experiment_id=spec.experiment_id,
             repeats=spec.repeats,
-            config=ScheduledConfigAnswer(temperature=spec.temperature, max_turns=spec.max_turns),
+            config=ScheduledConfigAnswer.of(spec),
         )
 
 

@@ -40,7 +40,7 @@ def schedule_id(client: Client, definition_id: str) -> str:
 
 
 def test_a_schedule_is_made_and_told(client: Client, definition_id: str) -> None:
-    run = {"samplePercentage": 50, "repeats": 3, "config": {"maxTurns": 2}}
+    run = {"samplePercentage": 50, "repeats": 3, "config": {"maxTurns": 2, "judgeModel": "sim/bold"}}
     answer = create(client, definition_id, run, timezone="Europe/Berlin")
     assert answer.status == 201
     told = answer.json()
@@ -58,7 +58,14 @@ def test_a_schedule_is_made_and_told(client: Client, definition_id: str) -> None
         "priority": "NORMAL",
         "experimentId": None,
         "repeats": 3,
-        "config": {"temperature": None, "maxTurns": 2},
+        "config": {
+            "temperature": None,
+            "maxTurns": 2,
+            "judgeModel": "sim/bold",
+            "personaModel": None,
+            "embeddingModel": None,
+            "evaluatorUrl": None,
+        },
     }
 
 
