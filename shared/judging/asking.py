@@ -14,7 +14,7 @@ from shared.domain.dialogue import Spend
 from shared.providers import prices
 from shared.providers.account import Account
 from shared.providers.complete import Attempt, complete, complete_with_retry
-from shared.providers.errors import ProviderError
+from shared.providers.errors import PleaseWait, ProviderError
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ async def _answer(grader: Grader, conversation: Conversation, spend: Spend) -> t
             rng=grader.rng,
             attempt=partial(_attempt, grader),
         )
+    except PleaseWait as wait:  # Should it never end, it was not the target that asked to wait.
+        raise PleaseWait(wait.retry_after_seconds, ErrorCode.JUDGE_ERROR, wait.attempts) from wait
     except ProviderError as error:
         raise JudgeError(f"{grader.model}: {error.code}: {error.message}", spend, error.attempts) from error
     price = prices.cost_usd(grader.model, reply.usage)

@@ -178,8 +178,9 @@ async def test_a_conversation_goes_on_after_the_last_call_that_was_kept(stage: S
 
 async def test_a_judge_that_asks_to_wait_postpones_the_probe_with_the_answer_kept(stage: Stages) -> None:
     setting = stage(judge=[ProviderError(ErrorCode.RATE_LIMITED, "later", retry_after=60.0)])
-    with pytest.raises(PleaseWait):
+    with pytest.raises(PleaseWait) as waits:
         await setting.play()
+    assert waits.value.code is ErrorCode.JUDGE_ERROR
     assert setting.notes.kept[-1].turns == 1
 
 
