@@ -33,6 +33,18 @@ pytest_plugins = ["tests.stacks"]
 ROOT = Path(__file__).parent.parent
 
 
+_SHARING = {"e2e": "stack", "integration": "stack", "faults": "faults", "interop": "interop"}
+"""What takes longer to start than most of its tests, by folder."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share something run in one process, and the others beside them (`pytest -n 2 --dist loadgroup`)."""
+    for item in items:
+        folder = item.path.relative_to(ROOT / "tests").parts[0]
+        if folder in _SHARING:
+            item.add_marker(pytest.mark.xdist_group(_SHARING[folder]))
+
+
 class _CloudFormationLoader(yaml.SafeLoader):
     """Reads `!Ref X` as `{"Ref": "X"}` and `!Sub ...` as `{"Fn::Sub": ...}`."""
 
