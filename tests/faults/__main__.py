@@ -30,6 +30,14 @@ IN_FLIGHT = 50
 """Calls to models that a worker may have to repeat when it is stopped."""
 
 
+_VERDICT = {"failureMet": False, "confidence": 1, "reasoning": "by its words"}
+_SCRIPT = [
+    {"model": "strict", "contains": "go on", "reply": {"successMet": True, **_VERDICT}},
+    {"model": "strict", "reply": {"successMet": False, **_VERDICT}},
+    {"model": "user", "reply": {"content": "go on"}},
+]
+
+
 class Played(NamedTuple):
     story: str
     fault: Fault | None
@@ -61,7 +69,14 @@ class Theatre:
         token = _token(WORKSPACE)
         stage.request(token, "PUT", "/v1/providers/custom", {"baseUrl": f"{models}/v1", "maxParallelRequests": 50})
         judged = {"followUps": ["Why?"], "decision": {"rubric": "1 is no, 5 is yes.", "judgeModel": "custom/judge"}}
-        self.given = Given(stage, token, _definition(stage, token, RATING, 200), _definition(stage, token, judged, 6))
+        httpx.post(f"{models}/configure", json={"script": _SCRIPT}).raise_for_status()
+        self.given = Given(
+            stage=stage,
+            token=token,
+            large=_definition(stage, token, RATING, 200),
+            talks=_definition(stage, token, judged, 6),
+            eval_id=_eval(stage, token),
+        )
         self.faults.attach()
 
     def play(self, name: str, fault: Fault | None) -> Played:
@@ -130,6 +145,18 @@ def _definition(stage: Any, token: str, content: dict[str, Any], scenarios: int)
     return str(created["id"])
 
 
+def _eval(stage: Any, token: str) -> str:
+    """Three scenarios, each played by two personas, and a judge who is content after the second answer."""
+    personas = [stage.request(token, "POST", "/v1/personas", {"name": name})["id"] for name in ("Ada", "Bob")]
+    content = {"name": "judged", "content": {"system": "Be kind."}}
+    definition = stage.request(token, "POST", "/v1/definitions", content)
+    items = [{"prompt": f"Ask {n}", "successCriteria": "it is told", "personaIds": personas} for n in range(3)]
+    added = stage.request(token, "POST", f"/v1/definitions/{definition['id']}/scenarios", {"items": items})
+    body = {"name": "judged", "model": "custom/bench", "scenarioIds": added["ids"]}
+    judges = {"judgeModel": "custom/strict", "personaModel": "custom/user"}
+    return str(stage.request(token, "POST", "/v1/evals", body | judges)["id"])
+
+
 @contextmanager
 def _model_server() -> Iterator[str]:
     command = [sys.executable, "-m", "bench.model_server", "--latency", "0.05"]
@@ -144,7 +171,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--name", default="faults", help="of the resources that are made")
-    parser.add_argument("--stories", nargs="*", default=["run", "spoiled", "talk"])
+    parser.add_argument("--stories", nargs="*", default=["run", "spoiled", "talk", "judged"])
     parser.add_argument("--only", help="one fault, as it is printed: 'before probe:DynamoDB.UpdateItem:1'")
     parser.add_argument("--sample", action="store_true", help="one fault of every kind of call")
     parser.add_argument("--part", default="1/1", help="2/3: the second third")

@@ -19,6 +19,10 @@ def violations(run: Run) -> list[str]:
     completed = {each.probe_index for each in recorded if isinstance(each, Transcript)}
     if len(completed) != total:
         found.append(f"{total - len(completed)} probes are errored")
+    if run.eval_id and not all(
+        each.result and each.result.success for each in recorded if isinstance(each, Transcript)
+    ):
+        found.append("a conversation was not judged as its judge is")
     if any(each.summary is None for each in recorded if isinstance(each, Transcript)):
         found.append("a transcript has no summary")
     counted = {

@@ -1,4 +1,4 @@
-"""What is played with every fault: a run and its end, a run that a crash has spoiled in every way, conversations.
+"""What is played with every fault: a run and its end, one that a crash has spoiled in every way, talks, an eval.
 
 A story is told by the outside alone: requests, messages that are lost, time that passes. `play` answers the run.
 """
@@ -30,10 +30,16 @@ class Given:
     """A definition of 200 scenarios."""
     talks: str
     """A definition of six scenarios with two turns each, and a judge."""
+    eval_id: str
+    """Of six conversations of two turns, each judged, with the user played by a model in between."""
 
     def start(self, definition_id: str) -> Run:
         body = {"definitionId": definition_id, "models": [MODEL]}
         answer = self.stage.request(self.token, "POST", "/v1/runs", body, key=str(uuid.uuid4()))
+        return self.read(str(answer["run"]["id"]))
+
+    def start_eval(self) -> Run:
+        answer = self.stage.request(self.token, "POST", f"/v1/evals/{self.eval_id}/runs", {}, key=str(uuid.uuid4()))
         return self.read(str(answer["run"]["id"]))
 
     def read(self, run_id: str) -> Run:
@@ -62,6 +68,10 @@ def _run(given: Given) -> Run:
 
 def _talk(given: Given) -> Run:
     return given.end(given.start(given.talks))
+
+
+def _judged(given: Given) -> Run:
+    return given.end(given.start_eval())
 
 
 def _spoiled(given: Given) -> Run:
@@ -112,4 +122,5 @@ STORIES = {
     "run": Story(_run, frozenset({"authorize", "api", "dispatch", "probe", "finish"}), 200),
     "spoiled": Story(_spoiled, frozenset({"api", "dispatch", "sweep"}), 200),
     "talk": Story(_talk, frozenset({"probe", "finish"}), 6 * 2 + 6),
+    "judged": Story(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
 }

@@ -190,7 +190,9 @@ async def test_a_run_of_another_epoch_is_left(cloud: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [Answered((asking(SHORTEST),)), Answered(content=Content(assertions=(SHORTEST,)))], ids=str
+    "given",
+    [Answered((asking(SHORTEST),)), Answered(content=Content(assertions=(SHORTEST,)))],
+    ids=["in a scenario", "in the definition"],
 )
 def test_settling_hands_out_slices_when_something_is_to_be_compared(cloud: Settings, given: Answered) -> None:
     run = given.start()
