@@ -33,10 +33,11 @@ pytest_plugins = ["tests.stacks"]
 ROOT = Path(__file__).parent.parent
 
 
-_SHARING = {"e2e": "stack", "integration": "stack", "faults": "faults", "interop": "interop"}
+_SHARING = {"e2e": "stack", "integration": "stack", "faults": "stack", "interop": "interop"}
 """What takes longer to start than most of its tests, by folder."""
 
 
+@pytest.hookimpl(tryfirst=True)  # Before xdist looks for the marks.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that share something run in one process, and the others beside them (`pytest -n 2 --dist loadgroup`)."""
     for item in items:
