@@ -21,6 +21,7 @@ for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CA_BUNDLE"):
 import pytest
 import yaml
 from moto import mock_aws
+from xdist.scheduler import LoadScopeScheduling
 
 from shared import accounts
 from shared.domain.runs import Priority
@@ -37,13 +38,17 @@ _SHARING = {"e2e": "stack", "integration": "stack", "faults": "stack", "interop"
 """What takes longer to start than most of its tests, by folder."""
 
 
-@pytest.hookimpl(tryfirst=True)  # Before xdist looks for the marks.
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share something run in one process, and the others beside them (`pytest -n 2 --dist loadgroup`)."""
-    for item in items:
-        folder = item.path.relative_to(ROOT / "tests").parts[0]
-        if folder in _SHARING:
-            item.add_marker(pytest.mark.xdist_group(_SHARING[folder]))
+class _Sharing(LoadScopeScheduling):  # type: ignore[misc]
+    """Tests that share something run in one process, and the files of the others beside them."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return _SHARING.get(file.split("/")[1], file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Sharing:
+    """For `pytest -n 2`. The marks of `--dist loadgroup` are not seen with pytest 9.2 and xdist 3.8."""
+    return _Sharing(config, log)
 
 
 class _CloudFormationLoader(yaml.SafeLoader):
