@@ -71,8 +71,14 @@ def _order_again(order: DispatchOrder, wait_seconds: int) -> None:
 def _windows(plan: Plan, cursors: Mapping[str, int]) -> dict[str, list[int]]:
     """The leaves to be sent next, by provider; those that are sent to the end are left out."""
     providers = dict.fromkeys(providers_of(plan))
-    windows = {each: list(islice(leaves(plan, each, cursors.get(each, 0)), room.WINDOW_LEAVES)) for each in providers}
+    windows = {each: _window(plan, each, cursors.get(each, 0)) for each in providers}
     return {provider: window for provider, window in windows.items() if window}
+
+
+def _window(plan: Plan, provider: str, first: int) -> list[int]:
+    most = room.WINDOW_LEAVES + room.REST_LEAVES
+    following = list(islice(leaves(plan, provider, first), most + 1))
+    return following if len(following) <= most else following[: room.WINDOW_LEAVES]
 
 
 def _begin_finish_if_done(order: DispatchOrder, run: Run) -> None:

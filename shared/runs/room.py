@@ -15,6 +15,8 @@ from shared.store import governor, queues
 
 WINDOW_LEAVES = 10
 """So many leaves of a provider are sent at a time: a thousand probes when all are missing."""
+REST_LEAVES = 5
+"""So many more go with the last window: a short rest is not worth the looks for room that it would wait for."""
 _LOOK_AGAIN_SECONDS = 1
 LONGEST_LOOK_SECONDS = 4
 """A queue that has no room keeps workers busy as long, also with calls of 0.2 s."""

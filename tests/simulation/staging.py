@@ -243,6 +243,6 @@ def _bare(patches: Patches) -> None:
 
 def _shrink(patches: Patches) -> None:
     for module in product():
-        for name, size in (("FANOUT", FANOUT), ("WINDOW_LEAVES", 2), ("SMALLEST", 2)):
+        for name, size in (("FANOUT", FANOUT), ("WINDOW_LEAVES", 2), ("REST_LEAVES", 1), ("SMALLEST", 2)):
             if isinstance(vars(module).get(name), int):
                 patches.set(module, name, size)
