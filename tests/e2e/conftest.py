@@ -1,0 +1,35 @@
+"""The `cupel` command in a process of its own."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cupel.stack.address import Local
+from cupel.stack.children import child_environment
+from cupel.stack.place import Place
+
+type Cupel = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def cupel(stack: Local, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Cupel:
+    """Runs it in an empty directory with the address of the stack."""
+    address = {"CUPEL_API_URL": stack.api_url, "CUPEL_TOKEN": stack.token}
+    directory = tmp_path_factory.mktemp("work")
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(Path(sys.executable).parent / "cupel"), *arguments],
+            env=child_environment(place) | address,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    return call

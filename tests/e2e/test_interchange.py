@@ -1,0 +1,74 @@
+"""What people bring and take, by the command and the whole stack: promptfoo in, every format out, gates in between."""
+
+import csv
+import json
+import zipfile
+from pathlib import Path
+from xml.etree.ElementTree import parse
+
+import pytest
+
+from cupel.stack.address import Local
+from cupel.stack.place import Place
+from tests.e2e.conftest import Cupel
+
+SUITE = """
+prompts: ["Say {{word}} loudly"]
+providers: [echo]
+defaultTest: {assert: [{type: contains, value: "{{word}}"}]}
+tests:
+  - vars: {word: [apple, pear]}
+  - {vars: {word: plum}, assert: [{type: equals, value: plum}, {type: javascript, value: "output.length > 3"}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("interchange")
+
+
+@pytest.fixture(scope="module")
+def run_id(stack: Local, place: Place, cupel: Cupel, folder: Path) -> str:
+    """Of the suite, imported and run: two of its three cases pass."""
+    (folder / "promptfooconfig.yaml").write_text(SUITE)
+    imported = cupel("import", "promptfoo", str(folder / "promptfooconfig.yaml"), "--json")
+    assert imported.returncode == 0, imported.stderr
+    told = json.loads(imported.stdout)
+    assert [left["what"] for left in told["report"]["left"]] == ["javascript"]
+    gate = ("--fail-under", "0.9", "--junit", str(folder / "junit.xml"))
+    done = cupel("run", told["definitions"][0]["id"], "--models", "sim/echo", "--watch", "--json", *gate)
+    assert done.returncode == 1, done.stderr
+    assert "gate" in done.stderr
+    return str(json.loads(done.stdout)["run"]["id"])
+
+
+def test_a_gate_leaves_what_pipelines_read(run_id: str, folder: Path) -> None:
+    suites = parse(folder / "junit.xml").getroot()  # noqa: S314 - our own
+    assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("3", "1", "0")
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "openai-evals", "promptfoo"])
+def test_a_run_is_exported(cupel: Cupel, run_id: str, folder: Path, file_format: str) -> None:
+    output = folder / f"out.{file_format}"
+    done = cupel("export", run_id, "--format", file_format, "--output", str(output))
+    assert done.returncode == 0, done.stderr
+    if file_format == "promptfoo":
+        results = json.loads(output.read_text())["results"]["results"]
+        assert sorted(each["success"] for each in results) == [False, True, True]
+    else:
+        assert len([json.loads(line) for line in output.read_text().splitlines()]) == 3
+
+
+def test_a_run_is_exported_as_a_table(cupel: Cupel, run_id: str, folder: Path) -> None:
+    cupel("export", run_id, "--format", "csv", "--output", str(folder / "out.csv"))
+    rows = list(csv.DictReader((folder / "out.csv").read_text().splitlines()))
+    assert sorted(row["success"] for row in rows) == ["False", "True", "True"]
+
+
+def test_a_run_is_exported_as_a_log_of_inspect(cupel: Cupel, run_id: str, folder: Path) -> None:
+    done = cupel("export", run_id, "--format", "inspect", "--output", str(folder / "logs"))
+    assert done.returncode == 0, done.stderr
+    (log,) = (folder / "logs").glob("*.eval")
+    with zipfile.ZipFile(log) as archive:
+        assert json.loads(archive.read("header.json"))["status"] == "success"
+        assert sum(name.startswith("samples/") for name in archive.namelist()) == 3
