@@ -1,27 +1,31 @@
 """The judge and the simulated user, asked on their own and not within a run."""
 
 import asyncio
+from collections.abc import Coroutine
 from random import Random
+from typing import Any
 
 from shared.accounts import account, model_error
 from shared.casting import personas
 from shared.casting.settings import evaluation_of
 from shared.domain.conversation import Message
-from shared.domain.dialogue import Criteria, Verdict
+from shared.domain.dialogue import Criteria, Spend, Verdict
 from shared.domain.personas import Persona
 from shared.errors import Invalid
-from shared.judging.asking import Asked, Grader
+from shared.judging.asking import Asked, Grader, JudgeError
 from shared.judging.criteria import evaluate_criteria
 from shared.judging.speaking import generate_persona_message
 
-TIMEOUT_SECONDS = 12.0
-"""Twice this and a repair's second call fit into the time of a request."""
+TIMEOUT_SECONDS = 20.0
+"""Of one call."""
+IN_ALL_SECONDS = 25.0
+"""With retries and a repair: a request has 29."""
 
 
 async def judge(workspace: str, model: str | None, messages: tuple[Message, ...], criteria: Criteria) -> Asked[Verdict]:
     """Invalid for a model that cannot be asked; JudgeError when it makes no sense."""
     grader = await asyncio.to_thread(_grader, workspace, model or evaluation_of(workspace).judge_model)
-    return await evaluate_criteria(grader, messages, criteria)
+    return await _in_time(evaluate_criteria(grader, messages, criteria))
 
 
 async def speak(
@@ -35,7 +39,15 @@ async def speak(
     evaluation = evaluation_of(workspace)
     grader = await asyncio.to_thread(_grader, workspace, model or evaluation.persona_model or evaluation.judge_model)
     who = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
-    return await generate_persona_message(grader, messages, who, instructions)
+    return await _in_time(generate_persona_message(grader, messages, who, instructions))
+
+
+async def _in_time[T](asking: Coroutine[Any, Any, Asked[T]]) -> Asked[T]:
+    try:
+        async with asyncio.timeout(IN_ALL_SECONDS):
+            return await asking
+    except TimeoutError:
+        raise JudgeError(f"no answer within {IN_ALL_SECONDS:g} s", Spend()) from None
 
 
 def _grader(workspace: str, model: str | None) -> Grader:
