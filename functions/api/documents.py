@@ -39,6 +39,7 @@ _PROBLEM: dict[str, Any] = {
 }
 _ALWAYS = {"401": "No valid token", "403": "The token's role does not allow it"}
 _FAILED = {"500": "Something of ours failed", "503": "Temporarily unavailable"}
+_JUDGED = {"502": "The model could not be asked, or made no sense"}
 _WITH_NAMES = {"404": "What it names is not in this workspace"}
 _WITH_INPUT = {"422": "A field is wrong; `errors` names it"}
 _WRITING = {
@@ -103,6 +104,8 @@ def _problems_of(operation: dict[str, Any], path: str, method: str) -> dict[str,
     told = _ALWAYS | _FAILED
     if method != "GET":
         told |= _WRITING
+    if path.startswith("/v1/judge/"):
+        told |= _JUDGED
     if "{" in path or "requestBody" in operation:
         told |= _WITH_NAMES
     if "requestBody" in operation or operation.get("parameters"):
