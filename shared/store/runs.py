@@ -1,27 +1,21 @@
 """Runs in the table. A status changes only by `move`: the conditional write and its event are one transaction."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from shared.clock import from_iso, to_iso
-from shared.domain.evaluation import Evaluation
-from shared.domain.plan import Plan
 from shared.domain.runs import (
     MOVES,
     TERMINAL,
     Action,
     EventType,
-    Failure,
-    Priority,
-    Progress,
-    Retry,
     Run,
     RunStatus,
     allowed,
@@ -33,35 +27,15 @@ from shared.store import keys
 from shared.store.active import ActiveItem
 from shared.store.events import EventItem
 from shared.store.outbox import OutboxItem
+from shared.store.run_items import RunItem, from_item, to_item
 from shared.store.starts import StartItem
 from shared.store.table import Item, Newest, code_of, connection
 
 _ROUNDS = 8
 
 
-class RunItem(Item):
-    newest = Newest()
-    gsi1pk = UnicodeAttribute()
-    gsi1sk = UnicodeAttribute()
-    definition_id = UnicodeAttribute(attr_name="definitionId")
-    experiment_id = UnicodeAttribute(attr_name="experimentId", null=True)
-    schedule_id = UnicodeAttribute(attr_name="scheduleId", null=True)
-    eval_id = UnicodeAttribute(attr_name="evalId", null=True)
-    status = UnicodeAttribute()
-    epoch = NumberAttribute()
-    event_seq = NumberAttribute(attr_name="eventSeq")
-    deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
-    body = JSONAttribute()
-    """Everything that no condition and no filter asks for."""
-
-
 class AccessItem(Item):
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt")
-
-
-class Read(NamedTuple):
-    run: Run
-    last_accessed_at: datetime | None
 
 
 def create(run: Run, data: dict[str, object], start: StartItem | None = None) -> Run:
@@ -69,12 +43,12 @@ def create(run: Run, data: dict[str, object], start: StartItem | None = None) ->
     created = replace(run, event_seq=1)
     ref = RunRef(run.workspace, run.id)
     with TransactWrite(connection=connection()) as transaction:
-        transaction.save(_to_item(created), condition=RunItem.pk.does_not_exist())
+        transaction.save(to_item(created), condition=RunItem.pk.does_not_exist())
         transaction.save(EventItem.of(ref, 1, EventType.CREATED, run.created_at, data))
         transaction.save(OutboxItem.of(ref, run.epoch, run.created_at))
         transaction.save(ActiveItem.of(ref))
         if start is not None:
-            start.answer = orjson.dumps(_to_item(created).to_dynamodb_dict()).decode()
+            start.answer = orjson.dumps(to_item(created).to_dynamodb_dict()).decode()
             transaction.save(start, condition=StartItem.run_id == run.id)
     return created
 
@@ -206,87 +180,6 @@ def last_accessed_at(ref: RunRef) -> datetime | None:
         return None
 
 
-def from_item(item: RunItem) -> Run:
-    body: dict[str, Any] = item.body
-    plan = body["plan"]
-    failure, settled = body.get("failure"), body.get("settled")
-    return Run(
-        workspace=body["workspace"],
-        id=body["id"],
-        definition_id=item.definition_id,
-        definition_version=body["definitionVersion"],
-        plan=Plan(tuple(plan["targets"]), tuple(plan["segments"]), plan["repeats"]),
-        sample_percentage=body["samplePercentage"],
-        sample_seed=body["sampleSeed"],
-        snapshot_key=body["snapshotKey"],
-        created_at=from_iso(body["createdAt"]),
-        updated_at=from_iso(body["updatedAt"]),
-        priority=Priority(body["priority"]),
-        status=RunStatus(item.status),
-        epoch=int(item.epoch),
-        generation=body.get("generation", 1),
-        retry=Retry(**body["retry"]) if body.get("retry") else None,
-        event_seq=int(item.event_seq),
-        experiment_id=item.experiment_id,
-        schedule_id=item.schedule_id,
-        eval_id=item.eval_id,
-        execution_id=body.get("executionId"),
-        playground=body.get("playground", False),
-        evaluation=Evaluation.from_json(body.get("evaluation") or {}),
-        temperature=body.get("temperature"),
-        max_turns=body.get("maxTurns"),
-        pause_reason=body.get("pauseReason"),
-        failure=Failure(**failure) if failure else None,
-        started_at=_moment(body.get("startedAt")),
-        completed_at=_moment(body.get("completedAt")),
-        deleted_at=_moment(item.deleted_at),
-        settled=Progress(**settled) if settled else None,
-    )
-
-
-def _to_item(run: Run) -> RunItem:
-    ref = RunRef(run.workspace, run.id)
-    body = {
-        "workspace": run.workspace,
-        "id": run.id,
-        "definitionVersion": run.definition_version,
-        "plan": asdict(run.plan),
-        "samplePercentage": run.sample_percentage,
-        "sampleSeed": run.sample_seed,
-        "snapshotKey": run.snapshot_key,
-        "createdAt": to_iso(run.created_at),
-        "updatedAt": to_iso(run.updated_at),
-        "priority": run.priority,
-        "temperature": run.temperature,
-        "maxTurns": run.max_turns,
-        "pauseReason": run.pause_reason,
-        "failure": run.failure and asdict(run.failure),
-        "startedAt": run.started_at and to_iso(run.started_at),
-        "completedAt": run.completed_at and to_iso(run.completed_at),
-        "settled": run.settled and asdict(run.settled),
-        "generation": run.generation,
-        "retry": run.retry and asdict(run.retry),
-        "executionId": run.execution_id,
-        "playground": run.playground or None,
-        "evaluation": run.evaluation.to_json() or None,
-    }
-    return RunItem(
-        keys.run(ref),
-        "run",
-        gsi1pk=f"{run.workspace}#runs",
-        gsi1sk=f"{to_iso(run.created_at)}#{run.id}",
-        definition_id=run.definition_id,
-        experiment_id=run.experiment_id,
-        schedule_id=run.schedule_id,
-        eval_id=run.eval_id,
-        status=run.status,
-        epoch=run.epoch,
-        event_seq=run.event_seq,
-        deleted_at=run.deleted_at and to_iso(run.deleted_at),
-        body={name: value for name, value in body.items() if value is not None},
-    )
-
-
 def _write_move(ref: RunRef, run: Run, moved: Run, event: EventType, data: dict[str, object], now: datetime) -> bool:
     """False when somebody else changed the run since it was read."""
     unchanged = (
@@ -294,7 +187,7 @@ def _write_move(ref: RunRef, run: Run, moved: Run, event: EventType, data: dict[
     )
     try:
         with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(moved), condition=unchanged)
+            transaction.save(to_item(moved), condition=unchanged)
             transaction.save(
                 EventItem.of(ref, moved.event_seq, event, now, data), condition=EventItem.pk.does_not_exist()
             )
@@ -318,7 +211,3 @@ def _is_ours(ref: RunRef, moved: Run) -> bool:
 
 def _unknown(ref: RunRef) -> NotFound:
     return NotFound(f"there is no run {ref.run_id}")
-
-
-def _moment(text: str | None) -> datetime | None:
-    return from_iso(text) if text else None

@@ -12,8 +12,9 @@ from shared.domain.plan import Probe
 from shared.domain.runs import ACTIVE, MOVES, TERMINAL, EventType, Run, RunStatus
 from shared.domain.transcripts import Transcript
 from shared.messages import RunRef
-from shared.store import barrier, events, keys, outbox, outcomes, runs, snapshots
+from shared.store import barrier, events, keys, outbox, outcomes, snapshots
 from shared.store.barrier import Tree
+from shared.store.run_items import RunItem, from_item
 from tests.simulation import staging
 from tests.simulation.expressions import Item
 from tests.simulation.models import Call
@@ -81,7 +82,7 @@ class Laws:
         require(was_retried, f"2: the outcome {key} was overwritten: {before} → {after}")
 
     def _see_run(self, item: Item, before: Item) -> None:
-        item_run = runs.from_item(runs.RunItem.from_raw_data(dict(item)))
+        item_run = from_item(RunItem.from_raw_data(dict(item)))
         if before and before["status"]["S"] != item_run.status:
             self.moves[f"{before['status']['S']} → {item_run.status}"] += 1
         if before:

@@ -246,10 +246,11 @@ def move_a_run_without_looking(patches: Patches) -> None:
 
     from shared.store import runs
     from shared.store.events import EventItem
+    from shared.store.run_items import RunItem
 
     class Mutated(TransactWrite):
         def save(self, model: Any, condition: Any = None, return_values: str | None = None) -> None:
-            is_move = isinstance(model, runs.RunItem | EventItem)
+            is_move = isinstance(model, RunItem | EventItem)
             super().save(model, None if is_move else condition, return_values)
 
     patches.set(runs, "TransactWrite", Mutated)
