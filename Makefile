@@ -30,6 +30,7 @@ down: ready ## stop the stack; its data stays for the next start
 	@$(BIN)/cupel down
 
 test: ready ## run every test; starts a stack of its own
+	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/pytest -n 2
 
 check: ready ## lint, formatting, types, import rules, template; changes nothing

@@ -1,6 +1,6 @@
 """The real tools of others, in an environment of their own below .cupel/interop: Inspect, Node, promptfoo.
 
-They are installed when a test first needs them, and again when a lock file changes: about a minute, 750 MB.
+`make test` installs them, and again when a lock file changes: about a minute, 750 MB.
 """
 
 import hashlib
@@ -73,3 +73,7 @@ def _call(command: list[str], more: Mapping[str, str] | None = None, folder: Pat
 def _digest() -> str:
     texts = (LOCKS / name for name in ("requirements.txt", "package.json", "package-lock.json"))
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in texts)).hexdigest()
+
+
+if __name__ == "__main__":
+    install()
