@@ -1,4 +1,7 @@
-"""What travels on the queues. A message names work, never carries its record: the barrier is the record."""
+"""What travels on the queues, and what state machines tell.
+
+A message names work, never carries its record: the barrier is the record.
+"""
 
 from typing import Annotated, NamedTuple
 
@@ -32,6 +35,20 @@ class RunMessage(Message):
     @property
     def run(self) -> RunRef:
         return RunRef(self.workspace, self.run_id)
+
+
+class Cause(BaseModel):
+    """What Step Functions says of a failed state."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=str.capitalize, defer_build=True)
+
+    error: str
+    cause: str = ""
+
+    @property
+    def told(self) -> str:
+        """Short enough for an item and an event."""
+        return f"{self.error}: {self.cause}"[:1_000]
 
 
 class DispatchOrder(RunMessage):

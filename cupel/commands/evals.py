@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cupel.commands.ending import AllowErrors, Ending, FailUnder, JunitFile
-from cupel.commands.options import AsJson
+from cupel.commands.options import AsJson, EmbeddingModel, JudgeModel, PersonaModel, Repeats, Watch, given
 from cupel.commands.resources import evals
 from cupel.commands.run import go_on
 from cupel.commands.show import print_messages, print_result
@@ -14,19 +14,15 @@ from cupel.errors import WrongUse
 from cupel.session import Session
 from cupel.watching import follow
 
-JudgeModel = Annotated[str | None, typer.Option("--judge-model", help="Judges by criteria and assertions.")]
-PersonaModel = Annotated[str | None, typer.Option("--persona-model", help="Plays the user; the judge when not given.")]
-EmbeddingModel = Annotated[str | None, typer.Option("--embedding-model", help="For assertions of type similar.")]
-
 
 @evals.command("run", help="Start a run of an eval: its scenarios, each with its personas.")
 def run_eval(
     ctx: typer.Context,
     eval_id: Annotated[str, typer.Argument(help="The id of an eval.")],
-    repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per scenario and persona.")] = 1,
+    repeats: Repeats = 1,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show progress, wait for the end and show results.")] = False,
+    watch: Watch = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
@@ -34,7 +30,7 @@ def run_eval(
 ) -> None:
     session = ctx.ensure_object(Session)
     ending = Ending.of(fail_under, allow_errors, junit, ends=watch)
-    options = {"repeats": repeats, "config": _given(judgeModel=judge_model, personaModel=persona_model)}
+    options = {"repeats": repeats, "config": given(judgeModel=judge_model, personaModel=persona_model)}
     with session.connect() as client:
         go_on(session, client, client.run_eval(eval_id, options), ending if watch else None, as_json=as_json)
 
@@ -54,8 +50,8 @@ def try_out(
     if not slash or not name:
         raise WrongUse("--target: expected a model such as openai/gpt-5-mini, or connector/<id>")
     whom = {"connectorId": name} if provider == "connector" else {"model": target}
-    config = _given(judgeModel=judge_model, personaModel=persona_model)
-    trial = {"scenarioId": scenario_id, **whom, **_given(personaId=persona), "config": config}
+    config = given(judgeModel=judge_model, personaModel=persona_model)
+    trial = {"scenarioId": scenario_id, **whom, **given(personaId=persona), "config": config}
     with session.connect() as client:
         *_, run = follow(client, client.try_out(trial)["run"], session.sleep)
         probe = client.probe(f"{run['id']}-0")
@@ -76,7 +72,7 @@ def settings(
 ) -> None:
     """Show who judges unless a run or an eval says otherwise, or set it; an empty name unsets."""
     session = ctx.ensure_object(Session)
-    wanted = _given(judgeModel=judge_model, personaModel=persona_model, embeddingModel=embedding_model)
+    wanted = given(judgeModel=judge_model, personaModel=persona_model, embeddingModel=embedding_model)
     with session.connect() as client:
         changes = {name: value or None for name, value in wanted.items()}
         told = client.configure(changes) if changes else client.settings()
@@ -86,10 +82,6 @@ def settings(
     for name, value in told.items():
         shown = value.get("url") if isinstance(value, dict) else value
         session.out.print(f"{name}: {shown or '-'}", markup=False, soft_wrap=True)
-
-
-def _given(**options: str | None) -> Json:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _show(session: Session, probe: Json) -> None:

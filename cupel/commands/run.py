@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.ending import AllowErrors, Ending, FailUnder, JunitFile
-from cupel.commands.options import AsJson, RunId, own_name
+from cupel.commands.options import (
+    AsJson,
+    EmbeddingModel,
+    JudgeModel,
+    PersonaModel,
+    Repeats,
+    RunId,
+    Watch,
+    given,
+    own_name,
+)
 from cupel.commands.show import report
 from cupel.documents import Json
 from cupel.errors import WrongUse
@@ -22,6 +32,11 @@ DEFAULT_CONCURRENCY = 10
 INTERRUPTED = 130
 """What shells answer for a command ended by Ctrl-C."""
 
+InProcess = Annotated[
+    bool, typer.Option("--in-process", help="Here, without a stack, with keys of OPENAI_API_KEY and the like.")
+]
+Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Conversations at a time, with --in-process.")]
+
 
 def run(
     ctx: typer.Context,
@@ -31,22 +46,17 @@ def run(
     ],
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios.")] = 100,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample; drawn when not given.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per model and scenario.")] = 1,
+    repeats: Repeats = 1,
     priority: Annotated[Priority | None, typer.Option(help="Before, among or after other runs.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="The models' default when not given.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Turns of a conversation at most.")] = None,
-    judge_model: Annotated[str | None, typer.Option(help="Judges by criteria and assertions.")] = None,
-    persona_model: Annotated[str | None, typer.Option(help="Plays the user; the judge when not given.")] = None,
-    embedding_model: Annotated[str | None, typer.Option(help="For assertions of type similar.")] = None,
+    judge_model: JudgeModel = None,
+    persona_model: PersonaModel = None,
+    embedding_model: EmbeddingModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="An evaluator that is asked for results too.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show progress, wait for the end and show results.")] = False,
-    in_process: Annotated[
-        bool,
-        typer.Option("--in-process", help="Here, without a stack, with keys of OPENAI_API_KEY and the like."),
-    ] = False,
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=1_000, help="Conversations at a time, with --in-process.")
-    ] = DEFAULT_CONCURRENCY,
+    watch: Watch = False,
+    in_process: InProcess = False,
+    concurrency: Concurrency = DEFAULT_CONCURRENCY,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
@@ -55,21 +65,20 @@ def run(
     """Start a run of a definition."""
     session = ctx.ensure_object(Session)
     ending = Ending.of(fail_under, allow_errors, junit, ends=watch or in_process)
-    config = {
-        "temperature": temperature,
-        "maxTurns": max_turns,
-        "judgeModel": judge_model,
-        "personaModel": persona_model,
-        "embeddingModel": embedding_model,
-        "evaluatorUrl": evaluator_url,
-    }
+    config = given(
+        temperature=temperature,
+        maxTurns=max_turns,
+        judgeModel=judge_model,
+        personaModel=persona_model,
+        embeddingModel=embedding_model,
+        evaluatorUrl=evaluator_url,
+    )
     specification = {
         "models": split(models),
         "samplePercentage": sample,
         "repeats": repeats,
-        **({"sampleSeed": seed} if seed is not None else {}),
-        **({"priority": priority} if priority else {}),
-        "config": {name: value for name, value in config.items() if value is not None},
+        **given(sampleSeed=seed, priority=priority),
+        "config": config,
     }
     if in_process:
         _run_here(session, definition, specification, concurrency, ending, as_json=as_json)

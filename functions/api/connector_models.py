@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import AfterValidator, Field, field_validator
 
-from api.header_models import Headers, Names, Url, values_of
-from api.resource_models import ResourceName, not_null
-from api.shapes import Answer, Request, Time
+from api.header_models import Headers, Url, values_of
+from api.resource_models import KeptAnswer, ResourceName, kept_fields, not_null
+from api.shapes import Answer, Request
 from shared.casting.connectors import ConnectorFields
 from shared.casting.kept import Kept
 from shared.definitions.items import Document
@@ -58,15 +58,10 @@ class ConnectorRequest(ConnectorChange):
     base_url: Url
 
 
-class ConnectorAnswer(Answer):
-    id: str
-    name: str
+class ConnectorAnswer(KeptAnswer):
     type: ConnectorType
     base_url: str
-    header_names: Names
     config: dict[str, Any]
-    created_at: Time
-    updated_at: Time
 
     @classmethod
     def of(cls, kept: Kept[Connector]) -> "ConnectorAnswer":
@@ -76,10 +71,8 @@ class ConnectorAnswer(Answer):
             name=connector.name,
             type=connector.type,
             base_url=connector.base_url,
-            header_names=list(kept.header_names),
             config=dict(connector.config),
-            created_at=kept.created_at,
-            updated_at=kept.updated_at,
+            **kept_fields(kept),
         )
 
 

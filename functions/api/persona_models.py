@@ -4,9 +4,9 @@ from typing import Annotated, cast
 
 from pydantic import Field, StringConstraints, field_validator
 
-from api.header_models import Headers, Names, values_of
-from api.resource_models import ResourceName, not_null
-from api.shapes import Answer, Request, Time
+from api.header_models import Headers, values_of
+from api.resource_models import KeptAnswer, ResourceName, kept_fields, not_null
+from api.shapes import Answer, Request
 from shared.casting.kept import Kept
 from shared.casting.personas import PersonaFields
 from shared.domain.personas import Persona
@@ -40,14 +40,9 @@ class PersonaRequest(PersonaChange):
     name: ResourceName
 
 
-class PersonaAnswer(Answer):
-    id: str
-    name: str
+class PersonaAnswer(KeptAnswer):
     description: str | None
     system_prompt: str | None
-    header_names: Names
-    created_at: Time
-    updated_at: Time
 
     @classmethod
     def of(cls, kept: Kept[Persona]) -> "PersonaAnswer":
@@ -57,9 +52,7 @@ class PersonaAnswer(Answer):
             name=persona.name,
             description=persona.description,
             system_prompt=persona.system_prompt,
-            header_names=list(kept.header_names),
-            created_at=kept.created_at,
-            updated_at=kept.updated_at,
+            **kept_fields(kept),
         )
 
 

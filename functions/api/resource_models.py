@@ -1,9 +1,12 @@
 """What personas, connectors and evals have in common."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, StringConstraints
 
+from api.header_models import Names
+from api.shapes import Answer, Time
+from shared.casting.kept import Kept
 from shared.domain.documents import unfit
 from shared.store.resources import MAX_NAME_LENGTH, is_name
 
@@ -21,6 +24,24 @@ def not_null[T](value: T | None) -> T:
     if value is None:
         raise ValueError("must not be null")
     return value
+
+
+class KeptAnswer(Answer):
+    """Of a persona or a connector."""
+
+    id: str
+    name: str
+    header_names: Names
+    created_at: Time
+    updated_at: Time
+
+
+def kept_fields(kept: Kept[Any]) -> dict[str, Any]:
+    return {
+        "header_names": list(kept.header_names),
+        "created_at": kept.created_at,
+        "updated_at": kept.updated_at,
+    }
 
 
 ResourceName = Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from shared import loop
 from shared.clock import utc_now
@@ -13,10 +13,9 @@ from shared.domain.leaf_ranges import LeafRange
 from shared.finishing import phases
 from shared.finishing.compare import compare
 from shared.finishing.summarize import summarize
-from shared.messages import RunMessage
+from shared.messages import Cause, RunMessage
 
 logger = Logger()
-_WHY_LENGTH = 1_000
 
 
 class Settle(RunMessage):
@@ -31,15 +30,6 @@ class Summarize(RunMessage):
 
 class Complete(RunMessage):
     op: Literal["complete"]
-
-
-class Cause(BaseModel):
-    """What Step Functions says of a failed state."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=str.capitalize)
-
-    error: str
-    cause: str = ""
 
 
 class Fail(RunMessage):
@@ -81,7 +71,6 @@ def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
             return {"status": phases.complete(task.run, task.epoch, utc_now())}
         case Fail():
             where, cause = next(iter(task.error.items()))
-            why = f"{cause.error}: {cause.cause}"[:_WHY_LENGTH]
-            return {"status": phases.fail(task.run, task.epoch, where, why, utc_now())}
+            return {"status": phases.fail(task.run, task.epoch, where, cause.told, utc_now())}
         case Warm():
             return {}

@@ -5,17 +5,16 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from shared import loop
 from shared.clock import utc_now
 from shared.domain.leaf_ranges import LeafRange
-from shared.messages import Message, RunRef
+from shared.messages import Cause, Message, RunRef
 from shared.rescoring import phases
 from shared.rescoring.slices import score_slice
 
 logger = Logger()
-_WHY_LENGTH = 1_000
 
 
 class ScoringMessage(Message):
@@ -42,15 +41,6 @@ class Score(ScoringMessage):
 
 class Complete(ScoringMessage):
     op: Literal["complete"]
-
-
-class Cause(BaseModel):
-    """What Step Functions says of a failed state."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=str.capitalize)
-
-    error: str
-    cause: str = ""
 
 
 class Fail(ScoringMessage):
@@ -91,7 +81,6 @@ def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
             return {"status": phases.complete(task.run, task.scoring_id, utc_now())}
         case Fail():
             where, cause = next(iter(task.error.items()))
-            why = f"{cause.error}: {cause.cause}"[:_WHY_LENGTH]
-            return {"status": phases.fail(task.run, task.scoring_id, where, why, utc_now())}
+            return {"status": phases.fail(task.run, task.scoring_id, where, cause.told, utc_now())}
         case Warm():
             return {}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from shared import loop
 from shared.casting import headers as secret_headers
-from shared.casting.kept import Kept
+from shared.casting import kept
+from shared.casting.kept import Kept, owner, stored_fields
 from shared.domain.connectors import Connector, ConnectorType
-from shared.errors import Conflict, FieldError, Invalid
+from shared.errors import FieldError, Invalid
 from shared.ids import new_id
 from shared.paging import Page
 from shared.providers.connectors.config import complaints
@@ -37,16 +38,8 @@ class ConnectorFields(TypedDict, total=False):
 
 def create(workspace: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
     """Conflict when another has this name."""
-    body = _checked(_body(fields))
-    connector_id = new_id("con")
-    stored = secret_headers.keep(workspace, _owner(connector_id), fields.get("headers") or {})
-    resource = Resource(Kind.CONNECTOR, connector_id, fields["name"], {**body, **stored}, now, now)
-    try:
-        resources.create(workspace, resource)
-    except Conflict:
-        secret_headers.forget(workspace, _owner(connector_id))
-        raise
-    return _kept(resource)
+    body = _checked(stored_fields(fields, _FIELDS))
+    return _kept(kept.create(workspace, Kind.CONNECTOR, new_id("con"), fields, body, now))
 
 
 def get(workspace: str, connector_id: str) -> Connector:
@@ -62,7 +55,7 @@ def find(workspace: str, connector_id: str) -> Connector | None:
 
 def with_headers(workspace: str, connector: Connector) -> Connector:
     """The values at the connector's version of them, also when it was changed or deleted since."""
-    values = secret_headers.read(workspace, _owner(connector.id), connector.headers_version)
+    values = secret_headers.read(workspace, owner(Kind.CONNECTOR, connector.id), connector.headers_version)
     return replace(connector, headers=values)
 
 
@@ -80,32 +73,20 @@ def read(workspace: str, connector_id: str) -> Kept[Connector]:
 
 def listed(workspace: str, limit: int, cursor: str | None) -> Page[Kept[Connector]]:
     """Newest first."""
-    page = resources.listed(workspace, Kind.CONNECTOR, limit, cursor)
-    return Page(tuple(map(_kept, page.items)), page.next_cursor)
+    return kept.listed(workspace, Kind.CONNECTOR, _connector, limit, cursor)
 
 
 def change(workspace: str, connector_id: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
     """Headers and config are replaced as a whole. Conflict when it was changed at the same time."""
     before = resources.get(workspace, Kind.CONNECTOR, connector_id)
-    body = _checked({**before.body, **_body(fields)})
-    if "headers" in fields:
-        body |= secret_headers.keep(workspace, _owner(connector_id), fields["headers"] or {})
-    elif before.body["headerNames"]:
+    body = _checked({**before.body, **stored_fields(fields, _FIELDS)})
+    if "headers" not in fields and before.body["headerNames"]:
         secret_headers.check_move("headers", before.body["baseUrl"], body["baseUrl"])
-    after = replace(before, name=fields.get("name", before.name), body=body, updated_at=now)
-    changed = resources.change(workspace, before, after)
-    if "headers" in fields and not fields["headers"]:
-        secret_headers.forget(workspace, _owner(connector_id))
-    return _kept(changed)
+    return _kept(kept.change(workspace, before, fields, body, now))
 
 
 def delete(workspace: str, connector_id: str, now: datetime) -> None:
-    """Hides it. Its header values stay for the runs that go on; to have them gone, set `headers` to null before."""
-    resources.delete(workspace, Kind.CONNECTOR, connector_id, now)
-
-
-def _body(fields: Mapping[str, object]) -> dict[str, Any]:
-    return {stored: fields[name] for name, stored in _FIELDS.items() if name in fields}
+    kept.delete(workspace, Kind.CONNECTOR, connector_id, now)
 
 
 def _checked(body: dict[str, Any]) -> dict[str, Any]:
@@ -115,10 +96,6 @@ def _checked(body: dict[str, Any]) -> dict[str, Any]:
     if errors:
         raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors[:5]), errors)
     return body
-
-
-def _owner(connector_id: str) -> str:
-    return f"{Kind.CONNECTOR}/{connector_id}"
 
 
 def _connector(resource: Resource) -> Connector:

@@ -18,6 +18,8 @@ from shared.store import runs, snapshots
 
 _RUNS_PER_PAGE = 50
 _RUNS_PER_READ = 10
+_MOST_LOOKED = 100_000
+"""Probes that a page looks at: a run of a million in which nothing is wanted must not cost the time of a request."""
 _MOST_CHARACTERS = 2_000_000
 """Of a page: an answer of a function has at most 6 MB."""
 
@@ -39,6 +41,7 @@ def listed(
     after, start = _place(cursor)
     definition_id = _definition_of(workspace, wanted.scenario_id)
     views: list[ProbeView] = []
+    budget = _MOST_LOOKED
     for _ in range(_RUNS_PER_PAGE // _RUNS_PER_READ):
         page = runs.listed(
             workspace,
@@ -49,24 +52,27 @@ def listed(
             oldest_first=wanted.oldest_first,
         )
         for run in page.items:
-            found = list(islice(_chosen(run, wanted, start, now), limit - len(views) + 1))
-            for view in whole(run, found):
+            looked = list(islice(_following(run, wanted, start), budget + 1))
+            chosen = (each for each in standing(run, looked[:budget], now) if wanted.status in (None, each[1]))
+            for view in whole(run, list(islice(chosen, limit - len(views) + 1))):
                 if len(views) == limit or _size(views) > _MOST_CHARACTERS:
                     return Page(tuple(views), _cursor(after, view.index))
                 views.append(view)
+            if len(looked) > budget:
+                return Page(tuple(views), _cursor(after, looked[budget]))
+            budget -= len(looked)
             start, after = None, runs.cursor_of(run)
         if page.next_cursor is None:
             return Page(tuple(views))
     return Page(tuple(views), _cursor(after, None))
 
 
-def _chosen(run: Run, wanted: Wanted, start: int | None, now: datetime) -> Iterator[tuple[int, ProbeStatus]]:
-    """The probes of a run that are wanted, in the list's order, from `start` on."""
+def _following(run: Run, wanted: Wanted, start: int | None) -> Iterator[int]:
+    """The probes of a run that may be wanted, in the list's order, from `start` on."""
     step = 1 if wanted.oldest_first else -1
     indexes = _indexes(run, wanted)
     ordered: Iterable[int] = indexes if wanted.oldest_first else reversed(indexes)
-    open_ones = (index for index in ordered if start is None or index * step >= start * step)
-    return ((index, stands) for index, stands in standing(run, open_ones, now) if wanted.status in (None, stands))
+    return (index for index in ordered if start is None or index * step >= start * step)
 
 
 def _size(views: Iterable[ProbeView]) -> int:

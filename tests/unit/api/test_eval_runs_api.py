@@ -9,6 +9,7 @@ from shared.domain.conversation import ErrorCode
 from shared.domain.transcripts import ProbeError
 from shared.ids import thread_id
 from shared.messages import RunRef
+from shared.runs import across
 from shared.store import barrier, checkpoints, executions, outcomes, runs
 from shared.store.barrier import Tree
 from tests.running import NOW, carry_out
@@ -188,6 +189,23 @@ def test_the_pages_of_probes_are_the_whole_list(client: Client, eval_id: str, or
             break
         query["cursor"] = page["nextCursor"]
     assert found == whole
+
+
+def test_a_page_that_looks_in_vain_ends_early_and_says_where_to_go_on(
+    client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_eval(client, eval_id)
+    held(client, eval_id)
+    monkeypatch.setattr(across, "_MOST_LOOKED", 3)
+    found: list[str] = []
+    query: dict[str, Any] = {"status": "QUEUED"}
+    pages = 0
+    while pages == 0 or "cursor" in query:
+        page = client.get("/v1/probes", query=query).json()
+        found += [probe["id"] for probe in page["items"]]
+        pages += 1
+        query = {"status": "QUEUED"} | ({"cursor": page["nextCursor"]} if page["nextCursor"] else {})
+    assert (len(found), len(set(found)), pages) == (5, 5, 4)
 
 
 def test_probes_are_found_by_scenario_persona_and_status(
