@@ -1,10 +1,10 @@
 """A scenario is one concrete case of a definition; a manifest says in which pages a definition's scenarios lie."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from shared.domain.assertions import Assertion
@@ -100,19 +100,51 @@ def owner_tail(scenario_id: str) -> str | None:
     return tail if prefix == "scn" and len(tail) == TAIL_LENGTH and number else None
 
 
+class CastRun(NamedTuple):
+    """So many scenarios in a row that name the same personas."""
+
+    length: int
+    persona_ids: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class ScenarioPage:
-    """An immutable object of up to 1,000 scenarios; `cast` when any of them names personas."""
+    """An immutable object of up to 1,000 scenarios, with what a start wants to know of them without reading it."""
 
     key: str
     count: int
-    cast: bool = False
+    cast: tuple[CastRun, ...] | None = ()
+    """Who speaks in them, in runs of the same personas. Empty when nobody is named, None where only the page tells."""
     contested: bool = False
     """When any of them has a select-best assertion."""
 
     def to_json(self) -> list[object]:
-        marks = [self.cast, self.contested] if self.contested else [True] if self.cast else []
-        return [self.key, self.count, *marks]
+        """What is as in most pages is left out."""
+        cast = None if self.cast is None else [[run.length, list(run.persona_ids)] for run in self.cast]
+        if self.contested:
+            return [self.key, self.count, cast, True]
+        return [self.key, self.count] if cast == [] else [self.key, self.count, cast]
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
+        key, count, *marks = data
+        cast = marks[0] if marks else ()
+        runs = None if cast is None else tuple(CastRun(length, tuple(personas)) for length, personas in cast)
+        return cls(key, count, runs, len(marks) > 1)
+
+
+_CAST_LENGTH = 1_000
+"""Characters at most that a page's casts may take: a manifest is one item of 400 KB with a hundred pages."""
+
+
+def cast_of(scenarios: Iterable[Scenario]) -> tuple[CastRun, ...] | None:
+    """Who speaks in a page of scenarios, as the page keeps it."""
+    groups = groupby(scenario.persona_ids for scenario in scenarios)
+    runs = tuple(CastRun(sum(1 for _ in group), personas) for personas, group in groups)
+    if not any(run.persona_ids for run in runs):
+        return ()
+    length = sum(len(persona) + 4 for run in runs for persona in run.persona_ids) + 10 * len(runs)
+    return runs if length <= _CAST_LENGTH else None
 
 
 class Place(NamedTuple):
@@ -155,5 +187,5 @@ class Manifest:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
-        pages = tuple(ScenarioPage(*page) for page in data["pages"])
+        pages = tuple(map(ScenarioPage.from_json, data["pages"]))
         return cls(data["revision"], pages, data["nextOrdinal"])

@@ -54,19 +54,25 @@ def cases(
 
 
 def _own(manifest: Manifest, positions: Sequence[int]) -> list[tuple[str, ...]]:
+    """Page by page: the positions ascend."""
+    if not any(page.cast != () for page in manifest.pages):
+        return [()] * len(positions)
     places = [manifest.place(position) for position in positions]
-    pages = _speakers_by_page({place.page for place in places if place.page.cast})
-    return [pages[place.page.key][place.offset] if place.page.cast else () for place in places]
+    pages = _speakers_by_page({place.page for place in places})
+    return [pages[place.page.key][place.offset] for place in places]
 
 
-def _speakers_by_page(pages: Iterable[ScenarioPage]) -> dict[str, list[tuple[str, ...]]]:
+def _speakers_by_page(pages: Iterable[ScenarioPage]) -> dict[str, Sequence[tuple[str, ...]]]:
     listed = list(pages)
     with ThreadPoolExecutor(_READERS) as threads:
         return dict(zip((page.key for page in listed), threads.map(_speakers, listed), strict=True))
 
 
-def _speakers(page: ScenarioPage) -> list[tuple[str, ...]]:
-    return [scenario.persona_ids for scenario in scenarios.read_page(page.key)]
+def _speakers(page: ScenarioPage) -> Sequence[tuple[str, ...]]:
+    """The manifest tells, unless who speaks changes with nearly every scenario."""
+    if page.cast is None:
+        return scenarios.read_cast(page.key)
+    return [run.persona_ids for run in page.cast for _ in range(run.length)] or [()] * page.count
 
 
 def _known(workspace: str, before: Iterable[Persona], speakers: Iterable[tuple[str, ...]]) -> Mapping[str, Persona]:

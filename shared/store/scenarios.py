@@ -22,6 +22,7 @@ from shared.domain.scenarios import (
     Manifest,
     Scenario,
     ScenarioPage,
+    cast_of,
     ordinal_of,
     scenario_id,
 )
@@ -46,6 +47,11 @@ def manifest(workspace: str, definition_id: str) -> Manifest:
     except ManifestItem.DoesNotExist:
         return Manifest()
     return Manifest.from_json(item.manifest)
+
+
+def read_cast(key: str) -> list[tuple[str, ...]]:
+    """Who speaks in each scenario of a page, without making scenarios of them."""
+    return [tuple(data.get("personaIds") or ()) for data in blobs.get_json(key)]
 
 
 @lru_cache(maxsize=_CACHED_PAGES)
@@ -147,6 +153,6 @@ def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> ScenarioPage:
     return ScenarioPage(
         key,
         len(scenarios),
-        cast=any(scenario.persona_ids for scenario in scenarios),
+        cast=cast_of(scenarios),
         contested=any(contested(scenario.assertions) for scenario in scenarios),
     )

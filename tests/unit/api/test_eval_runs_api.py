@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from shared.domain.barrier import leaf_of
-from shared.domain.conversation import ErrorCode
+from shared.domain.conversation import ErrorCode, Message, Role
+from shared.domain.dialogue import Dialogue
 from shared.domain.transcripts import ProbeError
 from shared.ids import thread_id
 from shared.messages import RunRef
@@ -146,20 +147,15 @@ def test_a_probe_is_told_whole(client: Client, eval_id: str, personas: list[str]
 
 
 def test_an_errored_probe_tells_what_was_said_until_then(client: Client, eval_id: str) -> None:
-    run = runs.get(ref_of(run_eval(client, eval_id)["run"]))
-    ref = RunRef("acme", run.id)
-    carry_out(run)
-    transcript = outcomes.get(ref, 0)
-    checkpoints.put(ref, 1, 1, transcript.dialogue, NOW)  # type: ignore[union-attr]
-    second = run_eval(client, eval_id)["run"]
-    kept = RunRef("acme", second["id"])
-    error = ProbeError(0, "scn", "sim/steady", ErrorCode.JUDGE_ERROR, "nonsense", 2, NOW)
-    outcomes.record(runs.get(kept), 1, [error])
-    barrier.record(Tree.of(runs.get(kept)), leaf_of(0), {0: False})
-    checkpoints.put(kept, 0, 1, transcript.dialogue, NOW)  # type: ignore[union-attr]
-    told = client.get(f"/v1/probes/{second['id']}-0").json()
+    ref = ref_of(run_eval(client, eval_id)["run"])
+    run = runs.get(ref)
+    said = (Message(Role.USER, "A table?"), Message(Role.ASSISTANT, "For when?"))
+    checkpoints.put(ref, 0, 1, Dialogue(said, turns=1), NOW)
+    outcomes.record(run, 1, [ProbeError(0, "scn", "sim/steady", ErrorCode.JUDGE_ERROR, "nonsense", 2, NOW)])
+    barrier.record(Tree.of(run), leaf_of(0), {0: False})
+    told = client.get(f"/v1/probes/{run.id}-0").json()
     assert (told["status"], told["error"]["code"]) == ("ERROR", "judge_error")
-    assert len(told["messages"]) == len(transcript.messages)  # type: ignore[union-attr]
+    assert [message["content"] for message in told["messages"]] == ["A table?", "For when?"]
 
 
 def test_a_retried_probe_has_another_thread() -> None:

@@ -1,11 +1,13 @@
 """Scenarios and where they lie."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.conversation import Message, Role
-from shared.domain.scenarios import Manifest, Scenario, ScenarioPage, scenario_id
+from shared.domain.scenarios import Manifest, Scenario, ScenarioPage, cast_of, scenario_id
 
 pages = st.lists(st.integers(1, 7), max_size=8).map(
     lambda counts: tuple(ScenarioPage(f"page{number}", count) for number, count in enumerate(counts))
@@ -39,3 +41,21 @@ def test_there_is_nothing_outside_the_pages(position: int) -> None:
 
 def test_an_id_tells_definition_and_number() -> None:
     assert scenario_id("def_01jd3v6k0q8f7w2m5xz9c4htbn", 12) == "scn_z9c4htbn_000012"
+
+
+casts = st.lists(st.sampled_from([(), ("per_a",), ("per_a", "per_b")]), min_size=1, max_size=60)
+
+
+@given(casts)
+def test_a_page_tells_who_speaks_in_each_of_its_scenarios(persona_ids: list[tuple[str, ...]]) -> None:
+    cast = cast_of(Scenario("", "", (), persona_ids=each) for each in persona_ids)
+    page = ScenarioPage.from_json(json.loads(json.dumps(ScenarioPage("key", len(persona_ids), cast).to_json())))
+    assert page.cast is not None
+    told = [run.persona_ids for run in page.cast for _ in range(run.length)]
+    assert told == (persona_ids if any(persona_ids) else [])
+
+
+def test_a_cast_that_changes_all_the_time_is_left_to_the_page() -> None:
+    scenarios = [Scenario("", "", (), persona_ids=("per_01jd3v6k0q8f7w2m5xz9c4htbn",) * (n % 2)) for n in range(100)]
+    assert cast_of(scenarios) is None
+    assert ScenarioPage.from_json(ScenarioPage("key", 100, None, contested=True).to_json()).cast is None

@@ -165,10 +165,9 @@ async def test_a_conversation_goes_on_after_the_last_call_that_was_kept(stage: S
     """Whichever call a crash comes after, none that was kept is made again."""
     whole = stage(judge=[verdict(), verdict(success=True)])
     expected = completed(await whole.play())
-    crashed = Notes(before=whole.notes.kept[lost])
-    again = stage(judge=[verdict(), verdict(success=True)][bool(lost) :] or [verdict(success=True)], notes=crashed)
-    if lost >= 1:
-        again.voices["judge"].lines = [verdict(success=True)]
+    judged = sum(dialogue.verdict is not None for dialogue in whole.notes.kept[: lost + 1])
+    left = [verdict(), verdict(success=True)][judged:]
+    again = stage(judge=left, notes=Notes(before=whole.notes.kept[lost]))
     transcript = completed(await again.play())
     assert roles(transcript) == roles(expected)
     assert transcript.dialogue.usage == expected.dialogue.usage
