@@ -14,14 +14,13 @@ from shared.domain.runs import ProbeStatus, Run
 from shared.errors import Invalid, NotFound
 from shared.paging import DEFAULT_LIMIT, Page, decode_cursor, encode_cursor
 from shared.runs.probes import ProbeView, standing, whole
+from shared.runs.reading import MOST_CHARACTERS, characters
 from shared.store import runs, snapshots
 
 _RUNS_PER_PAGE = 50
 _RUNS_PER_READ = 10
 _MOST_LOOKED = 100_000
 """Probes that a page looks at: a run of a million in which nothing is wanted must not cost the time of a request."""
-_MOST_CHARACTERS = 2_000_000
-"""Of a page: an answer of a function has at most 6 MB."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def listed(
             looked = list(islice(_following(run, wanted, start), budget + 1))
             chosen = (each for each in standing(run, looked[:budget], now) if wanted.status in (None, each[1]))
             for view in whole(run, list(islice(chosen, limit - len(views) + 1))):
-                if len(views) == limit or _size(views) > _MOST_CHARACTERS:
+                if len(views) == limit or _size(views) > MOST_CHARACTERS:
                     return Page(tuple(views), _cursor(after, view.index))
                 views.append(view)
             if len(looked) > budget:
@@ -76,7 +75,7 @@ def _following(run: Run, wanted: Wanted, start: int | None) -> Iterator[int]:
 
 
 def _size(views: Iterable[ProbeView]) -> int:
-    return sum(len(message.content) for view in views if view.held for message in view.held.messages)
+    return sum(characters(view.held) for view in views if view.held)
 
 
 def _indexes(run: Run, wanted: Wanted) -> Sequence[int]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import batched, chain, islice
+from itertools import batched, chain
 from typing import Any
 
+from shared.domain.dialogue import Dialogue
 from shared.domain.plan import Plan
 from shared.domain.runs import ACTIVE, Event, Progress, Run, RunStatus
 from shared.domain.slices import providers_of
@@ -20,6 +21,8 @@ from shared.store.barrier import Tree
 from shared.store.governor import HeldModel
 
 _BATCH = 100
+MOST_CHARACTERS = 2_000_000
+"""Of what was said, in a page: an answer of a function has at most 6 MB. A page that is full ends early."""
 
 # Access times are written beside the answer: a reader does not wait for them, and losing one harms nobody.
 _background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
@@ -125,9 +128,14 @@ def transcripts(
         found = chain.from_iterable(outcomes.in_range(ref, span) for span in ranges)
     else:
         found = chain(_of_scenario(run, scenario_id, ranges))
-    kept = list(islice((each for each in found if isinstance(each, Transcript)), limit + 1))
-    views = tuple(_view(run, each, now) for each in kept[:limit])
-    return Page(views, encode_cursor(str(kept[limit].probe_index)) if len(kept) > limit else None)
+    kept: list[Transcript] = []
+    size = 0
+    for each in (each for each in found if isinstance(each, Transcript)):
+        if len(kept) == limit or size > MOST_CHARACTERS:
+            return Page(tuple(_view(run, one, now) for one in kept), encode_cursor(str(each.probe_index)))
+        kept.append(each)
+        size += characters(each.dialogue)
+    return Page(tuple(_view(run, one, now) for one in kept))
 
 
 def transcript(workspace: str, transcript_id: str, now: datetime) -> TranscriptView:
@@ -159,6 +167,11 @@ def ranges_of(plan: Plan, model: str | None) -> list[range]:
     if model not in plan.targets:
         raise Invalid.field("model", f"must be one of the run's models: {', '.join(plan.targets)}")
     return list(plan.target_ranges(plan.targets.index(model)))
+
+
+def characters(dialogue: Dialogue) -> int:
+    """How much was said."""
+    return sum(len(message.content) for message in dialogue.messages)
 
 
 def starting_at(ranges: Sequence[range], start: int) -> list[range]:

@@ -10,7 +10,7 @@ from shared.domain.dialogue import Dialogue
 from shared.domain.transcripts import ProbeError
 from shared.ids import thread_id
 from shared.messages import RunRef
-from shared.runs import across
+from shared.runs import across, reading
 from shared.store import barrier, checkpoints, executions, outcomes, runs
 from shared.store.barrier import Tree
 from tests.running import NOW, carry_out
@@ -202,6 +202,20 @@ def test_a_page_that_looks_in_vain_ends_early_and_says_where_to_go_on(
         pages += 1
         query = {"status": "QUEUED"} | ({"cursor": page["nextCursor"]} if page["nextCursor"] else {})
     assert (len(found), len(set(found)), pages) == (5, 5, 4)
+
+
+def test_long_conversations_make_short_pages(client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = held(client, eval_id)
+    for module in (across, reading):
+        monkeypatch.setattr(module, "MOST_CHARACTERS", 10)
+    for path, query in ((f"/v1/runs/{run['id']}/transcripts", {}), ("/v1/probes", {"evalId": eval_id})):
+        pages, cursor = 0, {}
+        while pages == 0 or cursor:
+            page = client.get(path, query=query | cursor).json()
+            assert len(page["items"]) == 1
+            pages += 1
+            cursor = {"cursor": page["nextCursor"]} if page["nextCursor"] else {}
+        assert pages == 5
 
 
 def test_probes_are_found_by_scenario_persona_and_status(
