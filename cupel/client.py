@@ -1,4 +1,4 @@
-"""A client of the HTTP API: one method per call, answers as the JSON the API gives, lists as iterators over pages."""
+"""A client of the HTTP API: a method for every call, answers as the JSON the API gives, lists as iterators over pages."""
 
 import time
 import uuid
@@ -81,12 +81,26 @@ class Client:
     def delete_definition(self, definition_id: str) -> None:
         self._send("DELETE", f"/definitions/{definition_id}")
 
+    def fork(self, definition_id: str, changes: Json) -> Json:
+        """`{name?, folder?, tags?, content?, version?}`; what the content does not override is inherited."""
+        return self._send("POST", f"/definitions/{definition_id}/fork", changes)
+
+    def ancestors(self, definition_id: str) -> Iterator[Json]:
+        return self._pages(f"/definitions/{definition_id}/ancestors")
+
+    def descendants(self, definition_id: str) -> Iterator[Json]:
+        return self._pages(f"/definitions/{definition_id}/descendants")
+
     def scenarios(self, definition_id: str) -> Iterator[Json]:
         return self._pages(f"/definitions/{definition_id}/scenarios")
 
     def add_scenarios(self, definition_id: str, items: list[Json]) -> Json:
         """At most 1,000 items a call."""
         return self._send("POST", f"/definitions/{definition_id}/scenarios", {"items": items})
+
+    def import_scenarios(self, definition_id: str, order: Json) -> Json:
+        """`{format: csv | jsonl, content, replace?}`: all lines of the text, or none."""
+        return self._send("POST", f"/definitions/{definition_id}/scenarios/import", order)
 
     def generate_scenarios(self, definition_id: str, generation: Json) -> Json:
         return self._send("POST", f"/definitions/{definition_id}/scenarios/generate", generation)
@@ -169,6 +183,14 @@ class Client:
 
     def configure(self, changes: Json) -> Json:
         return self._send("PUT", "/settings", changes)
+
+    def judge(self, conversation: Json) -> Json:
+        """`{messages, successCriteria?, failureCriteria?, model?}` → a verdict."""
+        return self._send("POST", "/judge/criteria", conversation)
+
+    def persona_message(self, conversation: Json) -> Json:
+        """`{messages, instructions?, personaId? | persona?, model?}` → what the user says next."""
+        return self._send("POST", "/judge/persona-message", conversation)
 
     def pause_run(self, run_id: str) -> Json:
         return self._send("POST", f"/runs/{run_id}/pause")
