@@ -1,4 +1,4 @@
-"""A client of the HTTP API: a method for every call, answers as the JSON the API gives, lists as iterators over pages."""
+"""A client of the HTTP API: a method for every call, answers as the JSON that it gives, lists as iterators."""
 
 import time
 import uuid
