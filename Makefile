@@ -37,7 +37,7 @@ check: ready ## lint, formatting, types, import rules, template; changes nothing
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@PYTHONPATH=functions $(BIN)/lint-imports
+	@PYTHONPATH=functions:shared $(BIN)/lint-imports
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 
 fmt: ready ## format, and repair what ruff can

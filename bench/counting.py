@@ -17,24 +17,24 @@ from typing import Any
 import boto3
 from moto import mock_aws
 
-from bench.metering import Meter, clients_of_shared
+from bench.metering import Meter, aws_clients
 from bench.model_server import Behaviour, ModelServer, serving
 from bench.sizes import item_bytes
-from shared import accounts
-from shared.clock import utc_now
-from shared.definitions import catalog
-from shared.domain.generations import Mode
-from shared.domain.runs import Run
-from shared.finishing import phases
-from shared.generating import generations
-from shared.messages import DispatchOrder, RunRef
-from shared.probing.worker import Worker
-from shared.providers import http
-from shared.runs import dispatch, start
-from shared.runs.spec import RunSpec
-from shared.settings import settings
-from shared.store import clients, keys, runs, scenarios, snapshots
-from shared.store.queues import Delivery
+from cupel_core import accounts
+from cupel_core.clock import utc_now
+from cupel_core.definitions import catalog
+from cupel_core.domain.generations import Mode
+from cupel_core.domain.runs import Run
+from cupel_core.finishing import phases
+from cupel_core.generating import generations
+from cupel_core.messages import DispatchOrder, RunRef
+from cupel_core.probing.worker import Worker
+from cupel_core.providers import http
+from cupel_core.runs import dispatch, start
+from cupel_core.runs.spec import RunSpec
+from cupel_core.settings import settings
+from cupel_core.store import clients, keys, runs, scenarios, snapshots
+from cupel_core.store.queues import Delivery
 
 PARALLEL, WORKERS = 50, 2
 SPREAD = 1 / 3
@@ -68,7 +68,7 @@ async def count(probes: int, seconds: float, content: dict[str, Any], answer: st
             accounts.configure(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": PARALLEL})
             spec = _spec(probes, content)
             meter = Meter(plain["dynamodb"].get_item)
-            with meter.before(*clients_of_shared()):
+            with meter.before(*aws_clients()):
                 run, handed_over = await _carry_out(spec, meter, plain["sqs"])
             await http.close()
         sizes = [item_bytes(item) for item in _outcomes(plain["dynamodb"], run)]

@@ -1,7 +1,7 @@
 """CPU per model call: httpx over its own pool, httpx over aiohttp's connections, aiohttp alone, at 50 calls in flight.
 
 `python -m bench.http_transport` starts the bench model server in a process of its own and prints a table. The reason
-for the transport in shared/providers/http.py; recorded in docs/decisions.md.
+for the transport in shared/cupel_core/providers/http.py; recorded in docs/decisions.md.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import aiohttp
 import httpx
 import orjson
 
-from shared.providers import http
+from cupel_core.providers import http
 
 type Post = Callable[[bytes], Awaitable[bytes]]
 type Open = Callable[[AsyncExitStack, str], Awaitable[Post]]

@@ -1,6 +1,6 @@
 """Counts what a process asks of AWS, as AWS bills it.
 
-A meter stands before the clients of `shared` and looks at every table item a write is about to change, before and
+A meter stands before the clients of `cupel_core` and looks at every table item a write is about to change, before and
 after, with a client of its own. It lets one call pass at a time: the looks belong to it, and moto loses updates that
 meet. Failed calls are counted too, because AWS bills them.
 """
@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from bench.sizes import item_bytes, read_units, write_units
-from shared.store import clients, table
+from cupel_core.store import clients, table
 
 _SQS_CHUNK_BYTES = 65_536
 _S3_WRITES = frozenset({"PutObject", "CopyObject", "ListObjectsV2"})
@@ -88,8 +88,8 @@ class Meter:
             self.counts["dynamodb_write_units"] += write_units(size) * (1 + moved)
 
 
-def clients_of_shared() -> list[Any]:
-    """All that `shared` talks to AWS with: its own clients, and one of each PynamoDB connection."""
+def aws_clients() -> list[Any]:
+    """All that `cupel_core` talks to AWS with: its own clients, and one of each PynamoDB connection."""
     own = [clients.dynamodb(), clients.s3(), clients.sqs(), clients.stepfunctions()]
     models = [model._get_connection().connection.client for model in table.Item.__subclasses__()]
     return [*own, *{id(client): client for client in [table.connection().client, *models]}.values()]
@@ -104,7 +104,7 @@ def _writes(operation: str, parameters: dict[str, Any]) -> list[tuple[str, dict[
             actions = [next(iter(each.items())) for each in parameters["TransactItems"]]
             return [(action["TableName"], action.get("Key") or _key(action["Item"])) for _, action in actions]
         case "BatchWriteItem":
-            raise NotImplementedError("nothing in shared writes in batches without conditions")
+            raise NotImplementedError("nothing in cupel_core writes in batches without conditions")
     return []
 
 

@@ -9,9 +9,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cupel.environment import set_variables
 from cupel.errors import CupelError, WrongUse
-from shared.domain.access import Role
-from shared.errors import Invalid
-from shared.settings import Settings
+from cupel_core.domain.access import Role
+from cupel_core.errors import Invalid
+from cupel_core.settings import Settings
 
 
 class FirstToken(NamedTuple):
@@ -22,7 +22,7 @@ class FirstToken(NamedTuple):
 
 def issue_first_token(stack_name: str, workspace: str, name: str, now: datetime) -> FirstToken:
     """Needs `cloudformation:DescribeStacks` and `dynamodb:TransactWriteItems` or `PutItem` on the stack's table."""
-    from shared.access import tokens  # after the environment is known
+    from cupel_core.access import tokens  # after the environment is known
 
     try:
         outputs = stack_outputs(stack_name)

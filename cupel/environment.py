@@ -26,7 +26,7 @@ def variables() -> dict[str, str]:
 
 
 def set_variables(values: dict[str, str]) -> None:
-    """For shared/settings.py, which reads a function's environment."""
+    """For shared/cupel_core/settings.py, which reads a function's environment."""
     os.environ.update(values)
 
 

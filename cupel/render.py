@@ -9,7 +9,7 @@ from rich.table import Table
 
 from cupel.documents import Json
 from cupel.results import ModelResults
-from shared.domain.statistics import DECISION_CODES, OTHER
+from cupel_core.domain.statistics import DECISION_CODES, OTHER
 
 NOTHING = "–"
 _BARS = "▁▂▃▄▅▆▇█"

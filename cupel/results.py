@@ -7,8 +7,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from cupel.documents import Json
-from shared.domain.runs import ProbeStatus
-from shared.domain.statistics import Decision, DecisionStatistics, Interval, decision_statistics, wilson_interval
+from cupel_core.domain.runs import ProbeStatus
+from cupel_core.domain.statistics import Decision, DecisionStatistics, Interval, decision_statistics, wilson_interval
 
 if TYPE_CHECKING:
     from cupel.client import Client

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from cupel.documents import Json
 from cupel.session import Session
-from shared.domain.runs import TERMINAL
+from cupel_core.domain.runs import TERMINAL
 
 if TYPE_CHECKING:
     from cupel.client import Client

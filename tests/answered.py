@@ -6,21 +6,21 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from shared.domain.barrier import Node, leaf_of
-from shared.domain.conversation import ErrorCode, Message, Role, Usage
-from shared.domain.definitions import Content
-from shared.domain.dialogue import Dialogue
-from shared.domain.evaluation import Evaluation
-from shared.domain.plan import Plan
-from shared.domain.runs import Action, Run
-from shared.domain.scenarios import Scenario
-from shared.domain.scoring import Scoring, conclude
-from shared.domain.transcripts import ProbeError, Transcript
-from shared.ids import new_id
-from shared.messages import RunRef
-from shared.store import barrier, keys, outcomes, runs, scenarios, snapshots
-from shared.store.barrier import Tree
-from shared.store.snapshots import Snapshot
+from cupel_core.domain.barrier import Node, leaf_of
+from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
+from cupel_core.domain.definitions import Content
+from cupel_core.domain.dialogue import Dialogue
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.plan import Plan
+from cupel_core.domain.runs import Action, Run
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.scoring import Scoring, conclude
+from cupel_core.domain.transcripts import ProbeError, Transcript
+from cupel_core.ids import new_id
+from cupel_core.messages import RunRef
+from cupel_core.store import barrier, keys, outcomes, runs, scenarios, snapshots
+from cupel_core.store.barrier import Tree
+from cupel_core.store.snapshots import Snapshot
 from tests.running import NOW, ref_of
 
 JUDGE = "sim/judge"

@@ -23,11 +23,11 @@ import yaml
 from moto import mock_aws
 from xdist.scheduler import LoadScopeScheduling
 
-from shared import accounts
-from shared.domain.runs import Priority
-from shared.providers import PROVIDERS
-from shared.settings import Lane, Settings, settings
-from shared.store import clients
+from cupel_core import accounts
+from cupel_core.domain.runs import Priority
+from cupel_core.providers import PROVIDERS
+from cupel_core.settings import Lane, Settings, settings
+from cupel_core.store import clients
 
 pytest_plugins = ["tests.stacks"]
 

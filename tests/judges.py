@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from shared.domain.conversation import Conversation, Reply, Usage
-from shared.providers.account import Account
+from cupel_core.domain.conversation import Conversation, Reply, Usage
+from cupel_core.providers.account import Account
 
 VERDICT, CHOICE, GRADE = "successMet", "index", "pass"
 """By which word of its shape an answer is told."""

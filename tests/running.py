@@ -5,20 +5,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from shared import loop
-from shared.domain.conversation import Message, Role
-from shared.domain.plan import Plan
-from shared.domain.runs import Run
-from shared.domain.sampling import sample
-from shared.domain.scenarios import Scenario
-from shared.ids import new_id
-from shared.messages import DispatchOrder, ProbeSlice, RunRef
-from shared.probing.worker import Worker
-from shared.runs import dispatch
-from shared.settings import settings
-from shared.store import keys, queues, runs, scenarios, snapshots
-from shared.store.queues import Delivery
-from shared.store.snapshots import Snapshot
+from cupel_core import loop
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.plan import Plan
+from cupel_core.domain.runs import Run
+from cupel_core.domain.sampling import sample
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.ids import new_id
+from cupel_core.messages import DispatchOrder, ProbeSlice, RunRef
+from cupel_core.probing.worker import Worker
+from cupel_core.runs import dispatch
+from cupel_core.settings import settings
+from cupel_core.store import keys, queues, runs, scenarios, snapshots
+from cupel_core.store.queues import Delivery
+from cupel_core.store.snapshots import Snapshot
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 RATING = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}

@@ -12,7 +12,7 @@ from cupel.documents import Json
 from cupel.errors import WrongUse
 from cupel.folders import FolderFiles
 from cupel.session import Session
-from shared.importing.datasets import Format, Scorer
+from cupel_core.importing.datasets import Format, Scorer
 
 PROMPTFOO = "promptfoo"
 _KINDS = ", ".join((PROMPTFOO, *Format))
@@ -50,8 +50,8 @@ def import_(
 
 def _configuration(file: Path) -> Json:
     """With the text files that it names: they are found by reading it as the API will."""
-    from shared.importing.documents import Unreadable
-    from shared.importing.promptfoo import read
+    from cupel_core.importing.documents import Unreadable
+    from cupel_core.importing.promptfoo import read
 
     config, files = _text(file), FolderFiles(file.parent)
     try:

@@ -13,7 +13,7 @@ from cupel.evaluating import Evaluation, Options, Probe, ProbeResult, evaluate
 from cupel.render import evaluation_lines
 from cupel.session import Session
 from cupel.watching import bar
-from shared.domain.runs import ProbeStatus, RunStatus
+from cupel_core.domain.runs import ProbeStatus, RunStatus
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

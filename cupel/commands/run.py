@@ -23,7 +23,7 @@ from cupel.errors import WrongUse
 from cupel.reports import junit_of
 from cupel.session import Session
 from cupel.watching import watch as follow_to_the_end
-from shared.domain.runs import Priority, RunStatus
+from cupel_core.domain.runs import Priority, RunStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client

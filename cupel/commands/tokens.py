@@ -10,7 +10,7 @@ from cupel import render
 from cupel.commands.options import AsJson
 from cupel.documents import Json
 from cupel.session import Session
-from shared.domain.access import Role
+from cupel_core.domain.access import Role
 
 app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
 

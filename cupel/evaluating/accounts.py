@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from cupel.environment import variable
 from cupel.errors import WrongUse
-from shared.domain.connectors import PROVIDER as CONNECTOR
-from shared.errors import Invalid
-from shared.providers import PROVIDERS, Provider, provider_of
-from shared.providers.account import Account
+from cupel_core.domain.connectors import PROVIDER as CONNECTOR
+from cupel_core.errors import Invalid
+from cupel_core.providers import PROVIDERS, Provider, provider_of
+from cupel_core.providers.account import Account
 
 _KEYS = {
     "openai": ("OPENAI_API_KEY",),

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from shared.domain.conversation import Conversation, ErrorCode, Reply
-from shared.providers.account import Account
-from shared.providers.errors import ProviderError
+from cupel_core.domain.conversation import Conversation, ErrorCode, Reply
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ProviderError
 
 type Agent = Callable[..., Any]
 

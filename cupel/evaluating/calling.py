@@ -17,7 +17,7 @@ from cupel.evaluating.subject import Definition
 
 _users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 """Evaluations under way in a loop: they share its connections, and the last one closes them."""
-_CLIENTS = ("shared.providers.http", "shared.providers.outside")
+_CLIENTS = ("cupel_core.providers.http", "cupel_core.providers.outside")
 
 
 def evaluate(definition: Definition, targets: Targets, **options: Unpack[Options]) -> Evaluation:

@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 from cupel.evaluating.order import Order
-from shared.domain.assertion_values import render
-from shared.domain.assertions import Assertion
-from shared.domain.contests import Contest, contested, reconclude, result_of, rivals
-from shared.domain.decisions import last_answer
-from shared.domain.dialogue import Spend
-from shared.domain.transcripts import Outcome, Transcript
-from shared.errors import Invalid
-from shared.judging.asking import JudgeError
-from shared.providers.errors import PleaseWait, ProviderError
-from shared.scoring.judged import select_best
-from shared.scoring.outcome import Uncomputable
+from cupel_core.domain.assertion_values import render
+from cupel_core.domain.assertions import Assertion
+from cupel_core.domain.contests import Contest, contested, reconclude, result_of, rivals
+from cupel_core.domain.decisions import last_answer
+from cupel_core.domain.dialogue import Spend
+from cupel_core.domain.transcripts import Outcome, Transcript
+from cupel_core.errors import Invalid
+from cupel_core.judging.asking import JudgeError
+from cupel_core.providers.errors import PleaseWait, ProviderError
+from cupel_core.scoring.judged import select_best
+from cupel_core.scoring.outcome import Uncomputable
 
 
 async def hold_contests(order: Order, outcomes: dict[int, Outcome]) -> None:

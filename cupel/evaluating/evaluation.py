@@ -7,8 +7,8 @@ from cupel.documents import Json
 from cupel.evaluating.probes import ProbeResult
 from cupel.gates import success_rate
 from cupel.results import ModelResults, tabulate, to_json
-from shared.domain.evaluation import Evaluation as Configuration
-from shared.domain.runs import RunStatus
+from cupel_core.domain.evaluation import Evaluation as Configuration
+from cupel_core.domain.runs import RunStatus
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from cupel.evaluating.contests import hold_contests
 from cupel.evaluating.order import Order
 from cupel.evaluating.probes import Probe, ProbeResult
-from shared.clock import utc_now
-from shared.domain.decisions import OTHER
-from shared.domain.dialogue import Dialogue
-from shared.domain.runs import ProbeStatus
-from shared.domain.transcripts import Outcome, ProbeError, Summary, Transcript
-from shared.judging.decide import Judge, decide
-from shared.providers.errors import PleaseWait, ProviderError
-from shared.turns.talk import hold
+from cupel_core.clock import utc_now
+from cupel_core.domain.decisions import OTHER
+from cupel_core.domain.dialogue import Dialogue
+from cupel_core.domain.runs import ProbeStatus
+from cupel_core.domain.transcripts import Outcome, ProbeError, Summary, Transcript
+from cupel_core.judging.decide import Judge, decide
+from cupel_core.providers.errors import PleaseWait, ProviderError
+from cupel_core.turns.talk import hold
 
 MOST_WAITS = 10
 """Of one probe, each as long as the provider asks for; then it is an error."""

@@ -6,9 +6,9 @@ from typing import Any, TypedDict
 from cupel.errors import WrongUse
 from cupel.evaluating.accounts import Access
 from cupel.evaluating.probes import Probe
-from shared.domain.evaluation import Evaluation as Configuration
-from shared.domain.runs import ProbeStatus
-from shared.domain.transcripts import ProbeError, Transcript
+from cupel_core.domain.evaluation import Evaluation as Configuration
+from cupel_core.domain.runs import ProbeStatus
+from cupel_core.domain.transcripts import ProbeError, Transcript
 
 type OnStatus = Callable[[Probe, ProbeStatus], Awaitable[None] | None]
 type OnStart = Callable[[Probe], Awaitable[None] | None]

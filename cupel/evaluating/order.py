@@ -14,19 +14,19 @@ from cupel.evaluating.agents import Agent, Asking, name_of
 from cupel.evaluating.options import Options
 from cupel.evaluating.probes import Probe
 from cupel.evaluating.subject import Case, Definition, Subject, connector_of, read_subject
-from shared.domain.assertions import Assertion, flat
-from shared.domain.connectors import PROVIDER
-from shared.domain.evaluation import Evaluation as Configuration
-from shared.domain.plan import MAX_PROBES, Plan
-from shared.domain.sampling import sample
-from shared.ids import new_id, thread_id
-from shared.judging.asking import Grader
-from shared.judging.panel import Panel
-from shared.providers.account import Account
-from shared.providers.addresses import url_complaint
-from shared.providers.complete import complete
-from shared.turns.talk import Task
-from shared.turns.turn import PATIENCE_SECONDS, Target
+from cupel_core.domain.assertions import Assertion, flat
+from cupel_core.domain.connectors import PROVIDER
+from cupel_core.domain.evaluation import Evaluation as Configuration
+from cupel_core.domain.plan import MAX_PROBES, Plan
+from cupel_core.domain.sampling import sample
+from cupel_core.ids import new_id, thread_id
+from cupel_core.judging.asking import Grader
+from cupel_core.judging.panel import Panel
+from cupel_core.providers.account import Account
+from cupel_core.providers.addresses import url_complaint
+from cupel_core.providers.complete import complete
+from cupel_core.turns.talk import Task
+from cupel_core.turns.turn import PATIENCE_SECONDS, Target
 
 type TargetSpec = str | Mapping[str, Any] | Agent
 """A model or `connector/<name>`, a connector as a file has it, or a function (cupel/evaluating/agents.py)."""

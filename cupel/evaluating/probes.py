@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from cupel.documents import Json
 from cupel.junit import case_name
-from shared.clock import to_iso
-from shared.domain.conversation import Message
-from shared.domain.dialogue import Spend, Verdict
-from shared.domain.personas import Persona
-from shared.domain.runs import ProbeStatus
-from shared.domain.scenarios import Scenario
-from shared.domain.scoring import Scoring
-from shared.domain.transcripts import Outcome, ProbeError, Result, Transcript
+from cupel_core.clock import to_iso
+from cupel_core.domain.conversation import Message
+from cupel_core.domain.dialogue import Spend, Verdict
+from cupel_core.domain.personas import Persona
+from cupel_core.domain.runs import ProbeStatus
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.scoring import Scoring
+from cupel_core.domain.transcripts import Outcome, ProbeError, Result, Transcript
 
 _UNSET: Json = {"metric": None, "tag": None, "error": None, "parts": []}
 

@@ -11,18 +11,18 @@ from pydantic.alias_generators import to_camel
 from cupel.documents import Json
 from cupel.errors import WrongUse
 from cupel.files import DefinitionFile, definition_of, read_definition
-from shared.definitions import assertions
-from shared.definitions.bodies import ContentBody
-from shared.definitions.checking import check
-from shared.definitions.items import ScenarioItem
-from shared.domain.connectors import Connector, ConnectorType
-from shared.domain.definitions import Content
-from shared.domain.matrix import Matrix, Options
-from shared.domain.personas import Persona
-from shared.domain.scenarios import MAX_SCENARIOS, Scenario, scenario_id
-from shared.errors import Invalid
-from shared.providers.addresses import header_complaints, url_complaint
-from shared.providers.connectors.config import complaints
+from cupel_core.definitions import assertions
+from cupel_core.definitions.bodies import ContentBody
+from cupel_core.definitions.checking import check
+from cupel_core.definitions.items import ScenarioItem
+from cupel_core.domain.connectors import Connector, ConnectorType
+from cupel_core.domain.definitions import Content
+from cupel_core.domain.matrix import Matrix, Options
+from cupel_core.domain.personas import Persona
+from cupel_core.domain.scenarios import MAX_SCENARIOS, Scenario, scenario_id
+from cupel_core.errors import Invalid
+from cupel_core.providers.addresses import header_complaints, url_complaint
+from cupel_core.providers.connectors.config import complaints
 
 type Definition = str | Path | Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cupel.documents import Json
 from cupel.errors import ApiProblem
-from shared.domain.runs import ProbeStatus
+from cupel_core.domain.runs import ProbeStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client

@@ -41,7 +41,7 @@ class Place:
 def find_place(start: Path) -> Place:
     """The repository that `start` lies in; its own stack lives in its `.cupel`."""
     for directory in (start, *start.parents):
-        if (directory / "template.yaml").is_file() and (directory / "shared").is_dir():
+        if (directory / "template.yaml").is_file() and (directory / "shared/cupel_core").is_dir():
             return Place(directory, directory / ".cupel")
     raise WrongUse("not inside a clone of Cupel: no template.yaml here or above")
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cupel.stack.clients import client
 from cupel.stack.emulator import Emulator
 from cupel.stack.place import REGION, STACK_NAME
-from shared.messages import DispatchOrder, DueSchedule, GenerationOrder, Message, ProbeSlice
+from cupel_core.messages import DispatchOrder, DueSchedule, GenerationOrder, Message, ProbeSlice
 
 _NOBODY = "warming"
 _NOTHING = "run_none"

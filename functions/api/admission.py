@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from api.caller import caller
 from api.problems import UnsupportedContentType
-from shared.errors import ClientError, Forbidden, NotFound, TooLarge
+from cupel_core.errors import ClientError, Forbidden, NotFound, TooLarge
 
 PUBLIC = frozenset({("GET", "/v1/health"), ("GET", "/v1/openapi.json")})
 MAX_BODY_BYTES = 1024 * 1024

@@ -14,7 +14,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from api import cors, parts, problems
 from api.admission import admit
 from api.problems import MethodNotAllowed
-from shared.errors import AppError, NotFound
+from cupel_core.errors import AppError, NotFound
 
 logger = Logger()
 app = APIGatewayHttpResolver(

@@ -2,8 +2,8 @@
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from shared.domain.access import Caller, Role
-from shared.errors import Forbidden, RetryableError, Unauthorized
+from cupel_core.domain.access import Caller, Role
+from cupel_core.errors import Forbidden, RetryableError, Unauthorized
 
 
 def caller(event: APIGatewayProxyEventV2) -> Caller:

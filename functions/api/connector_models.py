@@ -8,13 +8,13 @@ from pydantic import AfterValidator, Field, field_validator
 from api.header_models import Headers, Url, values_of
 from api.resource_models import KeptAnswer, ResourceName, kept_fields, not_null
 from api.shapes import Answer, Request
-from shared.casting.connectors import ConnectorFields
-from shared.casting.kept import Kept
-from shared.definitions.items import Document
-from shared.domain.connectors import Connector, ConnectorType
+from cupel_core.casting.connectors import ConnectorFields
+from cupel_core.casting.kept import Kept
+from cupel_core.definitions.items import Document
+from cupel_core.domain.connectors import Connector, ConnectorType
 
 if TYPE_CHECKING:
-    from shared.providers.connectors.testing import Tried
+    from cupel_core.providers.connectors.testing import Tried
 
 MAX_CONFIG_BYTES = 64 * 1024
 

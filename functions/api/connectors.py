@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from api.caller import caller
 from api.connector_models import ConnectorAnswer, ConnectorChange, ConnectorList, ConnectorRequest, TriedAnswer
 from api.shapes import Cursor, Limit
-from shared.casting import connectors
-from shared.clock import utc_now
-from shared.paging import DEFAULT_LIMIT
+from cupel_core.casting import connectors
+from cupel_core.clock import utc_now
+from cupel_core.paging import DEFAULT_LIMIT
 
 router = APIGatewayHttpRouter()
 _TAGS = ["connectors"]

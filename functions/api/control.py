@@ -7,8 +7,8 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api.caller import caller
 from api.run_models import ExpandRequest, RetryRequest, RunAnswer
-from shared.clock import utc_now
-from shared.runs import control, reading
+from cupel_core.clock import utc_now
+from cupel_core.runs import control, reading
 
 router = APIGatewayHttpRouter()
 

@@ -5,19 +5,19 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints
 
 from api.shapes import Answer, Request, Time
-from shared.definitions.bodies import ContentBody
-from shared.definitions.bodies import Words as Words
-from shared.definitions.catalog import Definition, Labels
-from shared.definitions.items import ScenarioItem
-from shared.domain.conversation import Role
-from shared.domain.definitions import Head
-from shared.domain.dialogue import FailureMode
-from shared.domain.generations import Generation, GenerationStatus, Mode
-from shared.domain.imports import Format
-from shared.domain.matrix import Options
-from shared.domain.scenarios import Scenario
-from shared.errors import FieldError
-from shared.generating.generations import GenerationSpec
+from cupel_core.definitions.bodies import ContentBody
+from cupel_core.definitions.bodies import Words as Words
+from cupel_core.definitions.catalog import Definition, Labels
+from cupel_core.definitions.items import ScenarioItem
+from cupel_core.domain.conversation import Role
+from cupel_core.domain.definitions import Head
+from cupel_core.domain.dialogue import FailureMode
+from cupel_core.domain.generations import Generation, GenerationStatus, Mode
+from cupel_core.domain.imports import Format
+from cupel_core.domain.matrix import Options
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.errors import FieldError
+from cupel_core.generating.generations import GenerationSpec
 
 MAX_ITEMS = 1_000
 

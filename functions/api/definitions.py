@@ -16,10 +16,10 @@ from api.definition_models import (
     HeadAnswer,
 )
 from api.shapes import Cursor, Limit
-from shared.clock import utc_now
-from shared.definitions import catalog, forks
-from shared.domain.definitions import Head
-from shared.paging import DEFAULT_LIMIT, Page
+from cupel_core.clock import utc_now
+from cupel_core.definitions import catalog, forks
+from cupel_core.domain.definitions import Head
+from cupel_core.paging import DEFAULT_LIMIT, Page
 
 router = APIGatewayHttpRouter()
 _TAGS = ["definitions"]

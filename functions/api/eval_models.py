@@ -7,10 +7,10 @@ from pydantic import Field, StringConstraints, field_validator
 from api.header_models import Headers, Names, Url, values_of
 from api.resource_models import ResourceName, not_null
 from api.shapes import Answer, Request, Time
-from shared.casting.evals import EvalFields, EvalSpec
-from shared.casting.settings import EvaluationSettings, Evaluator, SettingsChanges
-from shared.domain.evals import Eval
-from shared.domain.evaluation import Evaluation
+from cupel_core.casting.evals import EvalFields, EvalSpec
+from cupel_core.casting.settings import EvaluationSettings, Evaluator, SettingsChanges
+from cupel_core.domain.evals import Eval
+from cupel_core.domain.evaluation import Evaluation
 
 MAX_SCENARIOS = 1_000
 _EVALUATION = ("judge_model", "persona_model", "embedding_model", "evaluator_url")

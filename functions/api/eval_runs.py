@@ -10,11 +10,11 @@ from api.caller import caller
 from api.run_models import ConfigRequest, RunAnswer, StartedAnswer
 from api.runs import IdempotencyKey
 from api.shapes import Request
-from shared.clock import utc_now
-from shared.domain.runs import Priority, Progress
-from shared.runs import reading, start
-from shared.runs.evals import Options, Trial, spec_of_eval, spec_of_trial
-from shared.runs.spec import RunSpec
+from cupel_core.clock import utc_now
+from cupel_core.domain.runs import Priority, Progress
+from cupel_core.runs import reading, start
+from cupel_core.runs.evals import Options, Trial, spec_of_eval, spec_of_trial
+from cupel_core.runs.spec import RunSpec
 
 router = APIGatewayHttpRouter()
 

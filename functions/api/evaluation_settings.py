@@ -4,7 +4,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api.caller import admin, caller
 from api.eval_models import SettingsAnswer, SettingsRequest
-from shared.casting import settings
+from cupel_core.casting import settings
 
 router = APIGatewayHttpRouter()
 

@@ -10,9 +10,9 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api.caller import caller
 from api.run_models import EventAnswer, EventList, ProgressAnswer
-from shared.clock import utc_now
-from shared.domain.runs import EventType
-from shared.runs.following import Followed, follow
+from cupel_core.clock import utc_now
+from cupel_core.domain.runs import EventType
+from cupel_core.runs.following import Followed, follow
 
 router = APIGatewayHttpRouter()
 

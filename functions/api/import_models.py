@@ -6,9 +6,9 @@ from pydantic import Field
 
 from api.definition_models import Flag, Folder, Name
 from api.shapes import Answer, Request
-from shared.importing.datasets import Scorer
-from shared.importing.drafts import Note, Report
-from shared.importing.writing import Imported, Made
+from cupel_core.importing.datasets import Scorer
+from cupel_core.importing.drafts import Note, Report
+from cupel_core.importing.writing import Imported, Made
 
 MAX_TEXT = 5_000_000
 """A request to a function has at most 6 MB."""

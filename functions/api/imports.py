@@ -4,10 +4,10 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api.caller import caller
 from api.import_models import DatasetRequest, ImportAnswer, ImportOptions, PromptfooRequest
-from shared.clock import utc_now
-from shared.importing import writing
-from shared.importing.datasets import Format
-from shared.importing.writing import Order
+from cupel_core.clock import utc_now
+from cupel_core.importing import writing
+from cupel_core.importing.datasets import Format
+from cupel_core.importing.writing import Order
 
 router = APIGatewayHttpRouter()
 _TAGS = ["imports"]

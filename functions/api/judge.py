@@ -10,12 +10,12 @@ from api.definition_models import Words
 from api.result_models import SpendAnswer
 from api.run_models import Model
 from api.shapes import Answer, Request
-from shared import loop
-from shared.definitions.items import MessageItem
-from shared.domain.conversation import Message
-from shared.domain.dialogue import Criteria
-from shared.domain.personas import Persona
-from shared.runs import consulting
+from cupel_core import loop
+from cupel_core.definitions.items import MessageItem
+from cupel_core.domain.conversation import Message
+from cupel_core.domain.dialogue import Criteria
+from cupel_core.domain.personas import Persona
+from cupel_core.runs import consulting
 
 router = APIGatewayHttpRouter()
 

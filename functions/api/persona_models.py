@@ -7,9 +7,9 @@ from pydantic import Field, StringConstraints, field_validator
 from api.header_models import Headers, values_of
 from api.resource_models import KeptAnswer, ResourceName, kept_fields, not_null
 from api.shapes import Answer, Request
-from shared.casting.kept import Kept
-from shared.casting.personas import PersonaFields
-from shared.domain.personas import Persona
+from cupel_core.casting.kept import Kept
+from cupel_core.casting.personas import PersonaFields
+from cupel_core.domain.personas import Persona
 
 Description = Annotated[str, StringConstraints(strict=True, max_length=2_000)]
 Prompt = Annotated[str, StringConstraints(strict=True, max_length=20_000)]

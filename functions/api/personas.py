@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from api.caller import caller
 from api.persona_models import PersonaAnswer, PersonaChange, PersonaList, PersonaRequest
 from api.shapes import Cursor, Limit
-from shared.casting import personas
-from shared.clock import utc_now
-from shared.paging import DEFAULT_LIMIT
+from cupel_core.casting import personas
+from cupel_core.clock import utc_now
+from cupel_core.paging import DEFAULT_LIMIT
 
 router = APIGatewayHttpRouter()
 _TAGS = ["personas"]

@@ -8,8 +8,8 @@ from pydantic import Field
 from api.run_models import ProbeAnswer
 from api.shapes import Answer, Request
 from api.transcripts import MessageAnswer
-from shared.domain.transcripts import Result
-from shared.runs.probes import ProbeView
+from cupel_core.domain.transcripts import Result
+from cupel_core.runs.probes import ProbeView
 
 
 class Order(StrEnum):

@@ -9,11 +9,11 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from api.caller import caller
 from api.probe_models import CorrectionRequest, Order, WholeProbeAnswer, WholeProbeList
 from api.shapes import Cursor, Limit
-from shared.clock import utc_now
-from shared.domain.runs import ProbeStatus
-from shared.paging import DEFAULT_LIMIT
-from shared.runs import across, correcting
-from shared.runs import probes as standing
+from cupel_core.clock import utc_now
+from cupel_core.domain.runs import ProbeStatus
+from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.runs import across, correcting
+from cupel_core.runs import probes as standing
 
 router = APIGatewayHttpRouter()
 

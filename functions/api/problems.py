@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
-from shared.errors import AppError, ClientError, FieldError, Invalid, RetryableError, Unauthorized
+from cupel_core.errors import AppError, ClientError, FieldError, Invalid, RetryableError, Unauthorized
 
 CONTENT_TYPE = "application/problem+json"
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr
 
 from api.shapes import Answer, Request
-from shared.accounts import ModelView, ProviderChanges, ProviderView
+from cupel_core.accounts import ModelView, ProviderChanges, ProviderView
 
 _VISIBLE_ASCII = re.compile(r"[!-~]{1,4096}")
 

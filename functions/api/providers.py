@@ -8,8 +8,8 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from api.caller import admin, caller
 from api.provider_models import ModelAnswer, ModelList, ProviderAnswer, ProviderList, ProviderRequest
 from api.shapes import Cursor, Limit
-from shared import accounts
-from shared.paging import DEFAULT_LIMIT, decode_index, encode_cursor
+from cupel_core import accounts
+from cupel_core.paging import DEFAULT_LIMIT, decode_index, encode_cursor
 
 router = APIGatewayHttpRouter()
 

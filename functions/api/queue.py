@@ -15,7 +15,7 @@ from api.queue_models import (
     RedrivenAnswer,
     RedriveRequest,
 )
-from shared.queueing import letters, standing
+from cupel_core.queueing import letters, standing
 
 router = APIGatewayHttpRouter()
 

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from api.run_models import HeldModelAnswer
 from api.shapes import Answer, Request, Time
-from shared.domain.runs import Priority
-from shared.queueing.letters import DeadLetter, Redriven
-from shared.queueing.standing import QueueStanding
+from cupel_core.domain.runs import Priority
+from cupel_core.queueing.letters import DeadLetter, Redriven
+from cupel_core.queueing.standing import QueueStanding
 
 Provider = Annotated[str | None, Field(description="Only this provider's; all when left out")]
 

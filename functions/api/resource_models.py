@@ -6,9 +6,9 @@ from pydantic import AfterValidator, StringConstraints
 
 from api.header_models import Names
 from api.shapes import Answer, Time
-from shared.casting.kept import Kept
-from shared.domain.documents import unfit
-from shared.store.resources import MAX_NAME_LENGTH, is_name
+from cupel_core.casting.kept import Kept
+from cupel_core.domain.documents import unfit
+from cupel_core.store.resources import MAX_NAME_LENGTH, is_name
 
 
 def _fit(name: str) -> str:

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from api.shapes import Answer
-from shared.domain.assertions import AssertionResult
-from shared.domain.dialogue import Spend, Verdict
-from shared.domain.scoring import Scoring
-from shared.domain.transcripts import Result
+from cupel_core.domain.assertions import AssertionResult
+from cupel_core.domain.dialogue import Spend, Verdict
+from cupel_core.domain.scoring import Scoring
+from cupel_core.domain.transcripts import Result
 
 
 class UsageAnswer(Answer):

@@ -6,14 +6,14 @@ from pydantic import Field
 
 from api.result_models import ResultAnswer
 from api.shapes import Answer, Request, Time
-from shared.domain.conversation import ErrorCode
-from shared.domain.evaluation import Evaluation
-from shared.domain.runs import Event, EventType, Priority, ProbeStatus, Progress, RunStatus
-from shared.domain.transcripts import ProbeError
-from shared.runs.probes import ProbeView
-from shared.runs.reading import RunView
-from shared.runs.spec import RunSpec
-from shared.store.governor import HeldModel
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.runs import Event, EventType, Priority, ProbeStatus, Progress, RunStatus
+from cupel_core.domain.transcripts import ProbeError
+from cupel_core.runs.probes import ProbeView
+from cupel_core.runs.reading import RunView
+from cupel_core.runs.spec import RunSpec
+from cupel_core.store.governor import HeldModel
 
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
 Model = Annotated[str, Field(min_length=3, max_length=256, description="provider/name")]

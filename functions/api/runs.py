@@ -9,11 +9,11 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from api.caller import caller
 from api.run_models import ProbeAnswer, ProbeList, RunAnswer, RunList, RunRequest, StartedAnswer
 from api.shapes import Cursor, Limit
-from shared.clock import utc_now
-from shared.domain.runs import ProbeStatus, Progress, RunStatus
-from shared.paging import DEFAULT_LIMIT
-from shared.runs import probes as standing
-from shared.runs import reading, start
+from cupel_core.clock import utc_now
+from cupel_core.domain.runs import ProbeStatus, Progress, RunStatus
+from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.runs import probes as standing
+from cupel_core.runs import reading, start
 
 router = APIGatewayHttpRouter()
 

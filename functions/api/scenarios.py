@@ -15,11 +15,11 @@ from api.definition_models import (
     ScenariosRequest,
 )
 from api.shapes import Cursor, Limit
-from shared.clock import utc_now
-from shared.definitions import scenarios
-from shared.domain.generations import GenerationStatus
-from shared.generating import generations
-from shared.paging import DEFAULT_LIMIT
+from cupel_core.clock import utc_now
+from cupel_core.definitions import scenarios
+from cupel_core.domain.generations import GenerationStatus
+from cupel_core.generating import generations
+from cupel_core.paging import DEFAULT_LIMIT
 
 router = APIGatewayHttpRouter()
 _TAGS = ["scenarios"]

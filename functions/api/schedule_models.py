@@ -7,10 +7,10 @@ from pydantic import Field
 
 from api.run_models import RunRequest
 from api.shapes import Answer, Request, Time
-from shared.domain.runs import Priority
-from shared.domain.schedules import Firing, Schedule, ScheduleStatus
-from shared.runs.spec import RunSpec
-from shared.scheduling.schedules import ScheduleSpec
+from cupel_core.domain.runs import Priority
+from cupel_core.domain.schedules import Firing, Schedule, ScheduleStatus
+from cupel_core.runs.spec import RunSpec
+from cupel_core.scheduling.schedules import ScheduleSpec
 
 _EXPRESSION = "cron(0 9 ? * MON-FRI *), rate(6 hours) or at(2027-01-31T09:30:00)"
 

@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from api.caller import caller
 from api.schedule_models import ScheduleAnswer, ScheduleChange, ScheduleList, ScheduleRequest
 from api.shapes import Cursor, Limit
-from shared.clock import utc_now
-from shared.paging import DEFAULT_LIMIT
-from shared.scheduling import schedules
+from cupel_core.clock import utc_now
+from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.scheduling import schedules
 
 router = APIGatewayHttpRouter()
 

@@ -9,13 +9,13 @@ from api.header_models import Url
 from api.result_models import ScoringAnswer, SpendAnswer, VerdictAnswer
 from api.run_models import FailureAnswer, Model
 from api.shapes import Answer, Request, Time
-from shared.definitions.items import Assertions
-from shared.domain.dialogue import Criteria
-from shared.domain.rescoring import Rescored, RescoringStatus
-from shared.domain.scores import ModelScores, ScenarioScores
-from shared.rescoring.reading import RescoringView
-from shared.rescoring.scores import Scores
-from shared.rescoring.start import RescoringSpec
+from cupel_core.definitions.items import Assertions
+from cupel_core.domain.dialogue import Criteria
+from cupel_core.domain.rescoring import Rescored, RescoringStatus
+from cupel_core.domain.scores import ModelScores, ScenarioScores
+from cupel_core.rescoring.reading import RescoringView
+from cupel_core.rescoring.scores import Scores
+from cupel_core.rescoring.start import RescoringSpec
 
 
 class OtherCriteria(Request):

@@ -18,9 +18,9 @@ from api.scoring_models import (
     ScoresAnswer,
 )
 from api.shapes import Cursor, Limit
-from shared.clock import utc_now
-from shared.paging import DEFAULT_LIMIT
-from shared.rescoring import reading, scores, start
+from cupel_core.clock import utc_now
+from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.rescoring import reading, scores, start
 
 router = APIGatewayHttpRouter()
 

@@ -7,8 +7,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-from shared.clock import to_iso
-from shared.paging import DEFAULT_LIMIT, MAX_LIMIT
+from cupel_core.clock import to_iso
+from cupel_core.paging import DEFAULT_LIMIT, MAX_LIMIT
 
 
 class Request(BaseModel):

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from api.caller import admin
 from api.shapes import Answer, Cursor, Limit, Request, Time
-from shared.access import tokens
-from shared.clock import utc_now
-from shared.domain.access import Role
-from shared.paging import DEFAULT_LIMIT
+from cupel_core.access import tokens
+from cupel_core.clock import utc_now
+from cupel_core.domain.access import Role
+from cupel_core.paging import DEFAULT_LIMIT
 
 router = APIGatewayHttpRouter()
 

@@ -9,11 +9,11 @@ from pydantic import Field
 from api.caller import caller
 from api.result_models import ResultAnswer, ScoringAnswer, SpendAnswer, UsageAnswer, VerdictAnswer
 from api.shapes import Answer, Cursor, Limit, Time
-from shared.clock import utc_now
-from shared.domain.conversation import Role
-from shared.paging import DEFAULT_LIMIT
-from shared.runs import reading
-from shared.runs.reading import TranscriptView
+from cupel_core.clock import utc_now
+from cupel_core.domain.conversation import Role
+from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.runs import reading
+from cupel_core.runs.reading import TranscriptView
 
 router = APIGatewayHttpRouter()
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from shared.access import tokens
-from shared.domain.access import Caller
-from shared.errors import RetryableError, Unauthorized
-from shared.settings import settings
+from cupel_core.access import tokens
+from cupel_core.domain.access import Caller
+from cupel_core.errors import RetryableError, Unauthorized
+from cupel_core.settings import settings
 
 _NO_TOKEN = "send an API token as `Authorization: Bearer <token>`"  # noqa: S105 - words for a person
 
@@ -40,7 +40,7 @@ def identify(authorization: str) -> Caller:
     if scheme.lower() != "bearer" or not bearer:
         raise Unauthorized(_NO_TOKEN)
     if bearer.count(".") == 2 and settings().oidc_issuer:
-        from shared.access import oidc  # PyJWT and cryptography: only for those who use it
+        from cupel_core.access import oidc  # PyJWT and cryptography: only for those who use it
 
         return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audience)
     known = tokens.identify(bearer)

@@ -7,10 +7,10 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from shared import batches
-from shared.clock import utc_now
-from shared.messages import DispatchOrder
-from shared.runs import dispatch
+from cupel_core import batches
+from cupel_core.clock import utc_now
+from cupel_core.messages import DispatchOrder
+from cupel_core.runs import dispatch
 
 logger = Logger()
 

@@ -7,13 +7,13 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, Field, TypeAdapter
 
-from shared import loop
-from shared.clock import utc_now
-from shared.domain.leaf_ranges import LeafRange
-from shared.finishing import phases
-from shared.finishing.compare import compare
-from shared.finishing.summarize import summarize
-from shared.messages import Cause, RunMessage
+from cupel_core import loop
+from cupel_core.clock import utc_now
+from cupel_core.domain.leaf_ranges import LeafRange
+from cupel_core.finishing import phases
+from cupel_core.finishing.compare import compare
+from cupel_core.finishing.summarize import summarize
+from cupel_core.messages import Cause, RunMessage
 
 logger = Logger()
 

@@ -7,9 +7,9 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from shared import batches, loop
-from shared.generating import writing
-from shared.messages import GenerationOrder
+from cupel_core import batches, loop
+from cupel_core.generating import writing
+from cupel_core.messages import GenerationOrder
 
 MAX_RECEIVES = 3
 """A message that came more often has ended its invocations without a word."""

@@ -6,11 +6,11 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from cupel_core import loop
+from cupel_core.probing.worker import Worker
+from cupel_core.settings import Lane, settings
+from cupel_core.store.queues import Delivery
 from probe.metrics import publish
-from shared import loop
-from shared.probing.worker import Worker
-from shared.settings import Lane, settings
-from shared.store.queues import Delivery
 
 logger = Logger()
 metrics = Metrics()

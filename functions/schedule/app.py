@@ -5,9 +5,9 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from shared.clock import to_iso, utc_now
-from shared.messages import DueSchedule
-from shared.scheduling.firing import fire
+from cupel_core.clock import to_iso, utc_now
+from cupel_core.messages import DueSchedule
+from cupel_core.scheduling.firing import fire
 
 logger = Logger()
 

@@ -7,12 +7,12 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, Field, TypeAdapter
 
-from shared import loop
-from shared.clock import utc_now
-from shared.domain.leaf_ranges import LeafRange
-from shared.messages import Cause, Message, RunRef
-from shared.rescoring import phases
-from shared.rescoring.slices import score_slice
+from cupel_core import loop
+from cupel_core.clock import utc_now
+from cupel_core.domain.leaf_ranges import LeafRange
+from cupel_core.messages import Cause, Message, RunRef
+from cupel_core.rescoring import phases
+from cupel_core.rescoring.slices import score_slice
 
 logger = Logger()
 

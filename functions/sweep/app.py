@@ -6,10 +6,10 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from shared.clock import utc_now
-from shared.rescoring.reviving import revive
-from shared.sweeping.recovery import Recovery
-from shared.sweeping.sweep import sweep
+from cupel_core.clock import utc_now
+from cupel_core.rescoring.reviving import revive
+from cupel_core.sweeping.recovery import Recovery
+from cupel_core.sweeping.sweep import sweep
 
 logger = Logger()
 metrics = Metrics()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.providers import outside
+from cupel_core.providers import outside
 from tests.connectors.servers import KEY, langgraph_server, litellm_server
 
 _SLOW = ("test_langgraph_server.py", "test_openai_server.py", "test_on_a_stack.py")

@@ -6,12 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from shared.domain.connectors import Connector, ConnectorType
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
-from shared.providers.account import Account
-from shared.providers.complete import complete
-from shared.providers.connectors.testing import try_out
-from shared.providers.errors import ProviderError
+from cupel_core.domain.connectors import Connector, ConnectorType
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import complete
+from cupel_core.providers.connectors.testing import try_out
+from cupel_core.providers.errors import ProviderError
 
 
 def connector(url: str, **config: object) -> Connector:

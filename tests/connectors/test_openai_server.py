@@ -2,12 +2,12 @@
 
 import pytest
 
-from shared.domain.connectors import Connector, ConnectorType
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
-from shared.providers.account import Account
-from shared.providers.complete import complete
-from shared.providers.connectors.testing import try_out
-from shared.providers.errors import ProviderError
+from cupel_core.domain.connectors import Connector, ConnectorType
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import complete
+from cupel_core.providers.connectors.testing import try_out
+from cupel_core.providers.errors import ProviderError
 
 
 def connector(server: tuple[str, str], model: str = "parrot") -> Connector:

@@ -100,8 +100,8 @@ class Theatre:
         return Played(name, fault, wrong, extra, time.monotonic() - began, self.faults.struck)
 
     def close(self) -> None:
-        from shared import loop
-        from shared.providers import http
+        from cupel_core import loop
+        from cupel_core.providers import http
 
         loop.run(http.close())
 
@@ -131,9 +131,9 @@ def _one_of_each(faults: list[Fault]) -> list[Fault]:
 
 
 def _token(workspace: str) -> str:
-    from shared.access import tokens
-    from shared.clock import utc_now
-    from shared.domain.access import Role
+    from cupel_core.access import tokens
+    from cupel_core.clock import utc_now
+    from cupel_core.domain.access import Role
 
     return tokens.issue(workspace, Role.ADMIN, "faults", utc_now()).secret
 

@@ -1,10 +1,10 @@
 """What has to hold of a run at rest, read from its items."""
 
-from shared.domain.barrier import FANOUT, Node
-from shared.domain.runs import Run, RunStatus
-from shared.domain.transcripts import Transcript
-from shared.messages import RunRef
-from shared.store import barrier, events, outcomes
+from cupel_core.domain.barrier import FANOUT, Node
+from cupel_core.domain.runs import Run, RunStatus
+from cupel_core.domain.transcripts import Transcript
+from cupel_core.messages import RunRef
+from cupel_core.store import barrier, events, outcomes
 
 
 def violations(run: Run) -> list[str]:

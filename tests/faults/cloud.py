@@ -13,9 +13,9 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from shared.domain.runs import Priority
-from shared.providers import PROVIDERS
-from shared.settings import Lane
+from cupel_core.domain.runs import Priority
+from cupel_core.providers import PROVIDERS
+from cupel_core.settings import Lane
 
 STACK = "cupel"
 REGION = "us-east-1"

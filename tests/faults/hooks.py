@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 
-from shared.store import clients, table
+from cupel_core.store import clients, table
 
 
 class When(StrEnum):
@@ -50,7 +50,7 @@ class Faults:
     _lock: Any = field(default_factory=Lock)
 
     def attach(self) -> None:
-        for client in _clients_of_shared():
+        for client in _aws_clients():
             client.meta.events.register_first("before-call", self._before)
             client.meta.events.register_first("after-call", self._after)
 
@@ -101,8 +101,8 @@ class Faults:
         return True
 
 
-def _clients_of_shared() -> list[Any]:
-    """All that the functions talk to AWS with: the clients of `shared`, and one of each PynamoDB connection."""
+def _aws_clients() -> list[Any]:
+    """All that the functions talk to AWS with: the clients of `cupel_core`, and one of each PynamoDB connection."""
     own = [getattr(clients, name)() for name in ("dynamodb", "s3", "sqs", "stepfunctions", "secretsmanager")]
     models = [model._get_connection().connection.client for model in table.Item.__subclasses__()]
     return list({id(client): client for client in [*own, table.connection().client, *models]}.values())

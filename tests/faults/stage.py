@@ -11,14 +11,14 @@ from botocore.exceptions import ClientError
 
 from api import app as api
 from authorize import app as authorizer
+from cupel_core.clock import to_iso, utc_now
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.runs import Run
+from cupel_core.messages import RunRef
+from cupel_core.store import keys, starts
 from dispatch import app as dispatch
 from finish import app as finish
 from probe import app as probe
-from shared.clock import to_iso, utc_now
-from shared.domain.barrier import Node
-from shared.domain.runs import Run
-from shared.messages import RunRef
-from shared.store import keys, starts
 from sweep import app as sweep
 from tests.faults.cloud import REGION, Cloud
 from tests.faults.hooks import Faults

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from shared.domain.runs import TERMINAL, Run
-from shared.messages import RunRef
-from shared.store import runs
+from cupel_core.domain.runs import TERMINAL, Run
+from cupel_core.messages import RunRef
+from cupel_core.store import runs
 from tests.faults.stage import WORKSPACE, Stage
 
 MODEL = "custom/bench"

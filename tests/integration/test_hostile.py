@@ -9,7 +9,7 @@ from bench.invariants import violations
 from bench.model_formats import Prompt
 from bench.model_server import Behaviour
 from cupel.client import Client
-from shared.domain.backoff import RETRIES
+from cupel_core.domain.backoff import RETRIES
 from tests.evaluating import RATING, Json, define, finished, start
 from tests.faults.haste import hurried
 from tests.stacks import ModelServer

@@ -16,7 +16,7 @@ from cupel.errors import WrongUse
 from cupel.stack import lifecycle
 from cupel.stack.address import Local
 from cupel.stack.place import Place
-from shared.providers import PROVIDERS
+from cupel_core.providers import PROVIDERS
 
 FUNCTIONS = ("api", "authorize", "dispatch", "probe", "finish", "generate", "schedule", "sweep")
 PROBLEM = "application/problem+json"
@@ -113,7 +113,7 @@ def test_the_layer_is_at_most_60_megabytes(place: Place) -> None:
 
 @pytest.mark.usefixtures("stack")
 def test_the_layer_is_compiled(place: Place) -> None:
-    layer = place.build / "SharedLayer" / "python" / "shared"
+    layer = place.build / "SharedLayer" / "python" / "cupel_core"
     assert sorted(compiled_sources(layer)) == sorted(path for path in layer.rglob("*.py"))
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from shared.domain.assertions import NOT
-from shared.scoring.score import CHECKS
+from cupel_core.domain.assertions import NOT
+from cupel_core.scoring.score import CHECKS
 from tests.interop import tools
 from tests.interop.conftest import Cupel
 from tests.interop.suites import SUITE

@@ -6,17 +6,17 @@ from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
 
-from shared.errors import AppError
-from shared.finishing import phases
-from shared.finishing.phases import LeafRange
-from shared.finishing.summarize import summarize
-from shared.messages import DispatchOrder, RunRef
-from shared.probing.worker import Worker
-from shared.runs import dispatch
-from shared.settings import Lane, settings
-from shared.store.clients import AWS_ERRORS
-from shared.store.queues import Delivery
-from shared.sweeping import sweep
+from cupel_core.errors import AppError
+from cupel_core.finishing import phases
+from cupel_core.finishing.phases import LeafRange
+from cupel_core.finishing.summarize import summarize
+from cupel_core.messages import DispatchOrder, RunRef
+from cupel_core.probing.worker import Worker
+from cupel_core.runs import dispatch
+from cupel_core.settings import Lane, settings
+from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.queues import Delivery
+from cupel_core.sweeping import sweep
 from tests.simulation import loops
 from tests.simulation.bucket import Bucket
 from tests.simulation.faults import ANY, Conditions, Fault, Faults

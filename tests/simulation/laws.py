@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from shared.domain.barrier import Node, children_of, leaf_of
-from shared.domain.plan import Probe
-from shared.domain.runs import ACTIVE, MOVES, TERMINAL, EventType, Run, RunStatus
-from shared.domain.transcripts import Transcript
-from shared.messages import RunRef
-from shared.store import barrier, events, keys, outbox, outcomes, snapshots
-from shared.store.barrier import Tree
-from shared.store.run_items import RunItem, from_item
+from cupel_core.domain.barrier import Node, children_of, leaf_of
+from cupel_core.domain.plan import Probe
+from cupel_core.domain.runs import ACTIVE, MOVES, TERMINAL, EventType, Run, RunStatus
+from cupel_core.domain.transcripts import Transcript
+from cupel_core.messages import RunRef
+from cupel_core.store import barrier, events, keys, outbox, outcomes, snapshots
+from cupel_core.store.barrier import Tree
+from cupel_core.store.run_items import RunItem, from_item
 from tests.simulation import staging
 from tests.simulation.expressions import Item
 from tests.simulation.models import Call

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from shared.domain.conversation import Conversation, ErrorCode, Reply, Role, Usage
-from shared.providers.errors import ProviderError
+from cupel_core.domain.conversation import Conversation, ErrorCode, Reply, Role, Usage
+from cupel_core.providers.errors import ProviderError
 from tests.simulation.faults import Fault
 from tests.simulation.scheduler import Invocation
 

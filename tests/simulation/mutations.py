@@ -34,7 +34,7 @@ TAME = Conditions(has_wild_clocks=False)
 
 @mutation(BARE)
 def acknowledge_before_recording(patches: Patches) -> None:
-    from shared.probing import committer
+    from cupel_core.probing import committer
 
     write = committer._write
 
@@ -48,9 +48,9 @@ def acknowledge_before_recording(patches: Patches) -> None:
 @mutation(BARE)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """The leaf is told, its message is deleted, and only then its parents are told."""
-    from shared import recording
-    from shared.probing import committer
-    from shared.store import barrier, executions
+    from cupel_core import recording
+    from cupel_core.probing import committer
+    from cupel_core.store import barrier, executions
 
     write, propagate = committer._write, barrier.propagate
 
@@ -73,10 +73,10 @@ def acknowledge_before_propagating(patches: Patches) -> None:
 
 @mutation()
 def count_instead_of_adding_to_a_set(patches: Patches) -> None:
-    from shared.domain.barrier import Inner
-    from shared.settings import settings
-    from shared.store import barrier
-    from shared.store.clients import dynamodb
+    from cupel_core.domain.barrier import Inner
+    from cupel_core.settings import settings
+    from cupel_core.store import barrier
+    from cupel_core.store.clients import dynamodb
 
     def mutated(tree: Any, node: Any, value: int) -> Inner:
         answer = dynamodb().update_item(
@@ -93,8 +93,8 @@ def count_instead_of_adding_to_a_set(patches: Patches) -> None:
 
 @mutation()
 def start_unnamed_executions(patches: Patches) -> None:
-    from shared.ids import new_id
-    from shared.store import executions
+    from cupel_core.ids import new_id
+    from cupel_core.store import executions
 
     start = executions._start
     patches.set(executions, "_start", lambda work: start(work._replace(name=new_id("execution"))))
@@ -102,7 +102,7 @@ def start_unnamed_executions(patches: Patches) -> None:
 
 @mutation()
 def do_not_check_the_epoch(patches: Patches) -> None:
-    from shared.probing.watch import Watch
+    from cupel_core.probing.watch import Watch
 
     async def mutated(self: Watch, ref: Any, epoch: int) -> Any:
         return await self.run(ref)
@@ -112,8 +112,8 @@ def do_not_check_the_epoch(patches: Patches) -> None:
 
 @mutation(BARE)
 def do_not_look_again_for_a_later_epoch(patches: Patches) -> None:
-    from shared.domain.runs import ACTIVE
-    from shared.probing.watch import Watch
+    from cupel_core.domain.runs import ACTIVE
+    from cupel_core.probing.watch import Watch
 
     async def mutated(self: Watch, ref: Any, epoch: int) -> Any:
         run = await self.run(ref)
@@ -124,7 +124,7 @@ def do_not_look_again_for_a_later_epoch(patches: Patches) -> None:
 
 @mutation()
 def do_not_ask_before_a_call(patches: Patches) -> None:
-    from shared.probing.worker import Worker
+    from cupel_core.probing.worker import Worker
 
     async def mutated(self: Worker, piece: Any) -> bool:
         return True
@@ -134,8 +134,8 @@ def do_not_ask_before_a_call(patches: Patches) -> None:
 
 @mutation(BARE)
 def save_the_cursor_before_sending(patches: Patches) -> None:
-    from shared.runs import dispatch
-    from shared.store import outbox
+    from cupel_core.runs import dispatch
+    from cupel_core.store import outbox
 
     send = dispatch._send
 
@@ -151,16 +151,16 @@ def save_the_cursor_before_sending(patches: Patches) -> None:
 
 @mutation(TAME)
 def ignore_the_claims_of_others(patches: Patches) -> None:
-    from shared.store.barrier import LeafItem
+    from cupel_core.store.barrier import LeafItem
 
     patches.set(LeafItem, "others", lambda *_: [])
 
 
 @mutation(WILD)
 def let_the_last_writer_win(patches: Patches) -> None:
-    from shared.settings import settings
-    from shared.store import outcomes
-    from shared.store.clients import dynamodb
+    from cupel_core.settings import settings
+    from cupel_core.store import outcomes
+    from cupel_core.store.clients import dynamodb
 
     def mutated(items: Sequence[Any], generation: int) -> None:
         puts: list[Any] = [{"Put": {"TableName": settings().table_name, "Item": item.serialize()}} for item in items]
@@ -171,10 +171,10 @@ def let_the_last_writer_win(patches: Patches) -> None:
 
 @mutation(BARE)
 def propagate_only_what_is_new(patches: Patches) -> None:
-    from shared.probing import committer
-    from shared.recording import record
-    from shared.store import barrier
-    from shared.store.barrier import Tree
+    from cupel_core.probing import committer
+    from cupel_core.recording import record
+    from cupel_core.store import barrier
+    from cupel_core.store.barrier import Tree
 
     def mutated(
         run: Any, epoch: int, found: Sequence[Any], known: Mapping[int, bool], released: Mapping[int, Sequence[str]]
@@ -182,7 +182,7 @@ def propagate_only_what_is_new(patches: Patches) -> None:
         if found:
             record(run, epoch, found, known, released)
             return
-        from shared.domain.barrier import Node
+        from cupel_core.domain.barrier import Node
 
         for number, claimants in released.items():
             barrier.record(Tree.of(run), Node(0, number), known, claimants)  # type: ignore[arg-type]
@@ -192,15 +192,15 @@ def propagate_only_what_is_new(patches: Patches) -> None:
 
 @mutation(TAME)
 def do_not_verify_doubtful_probes(patches: Patches) -> None:
-    from shared.probing import intake
-    from shared.store import outcomes
+    from cupel_core.probing import intake
+    from cupel_core.store import outcomes
 
     patches.set(intake, "outcomes", _with(outcomes, recorded=lambda *_: {}))
 
 
 @mutation(BARE)
 def hand_on_after_acknowledging(patches: Patches) -> None:
-    from shared.probing import committer
+    from cupel_core.probing import committer
 
     write, hand_on = committer._write, committer._hand_on
 
@@ -216,11 +216,11 @@ def hand_on_after_acknowledging(patches: Patches) -> None:
 
 @mutation()
 def tell_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
-    from shared import recording
-    from shared.domain.barrier import leaf_of
-    from shared.domain.transcripts import Transcript
-    from shared.store import barrier, outcomes
-    from shared.store.barrier import Tree
+    from cupel_core import recording
+    from cupel_core.domain.barrier import leaf_of
+    from cupel_core.domain.transcripts import Transcript
+    from cupel_core.store import barrier, outcomes
+    from cupel_core.store.barrier import Tree
 
     def mutated(run: Any, epoch: int, found: Sequence[Any]) -> dict[int, bool]:
         for each in found:
@@ -233,7 +233,7 @@ def tell_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
 
 @mutation(BARE)
 def pause_without_a_new_epoch(patches: Patches) -> None:
-    from shared.domain.runs import MOVES, Action
+    from cupel_core.domain.runs import MOVES, Action
 
     for action in (Action.PAUSE, Action.RESUME):
         patches.set_item(MOVES, action, replace(MOVES[action], new_epoch=False))
@@ -244,9 +244,9 @@ def move_a_run_without_looking(patches: Patches) -> None:
     """Writes a move on whatever status the run has come to."""
     from pynamodb.transactions import TransactWrite
 
-    from shared.store import runs
-    from shared.store.events import EventItem
-    from shared.store.run_items import RunItem
+    from cupel_core.store import runs
+    from cupel_core.store.events import EventItem
+    from cupel_core.store.run_items import RunItem
 
     class Mutated(TransactWrite):
         def save(self, model: Any, condition: Any = None, return_values: str | None = None) -> None:
@@ -259,7 +259,7 @@ def move_a_run_without_looking(patches: Patches) -> None:
 @mutation()
 def forget_whose_key_it_is(patches: Patches) -> None:
     """Takes an Idempotency-Key that somebody else holds."""
-    from shared.store.starts import StartItem
+    from cupel_core.store.starts import StartItem
 
     save = StartItem.save
     patches.set(StartItem, "save", lambda self, **_: save(self))
@@ -268,8 +268,8 @@ def forget_whose_key_it_is(patches: Patches) -> None:
 @mutation(TAME)
 def start_a_conversation_anew(patches: Patches) -> None:
     """Does not go on after the last turn that was complete."""
-    from shared.probing import memory
-    from shared.store import checkpoints
+    from cupel_core.probing import memory
+    from cupel_core.store import checkpoints
 
     patches.set(memory, "checkpoints", _with(checkpoints, get=lambda *_: None))
 
@@ -277,8 +277,8 @@ def start_a_conversation_anew(patches: Patches) -> None:
 @mutation()
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Takes errors out of a leaf again that the present generation has put there."""
-    from shared.runs import reopening
-    from shared.store import barrier
+    from cupel_core.runs import reopening
+    from cupel_core.store import barrier
 
     reopened = reopening._reopened
 
@@ -303,7 +303,7 @@ def _late() -> list[Any]:
 
 
 def _acknowledge(ended: Sequence[Any]) -> None:
-    from shared.store import queues
+    from cupel_core.store import queues
 
     queues.delete([work.delivery for work in ended if not work.is_to_come_again])
 

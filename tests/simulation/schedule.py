@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from shared.definitions import catalog
-from shared.definitions.catalog import Labels
-from shared.domain.conversation import Message, Role
-from shared.domain.dialogue import Criteria, FailureMode
-from shared.domain.evaluation import Evaluation
-from shared.domain.runs import TERMINAL, Priority, RunStatus
-from shared.domain.scenarios import Scenario
-from shared.errors import ClientError, Conflict
-from shared.runs import control
-from shared.runs.spec import RunSpec
-from shared.runs.start import start
-from shared.store import scenarios
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.dialogue import Criteria, FailureMode
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.runs import TERMINAL, Priority, RunStatus
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.errors import ClientError, Conflict
+from cupel_core.runs import control
+from cupel_core.runs.spec import RunSpec
+from cupel_core.runs.start import start
+from cupel_core.store import scenarios
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import ANY, Conditions, Fault
 from tests.simulation.laws import require

@@ -27,14 +27,14 @@ FANOUT = 3
 """Small, so that a run of ten probes has a tree of three levels."""
 
 _MODULES = (
-    "shared.runs.start",
-    "shared.runs.control",
-    "shared.runs.dispatch",
-    "shared.definitions.catalog",
-    "shared.probing.worker",
-    "shared.finishing.phases",
-    "shared.finishing.summarize",
-    "shared.sweeping.sweep",
+    "cupel_core.runs.start",
+    "cupel_core.runs.control",
+    "cupel_core.runs.dispatch",
+    "cupel_core.definitions.catalog",
+    "cupel_core.probing.worker",
+    "cupel_core.finishing.phases",
+    "cupel_core.finishing.summarize",
+    "cupel_core.sweeping.sweep",
 )
 _ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -152,9 +152,9 @@ def set_up() -> Iterator[None]:
 
 def forget() -> None:
     """What a process of the product remembers."""
-    from shared import accounts
-    from shared.settings import settings
-    from shared.store import scenarios, snapshots
+    from cupel_core import accounts
+    from cupel_core.settings import settings
+    from cupel_core.store import scenarios, snapshots
 
     settings.cache_clear()
     accounts.forget()
@@ -163,7 +163,7 @@ def forget() -> None:
 
 
 def product() -> list[ModuleType]:
-    return [module for name, module in list(sys.modules.items()) if name.startswith("shared.")]
+    return [module for name, module in list(sys.modules.items()) if name.startswith("cupel_core.")]
 
 
 def rebind(patches: Patches, before: object, after: object) -> None:
@@ -192,9 +192,9 @@ def _replace(patches: Patches) -> None:
     import time
     from concurrent.futures import ThreadPoolExecutor
 
-    from shared.clock import utc_now
-    from shared.providers import PROVIDERS
-    from shared.providers.complete import complete
+    from cupel_core.clock import utc_now
+    from cupel_core.providers import PROVIDERS
+    from cupel_core.providers.complete import complete
 
     clock = SimpleNamespace(
         time=stage.time,
@@ -224,7 +224,7 @@ def _replace(patches: Patches) -> None:
 
 def _bare(patches: Patches) -> None:
     """Lets a schedule do without the sweeper's last resort, which would hide that something was lost."""
-    from shared.sweeping import recovery
+    from cupel_core.sweeping import recovery
 
     tell, redispatch, revive = recovery._tell_full, recovery._redispatch_if_silent, recovery._revive_finish
 

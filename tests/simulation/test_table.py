@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.settings import Settings
-from shared.store import clients
+from cupel_core.settings import Settings
+from cupel_core.store import clients
 from tests.simulation.services import Refused
 from tests.simulation.table import Table
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared import accounts
-from shared.messages import RunRef
-from shared.store import executions, scenarios, snapshots
+from cupel_core import accounts
+from cupel_core.messages import RunRef
+from cupel_core.store import executions, scenarios, snapshots
 
 
 @pytest.fixture

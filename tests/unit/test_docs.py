@@ -10,10 +10,10 @@ import typer.main
 from typer.core import TyperGroup
 
 from cupel.cli import app as command
-from shared.domain.access import Role
-from shared.domain.conversation import ErrorCode
-from shared.domain.runs import MOVES
-from shared.settings import Settings
+from cupel_core.domain.access import Role
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.runs import MOVES
+from cupel_core.settings import Settings
 from tests.conftest import ROOT, template
 from tests.unit.api.client import Client
 

@@ -15,7 +15,14 @@ from cupel.stack.building import is_built, sources_digest
 from cupel.stack.children import child_environment, run
 from cupel.stack.place import Place, find_place, write_private
 
-SOURCES = ("template.yaml", "uv.lock", "shared/Makefile", "shared/a.py", "functions/api/app.py", "statemachines/x.json")
+SOURCES = (
+    "template.yaml",
+    "uv.lock",
+    "shared/Makefile",
+    "shared/cupel_core/a.py",
+    "functions/api/app.py",
+    "statemachines/x.json",
+)
 
 
 @pytest.fixture
@@ -45,7 +52,7 @@ def test_a_change_of_any_source_changes_the_digest(place: Place, name: str) -> N
 
 def test_a_renamed_source_changes_the_digest(place: Place) -> None:
     before = sources_digest(place)
-    (place.repository / "shared/a.py").rename(place.repository / "shared/b.py")
+    (place.repository / "shared/cupel_core/a.py").rename(place.repository / "shared/cupel_core/b.py")
     assert sources_digest(place) != before
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from shared.domain.barrier import Node
-from shared.domain.rescoring import Rescoring, RescoringConfig
-from shared.domain.runs import Action, Run, RunStatus
-from shared.messages import RunRef
-from shared.settings import Settings
-from shared.store import barrier, rescorings, runs
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.rescoring import Rescoring, RescoringConfig
+from cupel_core.domain.runs import Action, Run, RunStatus
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, rescorings, runs
+from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
 from tests.invoking import Context
 from tests.running import NOW, Given, ref_of

@@ -1,10 +1,10 @@
-"""The environment of a function, as shared/settings.py reads it."""
+"""The environment of a function, as shared/cupel_core/settings.py reads it."""
 
 import pytest
 from pydantic import ValidationError
 
-from shared.domain.runs import Priority
-from shared.settings import Lane, Settings, settings
+from cupel_core.domain.runs import Priority
+from cupel_core.settings import Lane, Settings, settings
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/000000000000/cupel"
 REQUIRED = {

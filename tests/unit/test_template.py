@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.runs import Priority
-from shared.providers import PROVIDERS
-from shared.settings import Lane, Settings
+from cupel_core.domain.runs import Priority
+from cupel_core.providers import PROVIDERS
+from cupel_core.settings import Lane, Settings
 from tests.conftest import ROOT, template
 
 FUNCTIONS = {path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")}

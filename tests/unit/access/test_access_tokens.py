@@ -2,11 +2,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.access import tokens
-from shared.domain.access import Caller, Role
-from shared.errors import Invalid, NotFound
-from shared.settings import Settings
-from shared.store import clients
+from cupel_core.access import tokens
+from cupel_core.domain.access import Caller, Role
+from cupel_core.errors import Invalid, NotFound
+from cupel_core.settings import Settings
+from cupel_core.store import clients
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 pytestmark = pytest.mark.usefixtures("cloud")

@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from authorize.app import handler
-from shared.access import oidc, tokens
-from shared.domain.access import Role
-from shared.settings import Settings, settings
+from cupel_core.access import oidc, tokens
+from cupel_core.domain.access import Role
+from cupel_core.settings import Settings, settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

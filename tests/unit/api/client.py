@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from api import app as api
 from authorize import app as authorizer
-from shared.access import tokens
-from shared.domain.access import Role
+from cupel_core.access import tokens
+from cupel_core.domain.access import Role
 from tests.invoking import Context
 
 

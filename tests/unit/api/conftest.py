@@ -1,7 +1,7 @@
 import pytest
 
-from shared.domain.access import Role
-from shared.settings import Settings
+from cupel_core.domain.access import Role
+from cupel_core.settings import Settings
 from tests.unit.api.client import Client
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared import loop
-from shared.providers import outside
-from shared.store import clients
+from cupel_core import loop
+from cupel_core.providers import outside
+from cupel_core.store import clients
 from tests.unit.api.client import Client
 
 SECRET = "Bearer s3cret"

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from shared.clock import utc_now
-from shared.domain.barrier import leaf_of
-from shared.domain.breaker import Call
-from shared.domain.conversation import ErrorCode
-from shared.domain.governor import Limits, Report
-from shared.domain.runs import Action, Priority, Progress
-from shared.domain.transcripts import ProbeError
-from shared.messages import RunRef
-from shared.settings import Settings
-from shared.store import barrier, governor, outcomes, runs
-from shared.store.barrier import Tree
+from cupel_core.clock import utc_now
+from cupel_core.domain.barrier import leaf_of
+from cupel_core.domain.breaker import Call
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.governor import Limits, Report
+from cupel_core.domain.runs import Action, Priority, Progress
+from cupel_core.domain.transcripts import ProbeError
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, governor, outcomes, runs
+from cupel_core.store.barrier import Tree
 from tests.running import NOW, Given, waiting
 from tests.unit.api.client import Answer, Client
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.generations import GenerationStatus
+from cupel_core.settings import Settings
+from cupel_core.store import clients
 from generate import app as generate
-from shared.domain.generations import GenerationStatus
-from shared.settings import Settings
-from shared.store import clients
 from tests.invoking import Context
 from tests.unit.api.client import Client
 

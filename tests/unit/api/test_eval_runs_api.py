@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from shared.domain.barrier import leaf_of
-from shared.domain.conversation import ErrorCode, Message, Role
-from shared.domain.dialogue import Dialogue
-from shared.domain.transcripts import ProbeError
-from shared.ids import thread_id
-from shared.messages import RunRef
-from shared.runs import across, reading
-from shared.store import barrier, checkpoints, executions, outcomes, runs
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import leaf_of
+from cupel_core.domain.conversation import ErrorCode, Message, Role
+from cupel_core.domain.dialogue import Dialogue
+from cupel_core.domain.transcripts import ProbeError
+from cupel_core.ids import thread_id
+from cupel_core.messages import RunRef
+from cupel_core.runs import across, reading
+from cupel_core.store import barrier, checkpoints, executions, outcomes, runs
+from cupel_core.store.barrier import Tree
 from tests.running import NOW, carry_out
 from tests.unit.api.client import Answer, Client
 

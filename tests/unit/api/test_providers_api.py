@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from shared import accounts
-from shared.providers import PROVIDERS
-from shared.store import clients, keys
+from cupel_core import accounts
+from cupel_core.providers import PROVIDERS
+from cupel_core.store import clients, keys
 from tests.unit.api.client import Client
 
 KEY = "sk-" + "secret" * 5

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from shared.domain.barrier import Node
-from shared.domain.runs import Priority
-from shared.providers import PROVIDERS
-from shared.settings import Settings
-from shared.store import barrier, governor, queues
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.runs import Priority
+from cupel_core.providers import PROVIDERS
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, governor, queues
 from tests.running import Given, ref_of, slice_of
 from tests.unit.api.client import Client
 

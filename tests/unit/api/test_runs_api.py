@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from shared.definitions import catalog
-from shared.definitions.catalog import Labels
-from shared.domain.barrier import leaf_of
-from shared.domain.conversation import ErrorCode, Message, Role, Usage
-from shared.domain.dialogue import Dialogue
-from shared.domain.runs import Action
-from shared.domain.scenarios import Scenario
-from shared.domain.scoring import Scoring
-from shared.domain.transcripts import ProbeError, Summary, Transcript
-from shared.messages import RunRef
-from shared.settings import Settings
-from shared.store import barrier, clients, outcomes, runs, scenarios, snapshots
-from shared.store.barrier import Tree
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.barrier import leaf_of
+from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
+from cupel_core.domain.dialogue import Dialogue
+from cupel_core.domain.runs import Action
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.scoring import Scoring
+from cupel_core.domain.transcripts import ProbeError, Summary, Transcript
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, clients, outcomes, runs, scenarios, snapshots
+from cupel_core.store.barrier import Tree
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.definitions import catalog
-from shared.definitions.catalog import Labels
-from shared.domain.conversation import Message, Role
-from shared.domain.scenarios import Scenario
-from shared.messages import DueSchedule
-from shared.scheduling.firing import fire
-from shared.store import scenarios
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.messages import DueSchedule
+from cupel_core.scheduling.firing import fire
+from cupel_core.store import scenarios
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from shared.domain.assertions import Assertion, AssertionResult
-from shared.domain.conversation import Message, Role
-from shared.domain.runs import Run
-from shared.domain.scenarios import Scenario
-from shared.domain.scoring import Scoring, conclude
-from shared.finishing.phases import settle
-from shared.messages import RunRef
-from shared.rescoring import phases
-from shared.rescoring.slices import score_slice
-from shared.store import executions, rescorings, scenarios, snapshots
+from cupel_core.domain.assertions import Assertion, AssertionResult
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.runs import Run
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.scoring import Scoring, conclude
+from cupel_core.finishing.phases import settle
+from cupel_core.messages import RunRef
+from cupel_core.rescoring import phases
+from cupel_core.rescoring.slices import score_slice
+from cupel_core.store import executions, rescorings, scenarios, snapshots
 from tests.answered import Answered
 from tests.judges import ScriptedJudge
 from tests.running import NOW

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from shared.settings import Settings
-from shared.store import clients
+from cupel_core.settings import Settings
+from cupel_core.store import clients
 from tests.unit.api.client import Client, call, event
 
 

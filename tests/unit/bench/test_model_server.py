@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, serving
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
-from shared.providers import http
-from shared.providers.account import Account
-from shared.providers.complete import complete, complete_with_retry
-from shared.providers.errors import ProviderError
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.providers import http
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import complete, complete_with_retry
+from cupel_core.providers.errors import ProviderError
 
 PATHS = {"openai": "v1", "custom": "v1", "anthropic": "v1", "google": "v1beta"}
 

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.casting import connectors, headers
-from shared.definitions import catalog
-from shared.definitions.catalog import Labels
-from shared.domain.connectors import ConnectorType
-from shared.domain.conversation import Message, Role
-from shared.domain.scenarios import Scenario
-from shared.settings import Settings
-from shared.store import scenarios
+from cupel_core.casting import connectors, headers
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.connectors import ConnectorType
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.settings import Settings
+from cupel_core.store import scenarios
 
 HTTP_CONFIG = {"request": "{question: message}", "reply": "answer"}
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from shared.casting import connectors
-from shared.domain.connectors import Connector, ConnectorType
-from shared.errors import Invalid, NotFound
+from cupel_core.casting import connectors
+from cupel_core.domain.connectors import Connector, ConnectorType
+from cupel_core.errors import Invalid, NotFound
 from tests.unit.casting.conftest import HTTP_CONFIG, NOW, connect
 
 LATER = NOW + timedelta(minutes=1)

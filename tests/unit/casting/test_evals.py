@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from shared.casting import connectors, evals
-from shared.casting.evals import EvalSpec
-from shared.definitions import catalog, forks
-from shared.definitions.catalog import Labels
-from shared.domain.evals import Eval
-from shared.domain.evaluation import Evaluation
-from shared.domain.scenarios import PAGE_SIZE
-from shared.errors import Conflict, Invalid, NotFound
-from shared.store import blobs, scenarios
+from cupel_core.casting import connectors, evals
+from cupel_core.casting.evals import EvalSpec
+from cupel_core.definitions import catalog, forks
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.evals import Eval
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.scenarios import PAGE_SIZE
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.store import blobs, scenarios
 from tests.unit.casting.conftest import NOW, connect, define, scenario_ids
 
 LATER = NOW + timedelta(minutes=1)

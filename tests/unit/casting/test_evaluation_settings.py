@@ -2,11 +2,11 @@
 
 import pytest
 
-from shared.casting import settings
-from shared.casting.settings import Evaluator
-from shared.domain.evaluation import Evaluation
-from shared.errors import Invalid, NotFound
-from shared.store import counters
+from cupel_core.casting import settings
+from cupel_core.casting.settings import Evaluator
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.errors import Invalid, NotFound
+from cupel_core.store import counters
 
 URL = "https://evaluator.test/score"
 

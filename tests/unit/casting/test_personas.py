@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from shared.casting import headers as secret_headers
-from shared.casting import personas
-from shared.errors import Conflict, NotFound
-from shared.store import clients, resources, secrets
-from shared.store.resources import Kind
+from cupel_core.casting import headers as secret_headers
+from cupel_core.casting import personas
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.store import clients, resources, secrets
+from cupel_core.store.resources import Kind
 from tests.unit.casting.conftest import NOW
 
 LATER = NOW + timedelta(minutes=1)

@@ -5,9 +5,9 @@ import json
 import boto3
 import pytest
 
-from shared.access import tokens
-from shared.domain.access import Caller, Role
-from shared.settings import Settings
+from cupel_core.access import tokens
+from cupel_core.domain.access import Caller, Role
+from cupel_core.settings import Settings
 from tests.unit.cupel.fake_api import Cupel
 
 STACK = {

@@ -10,14 +10,14 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from shared.domain.barrier import Node
-from shared.domain.conversation import ErrorCode
-from shared.domain.governor import Limits, Report
-from shared.domain.runs import Action, Priority, Progress, Run
-from shared.domain.transcripts import ProbeError
-from shared.settings import Settings
-from shared.store import barrier, governor, outcomes, queues, runs
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.governor import Limits, Report
+from cupel_core.domain.runs import Action, Priority, Progress, Run
+from cupel_core.domain.transcripts import ProbeError
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, governor, outcomes, queues, runs
+from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
 from tests.running import NOW, Given, ref_of, slice_of
 from tests.unit.api.client import Client as ApiClient

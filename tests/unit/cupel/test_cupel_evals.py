@@ -8,9 +8,9 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from shared.finishing import phases
-from shared.settings import Settings
-from shared.store import active, executions, runs
+from cupel_core.finishing import phases
+from cupel_core.settings import Settings
+from cupel_core.store import active, executions, runs
 from tests.running import NOW, carry_out, ref_of
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel

@@ -11,7 +11,7 @@ from cupel.cli import app
 from cupel.client import Client
 from cupel.folders import MAX_FILE_BYTES, FolderFiles
 from cupel.session import Session
-from shared.settings import Settings
+from cupel_core.settings import Settings
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.test_against_the_api import through
 

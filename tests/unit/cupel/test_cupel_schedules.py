@@ -9,9 +9,9 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from shared.messages import DueSchedule
-from shared.scheduling.firing import fire
-from shared.settings import Settings
+from cupel_core.messages import DueSchedule
+from cupel_core.scheduling.firing import fire
+from cupel_core.settings import Settings
 from tests.evaluating import define
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel

@@ -12,14 +12,14 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from shared.domain.conversation import Message, Role
-from shared.domain.runs import Run
-from shared.domain.scenarios import Scenario
-from shared.messages import RunRef
-from shared.rescoring import phases
-from shared.rescoring.slices import score_slice
-from shared.settings import Settings
-from shared.store import executions, scenarios, snapshots
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.runs import Run
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.messages import RunRef
+from cupel_core.rescoring import phases
+from cupel_core.rescoring.slices import score_slice
+from cupel_core.settings import Settings
+from cupel_core.store import executions, scenarios, snapshots
 from tests.answered import Answered
 from tests.judges import ScriptedJudge
 from tests.running import NOW

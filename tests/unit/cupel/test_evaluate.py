@@ -18,10 +18,10 @@ from cupel.errors import WrongUse
 from cupel.evaluating import Options, ProbeResult
 from cupel.evaluating.holding import MOST_WAITS, Holding
 from cupel.evaluating.order import order
-from shared.domain.conversation import ErrorCode, Thread
-from shared.domain.runs import ProbeStatus
-from shared.domain.sampling import sample
-from shared.providers import http
+from cupel_core.domain.conversation import ErrorCode, Thread
+from cupel_core.domain.runs import ProbeStatus
+from cupel_core.domain.sampling import sample
+from cupel_core.providers import http
 from tests.conftest import ROOT
 from tests.unit.providers.agents import Asked, json, serving
 
@@ -334,7 +334,7 @@ def test_nothing_of_a_cloud_is_loaded_for_it() -> None:
         "import sys, cupel\n"
         "assert 'pydantic' not in sys.modules and 'httpx' not in sys.modules, 'importing cupel is to be light'\n"
         f"cupel.evaluate({str(APPOINTMENT)!r}, 'sim/steady', judge_model='sim/steady')\n"
-        "clouds = ('boto3', 'botocore', 'pynamodb', 'aws_lambda_powertools', 'shared.store')\n"
+        "clouds = ('boto3', 'botocore', 'pynamodb', 'aws_lambda_powertools', 'cupel_core.store')\n"
         "print([name for name in clouds if name in sys.modules])\n"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.store import scenarios
+from cupel_core.store import scenarios
 
 
 @pytest.fixture(autouse=True)

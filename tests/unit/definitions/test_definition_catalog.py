@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.definitions import catalog, resolve
-from shared.definitions.catalog import Definition, Labels
-from shared.errors import Conflict, Invalid, NotFound
-from shared.paging import encode_cursor
-from shared.store import definitions
+from cupel_core.definitions import catalog, resolve
+from cupel_core.definitions.catalog import Definition, Labels
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.paging import encode_cursor
+from cupel_core.store import definitions
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

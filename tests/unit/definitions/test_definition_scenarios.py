@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.definitions import catalog, scenarios
-from shared.definitions.catalog import Labels
-from shared.definitions.items import ScenarioItem
-from shared.domain.imports import Format
-from shared.errors import Invalid, NotFound
+from cupel_core.definitions import catalog, scenarios
+from cupel_core.definitions.catalog import Labels
+from cupel_core.definitions.items import ScenarioItem
+from cupel_core.domain.imports import Format
+from cupel_core.errors import Invalid, NotFound
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

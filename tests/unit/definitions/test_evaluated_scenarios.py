@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from shared.definitions import catalog, forks, scenarios
-from shared.definitions.catalog import Labels
-from shared.definitions.items import ScenarioItem
-from shared.domain.assertions import Assertion
-from shared.domain.dialogue import Criteria, FailureMode
-from shared.domain.imports import Format
-from shared.domain.scenarios import Scenario
-from shared.errors import Invalid
-from shared.store import resources
-from shared.store.resources import Kind, Resource
+from cupel_core.definitions import catalog, forks, scenarios
+from cupel_core.definitions.catalog import Labels
+from cupel_core.definitions.items import ScenarioItem
+from cupel_core.domain.assertions import Assertion
+from cupel_core.domain.dialogue import Criteria, FailureMode
+from cupel_core.domain.imports import Format
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.errors import Invalid
+from cupel_core.store import resources
+from cupel_core.store.resources import Kind, Resource
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.definitions import catalog, forks, resolve
-from shared.definitions.catalog import Definition, Labels
-from shared.domain.conversation import Message, Role
-from shared.domain.definitions import Version
-from shared.domain.scenarios import Scenario
-from shared.errors import Invalid, NotFound
-from shared.store import definitions, scenarios
+from cupel_core.definitions import catalog, forks, resolve
+from cupel_core.definitions.catalog import Definition, Labels
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.definitions import Version
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.errors import Invalid, NotFound
+from cupel_core.store import definitions, scenarios
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

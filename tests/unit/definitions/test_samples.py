@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from shared.definitions.contents import check
-from shared.definitions.items import ScenarioItem
-from shared.domain.conversation import Message, Role
-from shared.domain.decisions import read_decision
-from shared.domain.definitions import warnings_of
-from shared.domain.matrix import Matrix
+from cupel_core.definitions.contents import check
+from cupel_core.definitions.items import ScenarioItem
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.decisions import read_decision
+from cupel_core.domain.definitions import warnings_of
+from cupel_core.domain.matrix import Matrix
 from tests.conftest import ROOT
 
 SAMPLES = sorted((ROOT / "samples").glob("*.yaml"))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from shared.domain.conversation import Message, Role
-from shared.domain.scenarios import MAX_SCENARIOS, Manifest, Scenario
-from shared.errors import Conflict, Invalid, NotFound
-from shared.settings import Settings
-from shared.store import blobs, scenarios
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.scenarios import MAX_SCENARIOS, Manifest, Scenario
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.settings import Settings
+from cupel_core.store import blobs, scenarios
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

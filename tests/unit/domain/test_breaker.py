@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.domain.breaker import LONGEST_SECONDS, SHORTEST_SECONDS, Breaker, Call
-from shared.domain.conversation import ErrorCode
+from cupel_core.domain.breaker import LONGEST_SECONDS, SHORTEST_SECONDS, Breaker, Call
+from cupel_core.domain.conversation import ErrorCode
 
 MODEL = "openai/m"
 

@@ -1,5 +1,5 @@
-from shared.domain.conversation import Message, Role
-from shared.domain.decisions import excerpt, read_decision
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.decisions import excerpt, read_decision
 
 RATING = r"(?im)^rating:\s*([1-5])"
 

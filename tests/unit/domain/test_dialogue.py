@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.conversation import Message, Role, Usage
-from shared.domain.dialogue import (
+from cupel_core.domain.conversation import Message, Role, Usage
+from cupel_core.domain.dialogue import (
     Criteria,
     Dialogue,
     FailureMode,

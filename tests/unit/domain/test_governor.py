@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.breaker import Call
-from shared.domain.conversation import ErrorCode
-from shared.domain.governor import (
+from cupel_core.domain.breaker import Call
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.governor import (
     LOWER_EVERY_SECONDS,
     RAISE_EVERY_SECONDS,
     SEAT_SECONDS,
@@ -19,7 +19,7 @@ from shared.domain.governor import (
     renewed,
     shares,
 )
-from shared.domain.runs import Priority
+from cupel_core.domain.runs import Priority
 
 FIFTY = Limits(50)
 HIGH, NORMAL, LOW = Priority.HIGH, Priority.NORMAL, Priority.LOW

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.statistics import (
+from cupel_core.domain.statistics import (
     Cluster,
     Decision,
     Proportion,

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.store import scenarios, snapshots
+from cupel_core.store import scenarios, snapshots
 
 
 @pytest.fixture(autouse=True)

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from shared.domain.assertions import Assertion, AssertionResult
-from shared.domain.barrier import FANOUT
-from shared.domain.conversation import ErrorCode, Message, Role
-from shared.domain.definitions import Content
-from shared.domain.leaf_ranges import LeafRange
-from shared.domain.runs import Action, Run
-from shared.domain.scenarios import Scenario
-from shared.domain.scoring import CRITERIA, conclude
-from shared.domain.transcripts import Transcript
-from shared.errors import RetryableError
-from shared.finishing import phases
-from shared.finishing.compare import compare
-from shared.providers.errors import ProviderError
-from shared.settings import Settings
-from shared.store import amendments, outcomes, runs
+from cupel_core.domain.assertions import Assertion, AssertionResult
+from cupel_core.domain.barrier import FANOUT
+from cupel_core.domain.conversation import ErrorCode, Message, Role
+from cupel_core.domain.definitions import Content
+from cupel_core.domain.leaf_ranges import LeafRange
+from cupel_core.domain.runs import Action, Run
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.scoring import CRITERIA, conclude
+from cupel_core.domain.transcripts import Transcript
+from cupel_core.errors import RetryableError
+from cupel_core.finishing import phases
+from cupel_core.finishing.compare import compare
+from cupel_core.providers.errors import ProviderError
+from cupel_core.settings import Settings
+from cupel_core.store import amendments, outcomes, runs
 from tests.answered import Answered, transcript_of
 from tests.judges import ScriptedJudge
 from tests.running import NOW, ref_of

@@ -1,15 +1,15 @@
 import pytest
 
-from shared.domain.barrier import Node
-from shared.domain.conversation import ErrorCode
-from shared.domain.leaf_ranges import LeafRange
-from shared.domain.runs import Action, Progress, Run, RunStatus
-from shared.domain.transcripts import ProbeError
-from shared.errors import Conflict
-from shared.finishing import phases
-from shared.settings import Settings
-from shared.store import barrier, events, outcomes, runs
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.leaf_ranges import LeafRange
+from cupel_core.domain.runs import Action, Progress, Run, RunStatus
+from cupel_core.domain.transcripts import ProbeError
+from cupel_core.errors import Conflict
+from cupel_core.finishing import phases
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, events, outcomes, runs
+from cupel_core.store.barrier import Tree
 from tests.running import NOW, Given, ref_of
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from shared.definitions import catalog
-from shared.definitions.catalog import Labels
-from shared.domain.generations import GenerationStatus, Mode
-from shared.domain.matrix import Options
-from shared.errors import Invalid
-from shared.generating import generations
-from shared.generating.generations import GenerationSpec, begin
-from shared.store import scenarios
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.generations import GenerationStatus, Mode
+from cupel_core.domain.matrix import Options
+from cupel_core.errors import Invalid
+from cupel_core.generating import generations
+from cupel_core.generating.generations import GenerationSpec, begin
+from cupel_core.store import scenarios
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

@@ -8,22 +8,22 @@ from random import Random
 
 import pytest
 
-from shared.definitions import catalog
-from shared.definitions.catalog import Labels
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
-from shared.domain.definitions import Content, Dimension, Level
-from shared.domain.generations import Generation, GenerationStatus, Mode
-from shared.domain.matrix import Matrix
-from shared.domain.scenarios import Scenario
-from shared.errors import Conflict, NotFound
-from shared.generating import writing
-from shared.generating.generations import GenerationSpec, begin, order_of
-from shared.generating.writing import Step, Writer
-from shared.messages import GenerationOrder
-from shared.providers.account import Account
-from shared.providers.errors import PleaseWait, ProviderError
-from shared.settings import Settings
-from shared.store import blobs, clients, generations, scenarios
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.domain.definitions import Content, Dimension, Level
+from cupel_core.domain.generations import Generation, GenerationStatus, Mode
+from cupel_core.domain.matrix import Matrix
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.generating import writing
+from cupel_core.generating.generations import GenerationSpec, begin, order_of
+from cupel_core.generating.writing import Step, Writer
+from cupel_core.messages import GenerationOrder
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import PleaseWait, ProviderError
+from cupel_core.settings import Settings
+from cupel_core.store import blobs, clients, generations, scenarios
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 LONG = 300.0

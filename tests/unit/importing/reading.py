@@ -4,10 +4,10 @@ from typing import Any
 
 import yaml
 
-from shared.domain.scenarios import Scenario
-from shared.importing.drafts import Note, Suite
-from shared.importing.files import GivenFiles
-from shared.importing.promptfoo import read
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.importing.drafts import Note, Suite
+from cupel_core.importing.files import GivenFiles
+from cupel_core.importing.promptfoo import read
 
 
 def suite(config: Any, **files: str) -> Suite:

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.importing.datasets import Format, Scorer, read
-from shared.importing.documents import Unreadable
-from shared.importing.promptfoo.yaml_texts import from_yaml
+from cupel_core.importing.datasets import Format, Scorer, read
+from cupel_core.importing.documents import Unreadable
+from cupel_core.importing.promptfoo.yaml_texts import from_yaml
 from tests.interop.suites import SUITE
 from tests.unit.importing.reading import suite
 

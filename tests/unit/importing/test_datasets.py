@@ -3,10 +3,10 @@ import re
 
 import pytest
 
-from shared.domain.conversation import Role
-from shared.domain.scenarios import Scenario
-from shared.importing.datasets import Format, Scorer, read
-from shared.importing.documents import Unreadable
+from cupel_core.domain.conversation import Role
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.importing.datasets import Format, Scorer, read
+from cupel_core.importing.documents import Unreadable
 
 
 def sample(kind: Format, scorer: Scorer | None = None, **fields: object) -> Scenario:

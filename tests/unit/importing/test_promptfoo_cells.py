@@ -1,7 +1,7 @@
 import pytest
 
-from shared.importing.documents import Unreadable
-from shared.importing.promptfoo.cells import assertion_of, rows, test_of
+from cupel_core.importing.documents import Unreadable
+from cupel_core.importing.promptfoo.cells import assertion_of, rows, test_of
 
 test_of.__test__ = False  # type: ignore[attr-defined]
 

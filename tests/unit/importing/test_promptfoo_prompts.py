@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from shared.domain.conversation import Role
+from cupel_core.domain.conversation import Role
 from tests.unit.importing.reading import left, said, scenarios, suite
 
 ONE_TEST = {"tests": [{"vars": {"x": "blue"}}]}

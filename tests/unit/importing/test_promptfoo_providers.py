@@ -1,6 +1,6 @@
 import pytest
 
-from shared.importing.promptfoo.providers import model_of
+from cupel_core.importing.promptfoo.providers import model_of
 from tests.unit.importing.reading import suite
 
 

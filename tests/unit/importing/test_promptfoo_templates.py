@@ -1,6 +1,6 @@
 import pytest
 
-from shared.importing.promptfoo.templates import Unrenderable, closed, render
+from cupel_core.importing.promptfoo.templates import Unrenderable, closed, render
 
 
 @pytest.mark.parametrize(

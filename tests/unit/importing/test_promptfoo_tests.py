@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from shared.importing.documents import Unreadable
+from cupel_core.importing.documents import Unreadable
 from tests.unit.importing.reading import asserted, left, said, scenarios, suite
 
 PROMPT = {"prompts": ["{{x}}{{y}}"]}

@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 
-from shared.domain.conversation import Message, Reply, Role
-from shared.domain.dialogue import Criteria
-from shared.errors import Invalid
-from shared.judging.asking import Grader
-from shared.judging.criteria import evaluate_criteria
-from shared.judging.seats import Seats
-from shared.providers.account import Account
-from shared.scoring.embedded import vectors
+from cupel_core.domain.conversation import Message, Reply, Role
+from cupel_core.domain.dialogue import Criteria
+from cupel_core.errors import Invalid
+from cupel_core.judging.asking import Grader
+from cupel_core.judging.criteria import evaluate_criteria
+from cupel_core.judging.seats import Seats
+from cupel_core.providers.account import Account
+from cupel_core.scoring.embedded import vectors
 
 SAID = (Message(Role.USER, "?"), Message(Role.ASSISTANT, "!"))
 VERDICT = '{"successMet": true, "failureMet": false, "confidence": 1, "reasoning": "so"}'

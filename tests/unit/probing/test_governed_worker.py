@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from shared import accounts
-from shared.domain.governor import Limits, Report
-from shared.domain.runs import Priority, Progress, Run
-from shared.messages import ProbeSlice
-from shared.probing.worker import Worker
-from shared.settings import Settings
-from shared.store import barrier, clients, governor
-from shared.store.barrier import Tree
-from shared.store.queues import Delivery
+from cupel_core import accounts
+from cupel_core.domain.governor import Limits, Report
+from cupel_core.domain.runs import Priority, Progress, Run
+from cupel_core.messages import ProbeSlice
+from cupel_core.probing.worker import Worker
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, clients, governor
+from cupel_core.store.barrier import Tree
+from cupel_core.store.queues import Delivery
 from tests.running import Given, delivered, slice_of
 
 LEAF = list(range(20))

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
-from shared.domain.conversation import Conversation, ErrorCode, Message, RateLimits, Reply, Role, Usage
-from shared.domain.governor import Limits
-from shared.domain.runs import Priority
-from shared.probing.governing import (
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, RateLimits, Reply, Role, Usage
+from cupel_core.domain.governor import Limits
+from cupel_core.domain.runs import Priority
+from cupel_core.probing.governing import (
     PATIENCE_SECONDS,
     RENEW_SECONDS,
     SOON_SECONDS,
@@ -20,10 +20,10 @@ from shared.probing.governing import (
     Place,
     Share,
 )
-from shared.providers.account import Account
-from shared.providers.errors import ProviderError
-from shared.settings import Settings
-from shared.store import clients, governor
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ProviderError
+from cupel_core.settings import Settings
+from cupel_core.store import clients, governor
 
 ACCOUNT = Account("openai", "", "sk-test")
 HELLO = Conversation((Message(Role.USER, "Hello"),))

@@ -4,13 +4,13 @@ import json
 import time
 from dataclasses import replace
 
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.runs import Priority, Run
+from cupel_core.probing.worker import Worker
+from cupel_core.runs import dispatch
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, clients, queues, runs
 from probe import app as probe
-from shared.domain.barrier import Node
-from shared.domain.runs import Priority, Run
-from shared.probing.worker import Worker
-from shared.runs import dispatch
-from shared.settings import Settings
-from shared.store import barrier, clients, queues, runs
 from tests.conftest import ROOT
 from tests.invoking import Context
 from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting

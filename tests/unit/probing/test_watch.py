@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-from shared.domain.plan import Plan
-from shared.domain.runs import Run, RunStatus
-from shared.messages import RunRef
-from shared.probing.watch import Watch
+from cupel_core.domain.plan import Plan
+from cupel_core.domain.runs import Run, RunStatus
+from cupel_core.messages import RunRef
+from cupel_core.probing.watch import Watch
 from tests.running import NOW
 
 REF = RunRef("ws_a", "run_1")

@@ -4,16 +4,16 @@ import time
 
 import pytest
 
-from shared.domain.barrier import Node
-from shared.domain.claims import Claim
-from shared.domain.conversation import ErrorCode, Message, Role, Usage
-from shared.domain.dialogue import Dialogue
-from shared.domain.runs import Action, Progress, RunStatus
-from shared.domain.transcripts import ProbeError, Transcript
-from shared.probing.worker import Worker
-from shared.settings import Settings
-from shared.store import barrier, checkpoints, clients, outcomes, queues, runs
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.claims import Claim
+from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
+from cupel_core.domain.dialogue import Dialogue
+from cupel_core.domain.runs import Action, Progress, RunStatus
+from cupel_core.domain.transcripts import ProbeError, Transcript
+from cupel_core.probing.worker import Worker
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, checkpoints, clients, outcomes, queues, runs
+from cupel_core.store.barrier import Tree
 from tests.running import NOW, RATING, Given, delivered, ref_of, slice_of, waiting
 
 PLENTY = 600.0

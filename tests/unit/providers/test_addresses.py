@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import ip_addresses
 
-from shared.providers.addresses import header_complaints, hide, is_inside, url_complaint
+from cupel_core.providers.addresses import header_complaints, hide, is_inside, url_complaint
 
 INSIDE = {
     "loopback": "127.0.0.1 127.255.255.254 ::1",

@@ -19,10 +19,10 @@ from botocore.exceptions import (
 )
 from botocore.stub import Stubber
 
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
-from shared.providers import bedrock
-from shared.providers.account import Account
-from shared.providers.errors import ProviderError
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
+from cupel_core.providers import bedrock
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ProviderError
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 ACCOUNT = Account("bedrock", "")

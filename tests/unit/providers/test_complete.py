@@ -6,12 +6,12 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
-from shared.errors import Invalid
-from shared.providers import http
-from shared.providers.account import Account
-from shared.providers.complete import MAX_MESSAGE, complete
-from shared.providers.errors import ProviderError
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
+from cupel_core.errors import Invalid
+from cupel_core.providers import http
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import MAX_MESSAGE, complete
+from cupel_core.providers.errors import ProviderError
 
 KEY = "sk-very-secret"
 ACCOUNT = Account("openai", "https://api.openai.com/v1", KEY)

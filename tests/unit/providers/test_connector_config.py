@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from shared.domain.connectors import ConnectorType
-from shared.providers.connectors.config import HttpConfig, LangGraphConfig, OpenAIConfig, complaints
-from shared.providers.connectors.expressions import found
+from cupel_core.domain.connectors import ConnectorType
+from cupel_core.providers.connectors.config import HttpConfig, LangGraphConfig, OpenAIConfig, complaints
+from cupel_core.providers.connectors.expressions import found
 from tests.conftest import ROOT
 
 HTTP = {"request": "{q: message}", "reply": "answer"}

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from shared.domain.connectors import Connector, ConnectorType
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
-from shared.providers import outside
-from shared.providers.account import Account
-from shared.providers.complete import complete
-from shared.providers.connectors.testing import Tried, try_out
-from shared.providers.errors import ProviderError
+from cupel_core.domain.connectors import Connector, ConnectorType
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
+from cupel_core.providers import outside
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import complete
+from cupel_core.providers.connectors.testing import Tried, try_out
+from cupel_core.providers.errors import ProviderError
 from tests.unit.providers.agents import Asked, json, serving
 
 TALK = (

@@ -8,12 +8,12 @@ from uuid import UUID, uuid5
 import pytest
 from aiohttp import web
 
-from shared.domain.connectors import Connector, ConnectorType
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
-from shared.providers import outside
-from shared.providers.account import Account
-from shared.providers.complete import complete
-from shared.providers.errors import ProviderError
+from cupel_core.domain.connectors import Connector, ConnectorType
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
+from cupel_core.providers import outside
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import complete
+from cupel_core.providers.errors import ProviderError
 from tests.unit.providers.agents import Agent, Answering, Asked, json, serving
 
 THREAD = Thread("0b8f6f2e-7d2c-4a5b-9a54-1f7c1a3f9d10")

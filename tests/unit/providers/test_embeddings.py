@@ -8,13 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
-from shared.clock import utc_now
-from shared.domain.conversation import ErrorCode, Usage
-from shared.providers import PROVIDERS, embeddings
-from shared.providers.account import Account
-from shared.providers.embeddings import Embedded, embed
-from shared.providers.errors import ProviderError
-from shared.providers.http import new_client
+from cupel_core.clock import utc_now
+from cupel_core.domain.conversation import ErrorCode, Usage
+from cupel_core.providers import PROVIDERS, embeddings
+from cupel_core.providers.account import Account
+from cupel_core.providers.embeddings import Embedded, embed
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.http import new_client
 
 TEXTS = ("one", "two")
 OPENAI = {

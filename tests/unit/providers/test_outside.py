@@ -9,10 +9,10 @@ import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from shared.domain.conversation import ErrorCode
-from shared.providers import outside
-from shared.providers.addresses import is_inside
-from shared.providers.errors import ProviderError
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.providers import outside
+from cupel_core.providers.addresses import is_inside
+from cupel_core.providers.errors import ProviderError
 from tests.unit.providers.agents import Answering, Asked, json, serving, serving_bytes
 
 SECRET = "Bearer very-secret"

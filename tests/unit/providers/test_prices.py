@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from shared.domain.conversation import Usage
-from shared.providers import PROVIDERS, prices, provider_of
+from cupel_core.domain.conversation import Usage
+from cupel_core.providers import PROVIDERS, prices, provider_of
 
 SOME = Usage(1_000_000, 1_000_000)
 
@@ -54,5 +54,5 @@ def test_the_list_has_a_release() -> None:
 
 
 def test_the_list_is_imported_only_when_a_price_is_asked_for() -> None:
-    program = "import sys, shared.providers.prices; sys.exit('genai_prices' in sys.modules)"
+    program = "import sys, cupel_core.providers.prices; sys.exit('genai_prices' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -7,9 +7,9 @@ import httpx
 import orjson
 import pytest
 
-from shared.domain.conversation import ErrorCode
-from shared.providers.errors import ProviderError, error_of_response
-from shared.providers.failures import error_of_exception
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.providers.errors import ProviderError, error_of_response
+from cupel_core.providers.failures import error_of_exception
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 

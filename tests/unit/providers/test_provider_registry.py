@@ -1,7 +1,7 @@
 import pytest
 
-from shared.errors import Invalid
-from shared.providers import PROVIDERS, name_of, provider_of
+from cupel_core.errors import Invalid
+from cupel_core.providers import PROVIDERS, name_of, provider_of
 
 
 def test_the_providers_are_these_in_this_order() -> None:

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from shared.domain.conversation import Conversation, Message, RateLimits, Role
-from shared.providers import http, openai
-from shared.providers.account import Account
-from shared.providers.rate_limits import read_limits
+from cupel_core.domain.conversation import Conversation, Message, RateLimits, Role
+from cupel_core.providers import http, openai
+from cupel_core.providers.account import Account
+from cupel_core.providers.rate_limits import read_limits
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.providers.retry_after import duration_seconds, retry_after_seconds
+from cupel_core.providers.retry_after import duration_seconds, retry_after_seconds
 
 NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
 

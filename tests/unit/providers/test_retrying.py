@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from shared.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
-from shared.providers.account import Account
-from shared.providers.complete import complete_with_retry
-from shared.providers.errors import PleaseWait, ProviderError
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import complete_with_retry
+from cupel_core.providers.errors import PleaseWait, ProviderError
 
 HELLO = Conversation((Message(Role.USER, "Hello"),))
 ACCOUNT = Account("openai", "https://api.openai.com/v1", "sk-test")

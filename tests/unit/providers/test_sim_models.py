@@ -2,12 +2,12 @@ import json
 
 import pytest
 
-from shared.domain.conversation import Case, Conversation, ErrorCode, Message, Role
-from shared.domain.simulation import fails
-from shared.providers.account import Account
-from shared.providers.complete import complete
-from shared.providers.errors import ProviderError
-from shared.providers.sim import MODEL_VERSION
+from cupel_core.domain.conversation import Case, Conversation, ErrorCode, Message, Role
+from cupel_core.domain.simulation import fails
+from cupel_core.providers.account import Account
+from cupel_core.providers.complete import complete
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.sim import MODEL_VERSION
 
 ACCOUNT = Account("sim", "")
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from shared.domain.conversation import ErrorCode, Reply, Usage
-from shared.providers import anthropic, bedrock, google, openai
-from shared.providers.errors import ProviderError
+from cupel_core.domain.conversation import ErrorCode, Reply, Usage
+from cupel_core.providers import anthropic, bedrock, google, openai
+from cupel_core.providers.errors import ProviderError
 
 
 def chat(message: dict[str, Any], finish_reason: str = "stop") -> dict[str, Any]:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.domain.conversation import Conversation, ErrorCode, Message, Role
-from shared.providers import PROVIDERS, anthropic, bedrock, google, openai
-from shared.providers.account import Account
-from shared.providers.errors import ProviderError
-from shared.providers.wire import WireRequest
+from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Role
+from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.wire import WireRequest
 
 TALK = Conversation(
     (

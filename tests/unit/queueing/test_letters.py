@@ -1,13 +1,13 @@
 """Dead letters as their workspace sees them, and what becomes of them when they are redriven."""
 
-from shared.domain.barrier import Node
-from shared.domain.runs import Action, Priority, Run
-from shared.messages import ProbeSlice
-from shared.queueing import letters
-from shared.queueing.letters import Redriven
-from shared.settings import Settings
-from shared.store import barrier, clients, queues, runs
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.runs import Action, Priority, Run
+from cupel_core.messages import ProbeSlice
+from cupel_core.queueing import letters
+from cupel_core.queueing.letters import Redriven
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, clients, queues, runs
+from cupel_core.store.barrier import Tree
 from tests.running import NOW, Given, ref_of, slice_of, waiting
 
 

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.rescoring import Rescoring, RescoringConfig, RescoringStatus
-from shared.domain.runs import Run
-from shared.messages import RunRef
-from shared.rescoring.reviving import revive
-from shared.settings import Settings
-from shared.store import executions, rescorings, runs
-from shared.store.executions import Revival
+from cupel_core.domain.rescoring import Rescoring, RescoringConfig, RescoringStatus
+from cupel_core.domain.runs import Run
+from cupel_core.messages import RunRef
+from cupel_core.rescoring.reviving import revive
+from cupel_core.settings import Settings
+from cupel_core.store import executions, rescorings, runs
+from cupel_core.store.executions import Revival
 from tests.answered import Answered
 from tests.running import NOW, ref_of
 

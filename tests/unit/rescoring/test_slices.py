@@ -8,22 +8,22 @@ from string import ascii_lowercase
 
 import pytest
 
-from shared.domain.assertions import Assertion, AssertionResult
-from shared.domain.conversation import ErrorCode, Message, Role
-from shared.domain.definitions import Content
-from shared.domain.dialogue import Criteria, Verdict
-from shared.domain.evaluation import Evaluation
-from shared.domain.leaf_ranges import LeafRange
-from shared.domain.rescoring import Rescored, Rescoring, RescoringConfig, RescoringStatus, Tally
-from shared.domain.runs import Action, Run
-from shared.domain.scenarios import Scenario
-from shared.domain.scoring import CRITERIA, Scoring, conclude
-from shared.errors import RetryableError
-from shared.providers.errors import PleaseWait, ProviderError
-from shared.rescoring import phases
-from shared.rescoring.slices import score_slice
-from shared.settings import Settings
-from shared.store import clients, outcomes, rescored, rescorings, runs
+from cupel_core.domain.assertions import Assertion, AssertionResult
+from cupel_core.domain.conversation import ErrorCode, Message, Role
+from cupel_core.domain.definitions import Content
+from cupel_core.domain.dialogue import Criteria, Verdict
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.leaf_ranges import LeafRange
+from cupel_core.domain.rescoring import Rescored, Rescoring, RescoringConfig, RescoringStatus, Tally
+from cupel_core.domain.runs import Action, Run
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.scoring import CRITERIA, Scoring, conclude
+from cupel_core.errors import RetryableError
+from cupel_core.providers.errors import PleaseWait, ProviderError
+from cupel_core.rescoring import phases
+from cupel_core.rescoring.slices import score_slice
+from cupel_core.settings import Settings
+from cupel_core.store import clients, outcomes, rescored, rescorings, runs
 from tests.answered import JUDGE, Answered, transcript_of
 from tests.judges import ScriptedJudge
 from tests.running import NOW, ref_of

@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.casting import personas
-from shared.domain.conversation import Message, Role
-from shared.domain.scenarios import Scenario
-from shared.errors import Invalid
-from shared.runs.cases import cases
-from shared.settings import Settings
-from shared.store import scenarios
+from cupel_core.casting import personas
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.errors import Invalid
+from cupel_core.runs.cases import cases
+from cupel_core.settings import Settings
+from cupel_core.store import scenarios
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 SAID = (Message(Role.USER, "?"),)

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from shared.domain.conversation import ErrorCode, Message, Reply, Role
-from shared.domain.dialogue import Criteria
-from shared.judging import asking
-from shared.judging.asking import JudgeError
-from shared.runs import consulting
-from shared.settings import Settings
+from cupel_core.domain.conversation import ErrorCode, Message, Reply, Role
+from cupel_core.domain.dialogue import Criteria
+from cupel_core.judging import asking
+from cupel_core.judging.asking import JudgeError
+from cupel_core.runs import consulting
+from cupel_core.settings import Settings
 
 
 async def test_a_judge_that_never_answers_is_given_up_in_time(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,16 @@
 import pytest
 
-from shared.domain.barrier import Node
-from shared.domain.conversation import ErrorCode
-from shared.domain.runs import Action, Failure, Progress, Run, RunStatus
-from shared.domain.transcripts import ProbeError
-from shared.errors import Conflict, Invalid
-from shared.messages import ProbeSlice
-from shared.recording import record
-from shared.runs import control, dispatch, reading
-from shared.settings import Settings
-from shared.store import attempts, barrier, events, outcomes, runs, snapshots
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.runs import Action, Failure, Progress, Run, RunStatus
+from cupel_core.domain.transcripts import ProbeError
+from cupel_core.errors import Conflict, Invalid
+from cupel_core.messages import ProbeSlice
+from cupel_core.recording import record
+from cupel_core.runs import control, dispatch, reading
+from cupel_core.settings import Settings
+from cupel_core.store import attempts, barrier, events, outcomes, runs, snapshots
+from cupel_core.store.barrier import Tree
 from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
 
 

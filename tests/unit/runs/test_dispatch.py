@@ -2,14 +2,14 @@ from typing import Any
 
 import pytest
 
-from shared.domain.barrier import Node
-from shared.domain.governor import Limits, Report
-from shared.domain.runs import Action, Priority
-from shared.messages import ProbeSlice
-from shared.runs import dispatch, room
-from shared.settings import Settings
-from shared.store import barrier, clients, governor, outbox, queues, runs
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.governor import Limits, Report
+from cupel_core.domain.runs import Action, Priority
+from cupel_core.messages import ProbeSlice
+from cupel_core.runs import dispatch, room
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, clients, governor, outbox, queues, runs
+from cupel_core.store.barrier import Tree
 from tests.running import NOW, Given, order_of, ref_of, waiting
 
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from shared.definitions import catalog
-from shared.definitions.catalog import Labels
-from shared.domain.conversation import Message, Role
-from shared.domain.scenarios import Scenario
-from shared.domain.schedules import Schedule
-from shared.runs.spec import RunSpec
-from shared.scheduling import schedules
-from shared.scheduling.schedules import ScheduleSpec
-from shared.settings import Settings
-from shared.store import clients, scenarios
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.schedules import Schedule
+from cupel_core.runs.spec import RunSpec
+from cupel_core.scheduling import schedules
+from cupel_core.scheduling.schedules import ScheduleSpec
+from cupel_core.settings import Settings
+from cupel_core.store import clients, scenarios
 
 NOW = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
 WORKSPACE = "ws_a"

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.definitions import catalog
-from shared.domain.runs import Run
-from shared.domain.schedules import Firing, Schedule
-from shared.errors import Conflict, RetryableError
-from shared.messages import DueSchedule
-from shared.scheduling import firing, schedules
-from shared.scheduling.firing import fire
-from shared.store import runs, starts
-from shared.store import schedules as stored
-from shared.store.timers import SCHEDULED_TIME
+from cupel_core.definitions import catalog
+from cupel_core.domain.runs import Run
+from cupel_core.domain.schedules import Firing, Schedule
+from cupel_core.errors import Conflict, RetryableError
+from cupel_core.messages import DueSchedule
+from cupel_core.scheduling import firing, schedules
+from cupel_core.scheduling.firing import fire
+from cupel_core.store import runs, starts
+from cupel_core.store import schedules as stored
+from cupel_core.store.timers import SCHEDULED_TIME
 from tests.unit.scheduling.conftest import NOW, WORKSPACE, Make, installed
 
 DUE = datetime(2026, 11, 20, 13, tzinfo=UTC)

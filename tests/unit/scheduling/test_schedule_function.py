@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from cupel_core.settings import Settings
+from cupel_core.store import schedules as stored
 from schedule import app
-from shared.settings import Settings
-from shared.store import schedules as stored
 from tests.conftest import ROOT
 from tests.invoking import Context
 from tests.unit.scheduling.conftest import WORKSPACE, Make

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.settings import Settings
+from cupel_core.settings import Settings
 from tests.conftest import template
 from tests.unit.scheduling.conftest import Make, told_of
 from tests.unit.test_template import functions, resources, statements

@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.schedules import Schedule, ScheduleStatus
-from shared.errors import Conflict, Invalid, NotFound, RetryableError
-from shared.runs.spec import RunSpec
-from shared.scheduling import schedules
-from shared.scheduling.schedules import ScheduleSpec
-from shared.settings import Settings
-from shared.store import schedules as stored
-from shared.store import timers
+from cupel_core.domain.schedules import Schedule, ScheduleStatus
+from cupel_core.errors import Conflict, Invalid, NotFound, RetryableError
+from cupel_core.runs.spec import RunSpec
+from cupel_core.scheduling import schedules
+from cupel_core.scheduling.schedules import ScheduleSpec
+from cupel_core.settings import Settings
+from cupel_core.store import schedules as stored
+from cupel_core.store import timers
 from tests.unit.scheduling.conftest import NOW, WORKSPACE, Make, installed, told_of
 
 LATER = NOW + timedelta(minutes=5)

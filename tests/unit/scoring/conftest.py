@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 import pytest
 
-from shared.domain.conversation import Conversation, Reply, Usage
-from shared.domain.evaluation import Evaluation
-from shared.judging.asking import Grader
-from shared.judging.panel import Panel
-from shared.providers.account import Account
+from cupel_core.domain.conversation import Conversation, Reply, Usage
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.judging.asking import Grader
+from cupel_core.judging.panel import Panel
+from cupel_core.providers.account import Account
 
 type Answer = Any
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.assertion_rules import KINDS, SET, complaints
-from shared.domain.assertions import Assertion, AssertionResult
-from shared.domain.evaluation import Evaluation
-from shared.judging.asking import Grader
-from shared.judging.panel import Panel
-from shared.scoring.evidence import Evidence
-from shared.scoring.judgements import JUDGEMENTS
-from shared.scoring.score import CHECKS, score
+from cupel_core.domain.assertion_rules import KINDS, SET, complaints
+from cupel_core.domain.assertions import Assertion, AssertionResult
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.judging.asking import Grader
+from cupel_core.judging.panel import Panel
+from cupel_core.scoring.evidence import Evidence
+from cupel_core.scoring.judgements import JUDGEMENTS
+from cupel_core.scoring.score import CHECKS, score
 
 PERSON = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}}}
 DATED = {"properties": {"at": {"format": "date-time"}}}

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from shared.domain.assertion_rules import complaints
-from shared.domain.assertions import Assertion, AssertionResult
-from shared.domain.conversation import ErrorCode, Message, Role
-from shared.domain.dialogue import Spend
-from shared.domain.evaluation import Evaluation
-from shared.errors import Invalid
-from shared.judging.asking import JudgeError
-from shared.providers.errors import PleaseWait, ProviderError
-from shared.scoring.embedded import cosine
-from shared.scoring.evidence import Evidence
-from shared.scoring.judged import select_best
-from shared.scoring.outcome import Uncomputable
-from shared.scoring.score import Scored, asks_a_model, score
+from cupel_core.domain.assertion_rules import complaints
+from cupel_core.domain.assertions import Assertion, AssertionResult
+from cupel_core.domain.conversation import ErrorCode, Message, Role
+from cupel_core.domain.dialogue import Spend
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.errors import Invalid
+from cupel_core.judging.asking import JudgeError
+from cupel_core.providers.errors import PleaseWait, ProviderError
+from cupel_core.scoring.embedded import cosine
+from cupel_core.scoring.evidence import Evidence
+from cupel_core.scoring.judged import select_best
+from cupel_core.scoring.outcome import Uncomputable
+from cupel_core.scoring.score import Scored, asks_a_model, score
 
 type Judges = Callable[..., Any]
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from shared.domain.assertions import Assertion, AssertionResult
-from shared.domain.conversation import Message, Role
-from shared.domain.evaluation import Evaluation
-from shared.domain.scoring import conclude
-from shared.providers import outside as requests
-from shared.scoring.evidence import Evidence
-from shared.scoring.outside import evaluate_outside
-from shared.scoring.score import Scored, score
+from cupel_core.domain.assertions import Assertion, AssertionResult
+from cupel_core.domain.conversation import Message, Role
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.scoring import conclude
+from cupel_core.providers import outside as requests
+from cupel_core.scoring.evidence import Evidence
+from cupel_core.scoring.outside import evaluate_outside
+from cupel_core.scoring.score import Scored, score
 from tests.unit.providers.agents import Agent, json, serving
 
 type Judges = Callable[..., Any]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.scoring.overlap import bleu, rouge_1, tokens
+from cupel_core.scoring.overlap import bleu, rouge_1, tokens
 
 
 def test_words_of_the_treebank() -> None:

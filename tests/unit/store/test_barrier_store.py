@@ -2,13 +2,13 @@ from random import Random
 
 import pytest
 
-from shared.domain.barrier import Node, leaf_of
-from shared.domain.claims import Claim
-from shared.domain.runs import Progress
-from shared.messages import RunRef
-from shared.settings import Settings
-from shared.store import barrier
-from shared.store.barrier import Tree
+from cupel_core.domain.barrier import Node, leaf_of
+from cupel_core.domain.claims import Claim
+from cupel_core.domain.runs import Progress
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import barrier
+from cupel_core.store.barrier import Tree
 
 REF = RunRef("ws_a", "run_a")
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.messages import RunRef
-from shared.settings import Settings, settings
-from shared.store import clients, executions
-from shared.store.executions import Revival
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings, settings
+from cupel_core.store import clients, executions
+from cupel_core.store.executions import Revival
 
 REF = RunRef("ws_a", "run_a")
 ROLE = "arn:aws:iam::123456789012:role/machine"

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
-from shared import accounts
-from shared.domain.breaker import Call
-from shared.domain.conversation import ErrorCode
-from shared.domain.governor import Limits, Report
-from shared.domain.runs import Priority
-from shared.settings import Settings
-from shared.store import clients, governor
-from shared.store.governor import ProviderStanding, Stored
+from cupel_core import accounts
+from cupel_core.domain.breaker import Call
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.governor import Limits, Report
+from cupel_core.domain.runs import Priority
+from cupel_core.settings import Settings
+from cupel_core.store import clients, governor
+from cupel_core.store.governor import ProviderStanding, Stored
 
 LIMITS = Limits(50, requests_per_minute=6_000, tokens_per_minute=100_000)
 

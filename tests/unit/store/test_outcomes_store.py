@@ -4,15 +4,15 @@ from datetime import timedelta
 import boto3
 import pytest
 
-from shared.domain.conversation import ErrorCode, Message, Role, Usage
-from shared.domain.dialogue import Dialogue
-from shared.domain.plan import Plan
-from shared.domain.runs import Run
-from shared.domain.scoring import Scoring
-from shared.domain.transcripts import ProbeError, Summary, Transcript
-from shared.messages import RunRef
-from shared.settings import Settings
-from shared.store import outcomes
+from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
+from cupel_core.domain.dialogue import Dialogue
+from cupel_core.domain.plan import Plan
+from cupel_core.domain.runs import Run
+from cupel_core.domain.scoring import Scoring
+from cupel_core.domain.transcripts import ProbeError, Summary, Transcript
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import outcomes
 from tests.running import NOW
 
 REF = RunRef("ws_a", "run_a")

@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from shared.domain.runs import Action, EventType, IllegalMove, RunStatus
-from shared.errors import Conflict, NotFound
-from shared.messages import RunRef
-from shared.settings import Settings
-from shared.store import events, outbox, runs
+from cupel_core.domain.runs import Action, EventType, IllegalMove, RunStatus
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import events, outbox, runs
 from tests.running import NOW, Given, order_of, ref_of
 
 

@@ -3,14 +3,14 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.barrier import Node
-from shared.domain.runs import Action, EventType, Run, RunStatus
-from shared.runs import dispatch
-from shared.settings import Settings
-from shared.store import active, barrier, events, executions, outbox, queues, runs
-from shared.store.barrier import Tree
-from shared.store.executions import Revival
-from shared.sweeping.recovery import Recovery, recover
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.runs import Action, EventType, Run, RunStatus
+from cupel_core.runs import dispatch
+from cupel_core.settings import Settings
+from cupel_core.store import active, barrier, events, executions, outbox, queues, runs
+from cupel_core.store.barrier import Tree
+from cupel_core.store.executions import Revival
+from cupel_core.sweeping.recovery import Recovery, recover
 from tests.running import NOW, Given, order_of, ref_of, waiting
 
 LATER = NOW + timedelta(minutes=5)

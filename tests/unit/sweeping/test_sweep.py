@@ -1,13 +1,13 @@
 from datetime import timedelta
 
-from shared.domain.barrier import Node
-from shared.domain.conversation import ErrorCode
-from shared.domain.runs import Action, Progress
-from shared.domain.transcripts import ProbeError
-from shared.settings import Settings
-from shared.store import barrier, clients, outcomes, queues, runs
-from shared.store.barrier import Tree
-from shared.sweeping.sweep import sweep
+from cupel_core.domain.barrier import Node
+from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.runs import Action, Progress
+from cupel_core.domain.transcripts import ProbeError
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, clients, outcomes, queues, runs
+from cupel_core.store.barrier import Tree
+from cupel_core.sweeping.sweep import sweep
 from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
 
 

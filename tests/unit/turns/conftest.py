@@ -9,18 +9,18 @@ from typing import Any
 import orjson
 import pytest
 
-from shared.domain.conversation import Conversation, Message, Reply, Role, Usage
-from shared.domain.definitions import Content
-from shared.domain.dialogue import Criteria, Dialogue
-from shared.domain.evaluation import Evaluation
-from shared.domain.personas import Persona
-from shared.domain.scenarios import Scenario
-from shared.domain.transcripts import Outcome
-from shared.judging.asking import Grader
-from shared.judging.panel import Panel
-from shared.providers.account import Account
-from shared.turns.talk import Task, hold
-from shared.turns.turn import Target
+from cupel_core.domain.conversation import Conversation, Message, Reply, Role, Usage
+from cupel_core.domain.definitions import Content
+from cupel_core.domain.dialogue import Criteria, Dialogue
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.personas import Persona
+from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.transcripts import Outcome
+from cupel_core.judging.asking import Grader
+from cupel_core.judging.panel import Panel
+from cupel_core.providers.account import Account
+from cupel_core.turns.talk import Task, hold
+from cupel_core.turns.turn import Target
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 ACCOUNT = Account("custom", "http://127.0.0.1:1")

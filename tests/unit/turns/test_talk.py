@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.domain.conversation import ErrorCode, Message, Role
-from shared.domain.definitions import Content
-from shared.domain.dialogue import Criteria, Dialogue, FailureMode, Spend
-from shared.domain.personas import Persona
-from shared.domain.transcripts import Outcome, ProbeError, Result, Transcript
-from shared.providers.errors import PleaseWait, ProviderError
+from cupel_core.domain.conversation import ErrorCode, Message, Role
+from cupel_core.domain.definitions import Content
+from cupel_core.domain.dialogue import Criteria, Dialogue, FailureMode, Spend
+from cupel_core.domain.personas import Persona
+from cupel_core.domain.transcripts import Outcome, ProbeError, Result, Transcript
+from cupel_core.providers.errors import PleaseWait, ProviderError
 from tests.unit.turns.conftest import Notes, Stage, verdict
 
 type Stages = Callable[..., Stage]

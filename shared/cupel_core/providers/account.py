@@ -1,0 +1,22 @@
+"""A workspace's access to one provider."""
+
+from dataclasses import dataclass, field
+
+from cupel_core.domain.connectors import Connector
+
+DEFAULT_PARALLEL_REQUESTS = 50
+
+
+@dataclass(frozen=True)
+class Account:
+    provider: str
+    base_url: str
+    api_key: str | None = field(default=None, repr=False)
+    enabled: bool = True
+    max_parallel_requests: int = DEFAULT_PARALLEL_REQUESTS
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    connector: Connector | None = None
+    """The agent to talk to, where the provider is `connector`."""
+    allow_private: bool = False
+    """Whether the agent may be at an address inside a private network; the stack's setting."""

@@ -1,0 +1,97 @@
+"""OpenAI chat completions, as also spoken by Mistral, DeepSeek, xAI, Ollama, vLLM, llama.cpp, OpenRouter and others."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from cupel_core.domain.conversation import Conversation, Message, Reply, Role, Usage
+from cupel_core.providers.account import Account
+from cupel_core.providers.wire import WireRequest, endpoint, filtered, given, key_of, schema_instruction
+
+# OpenAI's reasoning models refuse `max_tokens`; servers that copied the older API know nothing else.
+_COMPLETION_TOKENS = frozenset({"openai", "xai"})
+# DeepSeek has only a JSON mode without a schema, and wants the word in the prompt.
+_JSON_MODE_ONLY = frozenset({"deepseek"})
+
+
+def request_for(account: Account, model_name: str, conversation: Conversation) -> WireRequest:
+    schema = conversation.json_schema
+    if schema and account.provider in _JSON_MODE_ONLY:
+        told = Message(Role.SYSTEM, schema_instruction(schema))
+        conversation = replace(conversation, messages=(told, *conversation.messages))
+    limit = "max_completion_tokens" if account.provider in _COMPLETION_TOKENS else "max_tokens"
+    body: dict[str, object] = {
+        "model": model_name,
+        "messages": [{"role": message.role, "content": message.content} for message in conversation.messages],
+        **given(temperature=conversation.temperature, response_format=_response_format(account, schema)),
+        **given(**{limit: conversation.max_output_tokens}),
+    }
+    key = key_of(account)
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return WireRequest(endpoint(account, "chat/completions"), body, headers)
+
+
+def _response_format(account: Account, schema: dict[str, object] | None) -> dict[str, object] | None:
+    if schema is None:
+        return None
+    if account.provider in _JSON_MODE_ONLY:
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": _is_strict(schema)}}
+
+
+def _is_strict(schema: object) -> bool:
+    """OpenAI enforces a schema only when every object in it is closed and requires all its properties."""
+    if isinstance(schema, list):
+        return all(_is_strict(each) for each in schema)
+    if not isinstance(schema, dict):
+        return True
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(properties):
+            return False
+    return all(_is_strict(each) for each in schema.values())
+
+
+class _Part(BaseModel):
+    type: str = "text"
+    text: str | None = None
+
+
+class _Answer(BaseModel):
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Mistral's reasoning models answer in parts; OpenAI puts a model's own refusal beside the content."""
+        if isinstance(self.content, list):
+            return "".join(part.text or "" for part in self.content if part.type == "text")
+        return self.content or self.refusal or ""
+
+
+class _Choice(BaseModel):
+    message: _Answer
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Completion(BaseModel):
+    choices: Annotated[list[_Choice], Field(min_length=1)]
+    model: str | None = None
+    usage: _Tokens | None = None
+
+
+def parse(body: object) -> Reply:
+    completion = _Completion.model_validate(body)
+    choice = completion.choices[0]
+    if choice.finish_reason == "content_filter":
+        raise filtered("finish_reason content_filter")
+    tokens = completion.usage or _Tokens()
+    usage = Usage(tokens.prompt_tokens, tokens.completion_tokens)
+    return Reply(choice.message.text, completion.model, usage, choice.finish_reason)

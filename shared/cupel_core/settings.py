@@ -1,0 +1,77 @@
+"""The environment of a function, read once. A test compares these fields with the variables in template.yaml."""
+
+import os
+from functools import cache
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from cupel_core.domain.runs import Priority
+
+
+class Lane(NamedTuple):
+    """One of the three queues of a provider. A normal one is named after its provider alone."""
+
+    provider: str
+    priority: Priority
+
+    @classmethod
+    def of(cls, arn: str) -> "Lane":
+        """From the ARN of its queue. No provider's name has a hyphen."""
+        provider, _, priority = arn.rpartition("-probe-")[2].partition("-")
+        return cls(provider, Priority(priority.upper()) if priority else Priority.NORMAL)
+
+    @property
+    def name(self) -> str:
+        return self.provider if self.priority is Priority.NORMAL else f"{self.provider}-{self.priority.lower()}"
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    stack_name: str = "cupel"
+    table_name: str
+    bucket_name: str
+    dispatch_queue_url: str
+    generate_queue_url: str
+    finish_machine_arn: str = ""
+    schedule_function_arn: str = ""
+    schedule_role_arn: str = ""
+    """What EventBridge Scheduler calls the function as."""
+    schedule_dead_letters_arn: str = ""
+    allowed_origins: str = ""
+    """Comma-separated; CORS answers no other origin."""
+    transcript_retention_days: int = 365
+    """0 keeps transcripts for ever."""
+    call_timeout_seconds: float = 60.0
+    """A model call that takes longer is an error; a probe starts only while an invocation has more time than this."""
+    allow_private_endpoints: bool = False
+    """Whether connectors, webhooks and evaluators may be at addresses inside a private network."""
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+
+    def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
+        """Queues are named `<stack>-dispatch` and `<stack>-probe-<provider>[-high|-low]`: one prefix serves all."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe-{Lane(provider, priority).name}"
+
+    def probe_dlq_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
+        return f"{self.probe_queue_url(provider, priority)}-dlq"
+
+    @property
+    def score_machine_arn(self) -> str:
+        """The stack's two machines are named after it and what they do."""
+        return f"{self.finish_machine_arn.removesuffix('finish')}score"
+
+    def queue_url(self, arn: str) -> str:
+        """The URL of a queue of this stack, from its ARN."""
+        return f"{self.dispatch_queue_url.rpartition('/')[0]}/{arn.rpartition(':')[2]}"
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return tuple(origin.strip() for origin in self.allowed_origins.split(",") if origin.strip())
+
+
+@cache
+def settings() -> Settings:
+    present = {name: os.environ[name.upper()] for name in Settings.model_fields if name.upper() in os.environ}
+    return Settings.model_validate(present)

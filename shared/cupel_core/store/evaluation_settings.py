@@ -1,0 +1,47 @@
+"""What a workspace has set for its evaluations. The evaluator's headers lie in shared/cupel_core/store/secrets.py."""
+
+from typing import Any
+
+from pynamodb.attributes import ListAttribute, UnicodeAttribute
+from pynamodb.expressions.update import Action
+
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.store import keys
+from cupel_core.store.table import Item
+
+_SORT_KEY = "evaluation"
+
+
+class SettingsItem(Item):
+    judge_model = UnicodeAttribute(attr_name="judgeModel", null=True)
+    persona_model = UnicodeAttribute(attr_name="personaModel", null=True)
+    embedding_model = UnicodeAttribute(attr_name="embeddingModel", null=True)
+    evaluator_url = UnicodeAttribute(attr_name="evaluatorUrl", null=True)
+    evaluator_headers_version = UnicodeAttribute(attr_name="evaluatorHeadersVersion", null=True)
+    evaluator_header_names = ListAttribute(attr_name="evaluatorHeaderNames", of=UnicodeAttribute, null=True)
+
+
+def get(workspace: str) -> tuple[Evaluation, tuple[str, ...]]:
+    """With the names of the evaluator's headers."""
+    try:
+        item = SettingsItem.get(keys.workspace_settings(workspace), _SORT_KEY, consistent_read=True)
+    except SettingsItem.DoesNotExist:
+        return Evaluation(), ()
+    evaluation = Evaluation(
+        item.judge_model,
+        item.persona_model,
+        item.embedding_model,
+        item.evaluator_url,
+        item.evaluator_headers_version,
+    )
+    return evaluation, tuple(map(str, item.evaluator_header_names or ()))
+
+
+def change(workspace: str, changes: dict[str, Any]) -> None:
+    """Sets the named attributes, and removes those that are None; two changes of others do not meet."""
+    actions: list[Action] = []
+    for field, value in changes.items():
+        attribute = getattr(SettingsItem, field)
+        actions.append(attribute.remove() if value is None else attribute.set(value))
+    if actions:
+        SettingsItem(keys.workspace_settings(workspace), _SORT_KEY).update(actions)

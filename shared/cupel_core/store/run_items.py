@@ -1,0 +1,116 @@
+"""How a run stands in the table."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.plan import Plan
+from cupel_core.domain.runs import Failure, Priority, Progress, Retry, Run, RunStatus
+from cupel_core.messages import RunRef
+from cupel_core.store import keys
+from cupel_core.store.table import Item, Newest
+
+
+class RunItem(Item):
+    newest = Newest()
+    gsi1pk = UnicodeAttribute()
+    gsi1sk = UnicodeAttribute()
+    definition_id = UnicodeAttribute(attr_name="definitionId")
+    experiment_id = UnicodeAttribute(attr_name="experimentId", null=True)
+    schedule_id = UnicodeAttribute(attr_name="scheduleId", null=True)
+    eval_id = UnicodeAttribute(attr_name="evalId", null=True)
+    status = UnicodeAttribute()
+    epoch = NumberAttribute()
+    event_seq = NumberAttribute(attr_name="eventSeq")
+    deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
+    body = JSONAttribute()
+    """Everything that no condition and no filter asks for."""
+
+
+def from_item(item: RunItem) -> Run:
+    body: dict[str, Any] = item.body
+    plan = body["plan"]
+    failure, settled = body.get("failure"), body.get("settled")
+    return Run(
+        workspace=body["workspace"],
+        id=body["id"],
+        definition_id=item.definition_id,
+        definition_version=body["definitionVersion"],
+        plan=Plan(tuple(plan["targets"]), tuple(plan["segments"]), plan["repeats"]),
+        sample_percentage=body["samplePercentage"],
+        sample_seed=body["sampleSeed"],
+        snapshot_key=body["snapshotKey"],
+        created_at=from_iso(body["createdAt"]),
+        updated_at=from_iso(body["updatedAt"]),
+        priority=Priority(body["priority"]),
+        status=RunStatus(item.status),
+        epoch=int(item.epoch),
+        generation=body.get("generation", 1),
+        retry=Retry(**body["retry"]) if body.get("retry") else None,
+        event_seq=int(item.event_seq),
+        experiment_id=item.experiment_id,
+        schedule_id=item.schedule_id,
+        eval_id=item.eval_id,
+        execution_id=body.get("executionId"),
+        playground=body.get("playground", False),
+        evaluation=Evaluation.from_json(body.get("evaluation") or {}),
+        temperature=body.get("temperature"),
+        max_turns=body.get("maxTurns"),
+        pause_reason=body.get("pauseReason"),
+        failure=Failure(**failure) if failure else None,
+        started_at=_moment(body.get("startedAt")),
+        completed_at=_moment(body.get("completedAt")),
+        deleted_at=_moment(item.deleted_at),
+        settled=Progress(**settled) if settled else None,
+    )
+
+
+def to_item(run: Run) -> RunItem:
+    ref = RunRef(run.workspace, run.id)
+    body = {
+        "workspace": run.workspace,
+        "id": run.id,
+        "definitionVersion": run.definition_version,
+        "plan": asdict(run.plan),
+        "samplePercentage": run.sample_percentage,
+        "sampleSeed": run.sample_seed,
+        "snapshotKey": run.snapshot_key,
+        "createdAt": to_iso(run.created_at),
+        "updatedAt": to_iso(run.updated_at),
+        "priority": run.priority,
+        "temperature": run.temperature,
+        "maxTurns": run.max_turns,
+        "pauseReason": run.pause_reason,
+        "failure": run.failure and asdict(run.failure),
+        "startedAt": run.started_at and to_iso(run.started_at),
+        "completedAt": run.completed_at and to_iso(run.completed_at),
+        "settled": run.settled and asdict(run.settled),
+        "generation": run.generation,
+        "retry": run.retry and asdict(run.retry),
+        "executionId": run.execution_id,
+        "playground": run.playground or None,
+        "evaluation": run.evaluation.to_json() or None,
+    }
+    return RunItem(
+        keys.run(ref),
+        "run",
+        gsi1pk=f"{run.workspace}#runs",
+        gsi1sk=f"{to_iso(run.created_at)}#{run.id}",
+        definition_id=run.definition_id,
+        experiment_id=run.experiment_id,
+        schedule_id=run.schedule_id,
+        eval_id=run.eval_id,
+        status=run.status,
+        epoch=run.epoch,
+        event_seq=run.event_seq,
+        deleted_at=run.deleted_at and to_iso(run.deleted_at),
+        body={name: value for name, value in body.items() if value is not None},
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return from_iso(text) if text else None

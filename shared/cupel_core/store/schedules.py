@@ -1,0 +1,133 @@
+"""Schedules in the table, which is their record; EventBridge (shared/cupel_core/store/timers.py) only says when."""
+
+from dataclasses import replace
+from typing import Any
+
+from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import PutError
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.schedules import Firing, Schedule
+from cupel_core.domain.timings import Timing
+from cupel_core.errors import NotFound
+from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.store import keys
+from cupel_core.store.table import Item, Newest, code_of
+
+_SORT_KEY = "schedule"
+
+
+class ScheduleItem(Item):
+    newest = Newest()
+    gsi1pk = UnicodeAttribute(null=True)
+    """Not there once the schedule is deleted, so that no list finds it."""
+    gsi1sk = UnicodeAttribute(null=True)
+    revision = NumberAttribute()
+    installed = BooleanAttribute()
+    body = JSONAttribute()
+
+
+def create(schedule: Schedule) -> None:
+    _to_item(schedule).save(condition=ScheduleItem.pk.does_not_exist())
+
+
+def find(workspace: str, schedule_id: str) -> Schedule | None:
+    """Also a deleted one; None when there never was one of this id in the workspace."""
+    try:
+        return _from_item(ScheduleItem.get(keys.schedule(workspace, schedule_id), _SORT_KEY, consistent_read=True))
+    except ScheduleItem.DoesNotExist:
+        return None
+
+
+def get(workspace: str, schedule_id: str) -> Schedule:
+    """NotFound when there is none, or it is deleted."""
+    found = find(workspace, schedule_id)
+    if found is None or found.deleted_at is not None:
+        raise NotFound(f"there is no schedule {schedule_id}")
+    return found
+
+
+def replace_with(changed: Schedule) -> Schedule | None:
+    """The schedule as it was read, changed; None when somebody else changed it since."""
+    written = replace(changed, revision=changed.revision + 1)
+    try:
+        _to_item(written).save(condition=ScheduleItem.revision == changed.revision)
+    except PutError as error:
+        if code_of(error) != "ConditionalCheckFailedException":
+            raise
+        return None
+    return written
+
+
+def discard(schedule: Schedule) -> None:
+    """Forgets one that never came to be."""
+    ScheduleItem(keys.schedule(schedule.workspace, schedule.id), _SORT_KEY).delete()
+
+
+def listed(workspace: str, limit: int, cursor: str | None) -> Page[Schedule]:
+    """Newest first."""
+    below = Newest.gsi1sk < decode_cursor(cursor) if cursor else None
+    found = ScheduleItem.newest.query(f"{workspace}#schedules", below, scan_index_forward=False, limit=limit + 1)
+    items = list(found)
+    more = encode_cursor(str(items[limit - 1].gsi1sk)) if len(items) > limit else None
+    return Page(tuple(_from_item(item) for item in items[:limit]), more)
+
+
+def _from_item(item: ScheduleItem) -> Schedule:
+    body: dict[str, Any] = item.body
+    at = body["at"]
+    deleted_at = body["deletedAt"]
+    return Schedule(
+        workspace=body["workspace"],
+        id=body["id"],
+        name=body["name"],
+        timing=Timing(body["expression"], body["timezone"], from_iso(at) if at else None),
+        run=body["run"],
+        enabled=body["enabled"],
+        created_at=from_iso(body["createdAt"]),
+        updated_at=from_iso(body["updatedAt"]),
+        revision=int(item.revision),
+        installed=item.installed,
+        firings=tuple(map(_to_firing, body["firings"])),
+        deleted_at=from_iso(deleted_at) if deleted_at else None,
+    )
+
+
+def _to_item(schedule: Schedule) -> ScheduleItem:
+    timing, deleted_at = schedule.timing, schedule.deleted_at
+    body = {
+        "workspace": schedule.workspace,
+        "id": schedule.id,
+        "name": schedule.name,
+        "expression": timing.expression,
+        "timezone": timing.timezone,
+        "at": to_iso(timing.at) if timing.at else None,
+        "run": schedule.run,
+        "enabled": schedule.enabled,
+        "createdAt": to_iso(schedule.created_at),
+        "updatedAt": to_iso(schedule.updated_at),
+        "firings": [_of_firing(firing) for firing in schedule.firings],
+        "deletedAt": to_iso(deleted_at) if deleted_at else None,
+    }
+    return ScheduleItem(
+        keys.schedule(schedule.workspace, schedule.id),
+        _SORT_KEY,
+        gsi1pk=None if deleted_at else f"{schedule.workspace}#schedules",
+        gsi1sk=None if deleted_at else f"{to_iso(schedule.created_at)}#{schedule.id}",
+        revision=schedule.revision,
+        installed=schedule.installed,
+        body=body,
+    )
+
+
+def _to_firing(told: dict[str, Any]) -> Firing:
+    return Firing(from_iso(told["scheduledTime"]), from_iso(told["firedAt"]), told["runId"], told["error"])
+
+
+def _of_firing(firing: Firing) -> dict[str, Any]:
+    return {
+        "scheduledTime": to_iso(firing.scheduled_time),
+        "firedAt": to_iso(firing.fired_at),
+        "runId": firing.run_id,
+        "error": firing.error,
+    }

@@ -1,0 +1,40 @@
+"""Provider keys and header values, in Secrets Manager and nowhere else.
+
+A secret is named by what it is for: a provider's name, `persona/<id>`, `connector/<id>` or `evaluator`.
+"""
+
+from cupel_core.settings import settings
+from cupel_core.store.clients import secretsmanager
+
+
+def put(workspace: str, owner: str, secret: str) -> str:
+    """The version to read it by, whatever is put after it."""
+    client, name = secretsmanager(), _name(workspace, owner)
+    try:
+        return client.put_secret_value(SecretId=name, SecretString=secret)["VersionId"]
+    except client.exceptions.ResourceNotFoundException:
+        return client.create_secret(Name=name, SecretString=secret)["VersionId"]
+
+
+def get(workspace: str, owner: str, version: str | None = None) -> str | None:
+    """The newest unless told. Secrets Manager keeps a version for a day, and the last hundred for good."""
+    client, name = secretsmanager(), _name(workspace, owner)
+    try:
+        if version is None:
+            return client.get_secret_value(SecretId=name)["SecretString"]
+        return client.get_secret_value(SecretId=name, VersionId=version)["SecretString"]
+    except client.exceptions.ResourceNotFoundException:
+        return None
+
+
+def delete(workspace: str, owner: str) -> None:
+    """At once: within the usual recovery window the name could not be used again."""
+    client = secretsmanager()
+    try:
+        client.delete_secret(SecretId=_name(workspace, owner), ForceDeleteWithoutRecovery=True)
+    except client.exceptions.ResourceNotFoundException:
+        return
+
+
+def _name(workspace: str, owner: str) -> str:
+    return f"{settings().stack_name}/{workspace}/{owner}"

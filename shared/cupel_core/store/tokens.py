@@ -1,0 +1,93 @@
+"""API tokens, known only by the SHA-256 of their secret: one item leads from a secret to its caller, one lists it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.transactions import TransactWrite
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.access import Caller, Role
+from cupel_core.errors import NotFound
+from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.store import keys
+from cupel_core.store.table import Item, connection
+
+_SECRET = "token"  # noqa: S105 - a sort key
+
+
+@dataclass(frozen=True)
+class Token:
+    """What may be told about a token: everything but its secret."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+class SecretItem(Item):
+    workspace = UnicodeAttribute()
+    role = UnicodeAttribute()
+    token_id = UnicodeAttribute(attr_name="tokenId")
+    revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
+
+
+class TokenItem(Item):
+    name = UnicodeAttribute()
+    role = UnicodeAttribute()
+    digest = UnicodeAttribute()
+    created_at = UnicodeAttribute(attr_name="createdAt")
+    revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
+
+
+def add(workspace: str, token: Token, digest: str) -> None:
+    secret = SecretItem(keys.token(digest), _SECRET, workspace=workspace, role=token.role, token_id=token.id)
+    listed = TokenItem(
+        keys.tokens(workspace),
+        token.id,
+        name=token.name,
+        role=token.role,
+        digest=digest,
+        created_at=to_iso(token.created_at),
+    )
+    with TransactWrite(connection=connection()) as transaction:
+        transaction.save(secret, condition=SecretItem.pk.does_not_exist())
+        transaction.save(listed, condition=TokenItem.pk.does_not_exist())
+
+
+def find(digest: str) -> Caller | None:
+    """Whose secret this is, unless it was revoked; read consistently, so that revoking works at once."""
+    try:
+        item = SecretItem.get(keys.token(digest), _SECRET, consistent_read=True)
+    except SecretItem.DoesNotExist:
+        return None
+    return None if item.revoked_at else Caller(item.workspace, Role(item.role), item.token_id)
+
+
+def revoke(workspace: str, token_id: str, now: datetime) -> None:
+    try:
+        item = TokenItem.get(keys.tokens(workspace), token_id, consistent_read=True)
+    except TokenItem.DoesNotExist:
+        raise NotFound(f"there is no token {token_id}") from None
+    if item.revoked_at:
+        return
+    with TransactWrite(connection=connection()) as transaction:
+        secret = SecretItem(keys.token(item.digest), _SECRET)
+        transaction.update(secret, [SecretItem.revoked_at.set(to_iso(now))], condition=SecretItem.pk.exists())
+        transaction.update(item, [TokenItem.revoked_at.set(to_iso(now))])
+
+
+def listed(workspace: str, limit: int, cursor: str | None) -> Page[Token]:
+    """Newest first: token ids sort by the time they were made."""
+    before = TokenItem.sk < decode_cursor(cursor) if cursor else None
+    found = TokenItem.query(keys.tokens(workspace), before, scan_index_forward=False, limit=limit + 1)
+    items = [_token(item) for item in found]
+    more = len(items) > limit
+    return Page(tuple(items[:limit]), encode_cursor(items[limit - 1].id) if more else None)
+
+
+def _token(item: TokenItem) -> Token:
+    revoked_at = from_iso(item.revoked_at) if item.revoked_at else None
+    return Token(item.sk, item.name, Role(item.role), from_iso(item.created_at), revoked_at)
