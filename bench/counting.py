@@ -23,10 +23,10 @@ from bench.sizes import item_bytes
 from cupel_core import accounts
 from cupel_core.clock import utc_now
 from cupel_core.definitions import catalog
-from cupel_core.domain.generations import Mode
-from cupel_core.domain.runs import Run
+from cupel_core.domain.definitions.generations import Mode
+from cupel_core.domain.runs.run import Run
 from cupel_core.finishing import phases
-from cupel_core.generating import generations
+from cupel_core.generation import generations
 from cupel_core.messages import DispatchOrder, RunRef
 from cupel_core.probing.worker import Worker
 from cupel_core.providers import http

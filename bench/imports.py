@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from cupel.stack.place import Place, find_place
+from cupel.stack.paths import Place, find_place
 
 MOST = {"probe": 3.0, "api": 3.0}
 """Times `import boto3`."""
@@ -27,7 +27,7 @@ import {module}
 {more}
 print(time.process_time() - began)
 """
-_MORE = {"api.app": "from api import app, parts; parts.load(app.app, '/v1/runs')"}
+_MORE = {"api.app": "from api import app, routing; routing.load(app.app, '/v1/runs')"}
 """What a function loads with its first request: for the API one of its larger parts."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from cupel.client import Client
-from cupel.documents import Json
+from cupel.json_types import Json
 
 _OVER = ("COMPLETED", "FAILED")
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from bench.model_formats import FORMATS, Format, Prompt
-from cupel_core.domain.json_example import example_of
+from cupel_core.domain.text.json_example import example_of
 
 FAULTS = ("429", "500", "drop", "hang", "badJson")
 

@@ -22,10 +22,10 @@ from rich.table import Table
 from bench.invariants import violations
 from bench.memory import Memory
 from cupel.client import Client
-from cupel.documents import Json
 from cupel.errors import ApiProblem
+from cupel.json_types import Json
 from cupel.stack import emulator
-from cupel.stack.place import find_place
+from cupel.stack.paths import find_place
 
 ROOT = Path(__file__).parent.parent
 MODEL = "custom/bench"

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from bench.counting import Counted, count
 from bench.transitions import transitions
-from cupel_core.domain.runs import RunStatus
+from cupel_core.domain.runs.run import RunStatus
 
 ROOT = Path(__file__).parent.parent
 PRICES = ROOT / "bench/prices/us-east-1.toml"

@@ -6,7 +6,7 @@ Both are loaded when they are first used, so that the command starts at once.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cupel.evaluating import Evaluation, Probe, ProbeResult, evaluate, evaluate_async
+    from cupel.in_process import Evaluation, Probe, ProbeResult, evaluate, evaluate_async
 
 __all__ = ["Evaluation", "Probe", "ProbeResult", "evaluate", "evaluate_async"]
 
@@ -14,6 +14,6 @@ __all__ = ["Evaluation", "Probe", "ProbeResult", "evaluate", "evaluate_async"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'cupel' has no attribute {name!r}")
-    from cupel import evaluating
+    from cupel import in_process
 
-    return getattr(evaluating, name)
+    return getattr(in_process, name)

@@ -10,15 +10,15 @@ from cupel.commands import (
     junit,
     providers,
     queue,
+    rescores,
     resources,
     run,
     schedules,
-    scorings,
     show,
     stack,
     tokens,
 )
-from cupel.commands.failures import CommandGroup
+from cupel.commands.error_handling import CommandGroup
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -39,9 +39,9 @@ app.command()(show.transcripts)
 app.command()(export.export)
 app.command()(junit.junit)
 app.command("import")(imports.import_)
-app.command()(scorings.rescore)
-app.command()(scorings.scorings)
-app.command()(scorings.scores)
+app.command()(rescores.rescore)
+app.command()(rescores.scorings)
+app.command()(rescores.scores)
 app.command()(control.pause)
 app.command()(control.resume)
 app.command()(control.cancel)

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 
 import httpx
 
-from cupel.documents import Json
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, NotConnected, Problem
+from cupel.json_types import Json
 
 type Collection = Literal["personas", "connectors", "evals"]
 """What a workspace keeps under a name."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
-from cupel.documents import Json
 from cupel.environment import variable
 from cupel.errors import WrongUse
+from cupel.json_types import Json
 
 _KEYS = ("name", "folder", "tags", "content", "scenarios", "generate", "personas", "connectors")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")

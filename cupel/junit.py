@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from cupel.documents import Json
+from cupel.json_types import Json
 from cupel.results import is_unscored
 
 MOST_CHARACTERS = 20_000

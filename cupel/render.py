@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from cupel.documents import Json
+from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel_core.domain.statistics import DECISION_CODES, OTHER
 

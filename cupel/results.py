@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
-from cupel.documents import Json
-from cupel_core.domain.runs import ProbeStatus
+from cupel.json_types import Json
+from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.statistics import Decision, DecisionStatistics, Interval, decision_statistics, wilson_interval
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from moto import mock_aws
 from xdist.scheduler import LoadScopeScheduling
 
 from cupel_core import accounts
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane, Settings, settings
 from cupel_core.store import clients

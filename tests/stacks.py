@@ -19,7 +19,7 @@ from cupel.client import Client
 from cupel.stack import lifecycle
 from cupel.stack.address import Local
 from cupel.stack.emulator import any_free_port
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
 
 ROOT = Path(__file__).parent.parent
 

@@ -6,7 +6,7 @@ import typer
 
 from cupel import render
 from cupel.commands.options import AsJson, Model, RunId, own_name
-from cupel.documents import Json
+from cupel.json_types import Json
 from cupel.session import Session
 
 

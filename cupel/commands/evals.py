@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-from cupel.commands.ending import AllowErrors, Ending, FailUnder, JunitFile
+from cupel.commands.gate_options import AllowErrors, Ending, FailUnder, JunitFile
 from cupel.commands.options import AsJson, EmbeddingModel, JudgeModel, PersonaModel, Repeats, Watch, given
 from cupel.commands.resources import evals
 from cupel.commands.run import go_on
 from cupel.commands.show import print_messages, print_result
-from cupel.documents import Json
 from cupel.errors import WrongUse
+from cupel.json_types import Json
 from cupel.session import Session
-from cupel.watching import follow
+from cupel.watch import follow
 
 
 @evals.command("run", help="Start a run of an eval: its scenarios, each with its personas.")

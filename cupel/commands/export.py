@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.options import AsJson, RunId
-from cupel.documents import Json
 from cupel.errors import CupelError, WrongUse
+from cupel.json_types import Json
 from cupel.session import Session
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def _finished(output: Path) -> Iterator[Path]:
 
 
 def _write(client: "Client", run: Json, file: IO[str], file_format: Format) -> int:
-    from cupel.exporting import openai_evals, promptfoo_results, tables
-    from cupel.exporting.records import reading
+    from cupel.exports import openai_evals, promptfoo_results, tables
+    from cupel.exports.records import reading
 
     match file_format:
         case Format.JSONL:
@@ -103,8 +103,8 @@ def _write(client: "Client", run: Json, file: IO[str], file_format: Format) -> i
 
 
 def _write_logs(client: "Client", run: Json, folder: Path) -> int:
-    from cupel.exporting import inspect_log
-    from cupel.exporting.records import reading
+    from cupel.exports import inspect_log
+    from cupel.exports.records import reading
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def _write_logs(client: "Client", run: Json, folder: Path) -> int:
 def _name(client: "Client", run: Json) -> str:
     """The definition's; a deleted one's id."""
     from cupel.errors import ApiProblem
-    from cupel.exporting.records import NOT_FOUND
+    from cupel.exports.records import NOT_FOUND
 
     try:
         return str(client.definition(run["definitionId"])["name"])

@@ -8,11 +8,11 @@ import typer
 from rich.table import Table
 
 from cupel.commands.options import AsJson, own_name
-from cupel.documents import Json
 from cupel.errors import WrongUse
 from cupel.folders import FolderFiles
+from cupel.json_types import Json
 from cupel.session import Session
-from cupel_core.importing.datasets import Format, Scorer
+from cupel_core.imports.datasets import Format, Scorer
 
 PROMPTFOO = "promptfoo"
 _KINDS = ", ".join((PROMPTFOO, *Format))
@@ -50,8 +50,8 @@ def import_(
 
 def _configuration(file: Path) -> Json:
     """With the text files that it names: they are found by reading it as the API will."""
-    from cupel_core.importing.documents import Unreadable
-    from cupel_core.importing.promptfoo import read
+    from cupel_core.imports.json_documents import Unreadable
+    from cupel_core.imports.promptfoo import read
 
     config, files = _text(file), FolderFiles(file.parent)
     try:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from cupel import junit
-from cupel.commands.ending import Ending
+from cupel.commands.gate_options import Ending
 from cupel.commands.show import print_results
-from cupel.documents import Json
-from cupel.evaluating import Evaluation, Options, Probe, ProbeResult, evaluate
+from cupel.in_process import Evaluation, Options, Probe, ProbeResult, evaluate
+from cupel.json_types import Json
 from cupel.render import evaluation_lines
 from cupel.session import Session
-from cupel.watching import bar
-from cupel_core.domain.runs import ProbeStatus, RunStatus
+from cupel.watch import bar
+from cupel_core.domain.runs.run import ProbeStatus, RunStatus
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

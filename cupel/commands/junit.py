@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cupel.commands.ending import write
+from cupel.commands.gate_options import write
 from cupel.commands.options import RunId
 from cupel.session import Session
 
@@ -17,7 +17,7 @@ def junit(
     output: Annotated[Path | None, typer.Option(help="Write to this file, not to standard output.")] = None,
 ) -> None:
     """Write a run as JUnit XML: a suite per model, a case per scenario, persona and repeat."""
-    from cupel.reports import junit_of
+    from cupel.junit_report import junit_of
 
     session = ctx.ensure_object(Session)
     with session.connect() as client:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cupel.documents import Json
+from cupel.json_types import Json
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")]

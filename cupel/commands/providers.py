@@ -7,9 +7,9 @@ import typer
 
 from cupel import render
 from cupel.commands.options import AsJson
-from cupel.documents import Json
 from cupel.environment import variable
 from cupel.errors import WrongUse
+from cupel.json_types import Json
 from cupel.session import Session
 
 app = typer.Typer(help="List providers and set up their keys, addresses and limits.", invoke_without_command=True)

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from cupel import render
 from cupel.commands.options import AsJson, own_name
-from cupel.documents import Json
+from cupel.json_types import Json
 from cupel.session import Session
 
 app = typer.Typer(help="See and pause the providers' queues, and send dead letters again.", invoke_without_command=True)

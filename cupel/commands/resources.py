@@ -8,10 +8,10 @@ from rich.markup import escape
 
 from cupel import render
 from cupel.commands.options import AsJson
-from cupel.documents import Json
 from cupel.environment import variable
 from cupel.errors import WrongUse
 from cupel.files import read_body
+from cupel.json_types import Json
 from cupel.session import Session
 
 if TYPE_CHECKING:

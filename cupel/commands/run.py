@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.ending import AllowErrors, Ending, FailUnder, JunitFile
+from cupel.commands.gate_options import AllowErrors, Ending, FailUnder, JunitFile
 from cupel.commands.options import (
     AsJson,
     EmbeddingModel,
@@ -18,12 +18,12 @@ from cupel.commands.options import (
     own_name,
 )
 from cupel.commands.show import report
-from cupel.documents import Json
 from cupel.errors import WrongUse
-from cupel.reports import junit_of
+from cupel.json_types import Json
+from cupel.junit_report import junit_of
 from cupel.session import Session
-from cupel.watching import watch as follow_to_the_end
-from cupel_core.domain.runs import Priority, RunStatus
+from cupel.watch import watch as follow_to_the_end
+from cupel_core.domain.runs.run import Priority, RunStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -151,9 +151,9 @@ def _published(session: Session, client: "Client", definition: str, targets: lis
     """
     if definition.startswith("def_") and not Path(definition).exists():
         return definition, targets
-    from cupel.casting import targets_of
+    from cupel.file_resources import targets_of
     from cupel.files import read_definition
-    from cupel.publication import publish
+    from cupel.upload import publish
 
     file = read_definition(Path(definition))
     targets = targets_of(client, file, targets)

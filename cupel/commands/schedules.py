@@ -8,8 +8,8 @@ from rich.markup import escape
 from cupel import render
 from cupel.commands.options import AsJson
 from cupel.commands.run import definition_id_of, split
-from cupel.documents import Json
 from cupel.errors import WrongUse
+from cupel.json_types import Json
 from cupel.session import Session
 
 app = typer.Typer(help="List, create, change and delete schedules.", invoke_without_command=True)

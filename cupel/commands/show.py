@@ -8,7 +8,7 @@ import typer
 
 from cupel import render, results
 from cupel.commands.options import AsJson, Limit, Model, RunId
-from cupel.documents import Json
+from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
 

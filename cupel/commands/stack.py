@@ -19,7 +19,7 @@ Port = Annotated[
 def up(ctx: typer.Context, port: Port = None) -> None:
     """Start the embedded cloud and bring the stack in it to what the sources say."""
     from cupel.stack import lifecycle
-    from cupel.stack.place import find_place
+    from cupel.stack.paths import find_place
 
     session = ctx.ensure_object(Session)
     place = find_place(Path.cwd())
@@ -33,7 +33,7 @@ def down(
 ) -> None:
     """Stop the embedded cloud. Its data stays for the next `cupel up`."""
     from cupel.stack import lifecycle
-    from cupel.stack.place import find_place
+    from cupel.stack.paths import find_place
 
     stopped = lifecycle.down(find_place(Path.cwd()), discard=discard)
     ctx.ensure_object(Session).remark("stopped" if stopped else "was not running")
@@ -42,7 +42,7 @@ def down(
 def status(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Tell whether the local stack runs, where, and whether it is what the sources say. Exit code 1 when it is down."""
     from cupel.stack import lifecycle
-    from cupel.stack.place import find_place
+    from cupel.stack.paths import find_place
 
     session = ctx.ensure_object(Session)
     place = find_place(Path.cwd())

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from cupel import render
 from cupel.commands.options import AsJson
-from cupel.documents import Json
+from cupel.json_types import Json
 from cupel.session import Session
 from cupel_core.domain.access import Role
 

@@ -6,9 +6,9 @@ import urllib.request
 from dataclasses import dataclass
 
 from cupel.errors import CupelError
-from cupel.stack.children import child_environment, run
 from cupel.stack.emulator import Emulator
-from cupel.stack.place import REGION, STACK_NAME, Place, write_private
+from cupel.stack.paths import REGION, STACK_NAME, Place, write_private
+from cupel.stack.subprocesses import child_environment, run
 
 _REFUSED = (401, 404)  # not this token, not even an API
 _WAIT_SECONDS = 60.0  # the first request unpacks and imports two functions

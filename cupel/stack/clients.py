@@ -3,7 +3,7 @@
 from typing import Any
 
 from cupel.stack.emulator import Emulator
-from cupel.stack.place import REGION
+from cupel.stack.paths import REGION
 
 
 def client(service: str, emulator: Emulator) -> Any:

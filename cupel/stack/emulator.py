@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cupel.errors import CupelError, WrongUse
-from cupel.stack.children import child_environment, run
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
+from cupel.stack.subprocesses import child_environment, run
 
 DEFAULT_PORT = 4566
 _START_SECONDS = 30.0

@@ -7,10 +7,10 @@ from time import perf_counter
 
 from cupel.stack import emulator
 from cupel.stack.address import Local, is_open, issue_token, read_local, write_local
-from cupel.stack.building import build, building, is_built, sources_digest
-from cupel.stack.deploying import deploy, is_deployed, is_recorded
+from cupel.stack.build import build, building, is_built, sources_digest
+from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
 
 type Say = Callable[[str], None]
 
@@ -79,7 +79,7 @@ def _opened(place: Place, running: Emulator, say: Say) -> Local:
 
 
 def _warm(running: Emulator, say: Say) -> None:
-    from cupel.stack.warming import warm  # boto3 and pydantic, which a stack that is up already does not need
+    from cupel.stack.warmup import warm  # boto3 and pydantic, which a stack that is up already does not need
 
     with _told(say, "functions warmed up"):
         failures = warm(running)

@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import cors, parts, problems
+from api import cors, problems, routing
 from api.admission import admit
 from api.problems import MethodNotAllowed
 from cupel_core.errors import AppError, NotFound
@@ -40,7 +40,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
     if request.http_method == "OPTIONS":
         return cors.preflight()
-    parts.load(app, request.path)
+    routing.load(app, request.path)
     try:
         admit(request)
     except AppError as refusal:

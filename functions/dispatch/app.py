@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import batches
+from cupel_core import sqs_batch
 from cupel_core.clock import utc_now
 from cupel_core.messages import DispatchOrder
 from cupel_core.runs import dispatch
@@ -22,4 +22,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
         dispatch.carry_out(order, utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
         logger.info("dispatched", run_id=order.run_id, epoch=order.epoch)
 
-    return batches.process(event, context, carry_out)
+    return sqs_batch.process(event, context, carry_out)

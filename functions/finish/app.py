@@ -7,9 +7,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, Field, TypeAdapter
 
-from cupel_core import loop
+from cupel_core import event_loop
 from cupel_core.clock import utc_now
-from cupel_core.domain.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare
 from cupel_core.finishing.summarize import summarize
@@ -64,8 +64,8 @@ def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
             return {"status": settled.status, "slices": slices}
         case Summarize():
             part = LeafRange(task.first_leaf, task.leaves)
-            loop.run(summarize(task.run, task.epoch, part, seconds_left))
-            loop.run(compare(task.run, task.epoch, part, seconds_left))
+            event_loop.run(summarize(task.run, task.epoch, part, seconds_left))
+            event_loop.run(compare(task.run, task.epoch, part, seconds_left))
             return {"firstLeaf": task.first_leaf}
         case Complete():
             return {"status": phases.complete(task.run, task.epoch, utc_now())}

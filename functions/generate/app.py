@@ -7,8 +7,8 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import batches, loop
-from cupel_core.generating import writing
+from cupel_core import event_loop, sqs_batch
+from cupel_core.generation import writer
 from cupel_core.messages import GenerationOrder
 
 MAX_RECEIVES = 3
@@ -22,9 +22,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
     def write(record: SQSRecord) -> None:
         order = GenerationOrder.model_validate_json(record.body)
         if int(record.attributes.approximate_receive_count) > MAX_RECEIVES:
-            step = writing.give_up(order)
+            step = writer.give_up(order)
         else:
-            step = loop.run(writing.proceed(order, lambda: context.get_remaining_time_in_millis() / 1_000))
+            step = event_loop.run(writer.proceed(order, lambda: context.get_remaining_time_in_millis() / 1_000))
         logger.info("generation", step=step, generation_id=order.generation_id)
 
-    return batches.process(event, context, write)
+    return sqs_batch.process(event, context, write)

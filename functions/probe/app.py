@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import loop
+from cupel_core import event_loop
 from cupel_core.probing.worker import Worker
 from cupel_core.settings import Lane, settings
 from cupel_core.store.queues import Delivery
@@ -21,7 +21,7 @@ metrics = Metrics()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     provider, priority = Lane.of(event["Records"][0]["eventSourceARN"])
     worker = Worker(provider, time.time() + context.get_remaining_time_in_millis() / 1_000, priority=priority)
-    failed = loop.run(worker.run([_delivery(record) for record in event["Records"]]))
+    failed = event_loop.run(worker.run([_delivery(record) for record in event["Records"]]))
     publish(metrics, provider, worker.tally)
     logger.info("probed", provider=provider, priority=priority, probes=worker.tally.probes, failed_messages=len(failed))
     handed = {record["messageId"] for record in event["Records"]}

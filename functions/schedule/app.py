@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.clock import to_iso, utc_now
 from cupel_core.messages import DueSchedule
-from cupel_core.scheduling.firing import fire
+from cupel_core.schedules.firing import fire
 
 logger = Logger()
 

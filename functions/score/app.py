@@ -7,9 +7,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, Field, TypeAdapter
 
-from cupel_core import loop
+from cupel_core import event_loop
 from cupel_core.clock import utc_now
-from cupel_core.domain.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.messages import Cause, Message, RunRef
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import score_slice
@@ -75,7 +75,7 @@ def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
             return {"status": begun.status, "slices": slices}
         case Score():
             part = LeafRange(task.first_leaf, task.leaves)
-            loop.run(score_slice(task.run, task.scoring_id, part, seconds_left))
+            event_loop.run(score_slice(task.run, task.scoring_id, part, seconds_left))
             return {"firstLeaf": task.first_leaf}
         case Complete():
             return {"status": phases.complete(task.run, task.scoring_id, utc_now())}

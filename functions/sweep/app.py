@@ -7,7 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.clock import utc_now
-from cupel_core.rescoring.reviving import revive
+from cupel_core.rescoring.recovery import revive
 from cupel_core.sweeping.recovery import Recovery
 from cupel_core.sweeping.sweep import sweep
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypedDict
 
-from cupel_core.domain.connectors import PROVIDER
+from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.providers import PROVIDERS, Provider, prices

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.run import Priority
 
 
 class Lane(NamedTuple):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cupel_core.providers import outside
+from cupel_core.providers import safe_http
 from tests.connectors.servers import KEY, langgraph_server, litellm_server
 
 _SLOW = ("test_langgraph_server.py", "test_openai_server.py", "test_on_a_stack.py")
@@ -32,4 +32,4 @@ def litellm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
 @pytest.fixture(autouse=True)
 async def _closed() -> AsyncIterator[None]:
     yield
-    await outside.close()
+    await safe_http.close()

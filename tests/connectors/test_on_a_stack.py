@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from cupel.client import Client
-from tests.evaluating import Json, answers, finished
+from tests.eval_api import Json, answers, finished
 from tests.stacks import ModelServer
 
 JUDGED = {"judgeModel": "custom/judge", "personaModel": "custom/user"}

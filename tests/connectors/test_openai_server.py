@@ -2,11 +2,11 @@
 
 import pytest
 
-from cupel_core.domain.connectors import Connector, ConnectorType
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import complete
-from cupel_core.providers.connectors.testing import try_out
+from cupel_core.providers.completion import complete
+from cupel_core.providers.connectors.connection_test import try_out
 from cupel_core.providers.errors import ProviderError
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cupel.stack.address import Local
-from cupel.stack.children import child_environment
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
+from cupel.stack.subprocesses import child_environment
 
 type Cupel = Callable[..., subprocess.CompletedProcess[str]]
 

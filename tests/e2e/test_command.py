@@ -10,10 +10,10 @@ import pytest
 
 from cupel.client import Client
 from cupel.stack.address import Local
-from cupel.stack.children import child_environment
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
+from cupel.stack.subprocesses import child_environment
 from tests.e2e.conftest import Cupel
-from tests.evaluating import RATING, Json, define
+from tests.eval_api import RATING, Json, define
 from tests.stacks import ROOT
 
 FACTS = str(ROOT / "samples" / "facts.yaml")

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import parse
 import pytest
 
 from cupel.stack.address import Local
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
 from tests.e2e.conftest import Cupel
 
 SUITE = """

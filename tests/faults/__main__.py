@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from tests.conftest import ROOT
-from tests.evaluating import RATING
+from tests.eval_api import RATING
 
 # tests.conftest forbids every way out; this is the one that is wanted.
 from tests.faults.cloud import Cloud
@@ -60,8 +60,8 @@ class Theatre:
         cloud.create()
         cloud.install()
         # Only now: what they import reads the environment.
-        from tests.faults.stage import WORKSPACE, Stage
-        from tests.faults.stories import Given
+        from tests.faults.harness import WORKSPACE, Stage
+        from tests.faults.workflows import Given
 
         self._models = models
         self.faults = Faults()
@@ -81,8 +81,8 @@ class Theatre:
 
     def play(self, name: str, fault: Fault | None) -> Played:
         from tests.faults.checks import violations
-        from tests.faults.stage import DEAD, QUEUES
-        from tests.faults.stories import STORIES
+        from tests.faults.harness import DEAD, QUEUES
+        from tests.faults.workflows import STORIES
 
         story, stage, began = STORIES[name], self.given.stage, time.monotonic()
         stage.empty(*QUEUES, DEAD)
@@ -100,14 +100,14 @@ class Theatre:
         return Played(name, fault, wrong, extra, time.monotonic() - began, self.faults.struck)
 
     def close(self) -> None:
-        from cupel_core import loop
+        from cupel_core import event_loop
         from cupel_core.providers import http
 
-        loop.run(http.close())
+        event_loop.run(http.close())
 
     def faults_of(self, name: str) -> list[Fault]:
         """After a story was played without faults: those it can be played with."""
-        from tests.faults.stories import STORIES
+        from tests.faults.workflows import STORIES
 
         calls = [call for call in self.faults.calls() if call.function in STORIES[name].functions]
         return [Fault(call, when) for call, when in product(_thinned(calls), When)]

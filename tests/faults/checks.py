@@ -1,8 +1,8 @@
 """What has to hold of a run at rest, read from its items."""
 
-from cupel_core.domain.barrier import FANOUT, Node
-from cupel_core.domain.runs import Run, RunStatus
-from cupel_core.domain.transcripts import Transcript
+from cupel_core.domain.runs.barrier import FANOUT, Node
+from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, events, outcomes
 

@@ -13,7 +13,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane
 

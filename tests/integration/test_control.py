@@ -6,7 +6,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.errors import ApiProblem
-from tests.evaluating import Json, define, evaluate, finished, start, until
+from tests.eval_api import Json, define, evaluate, finished, start, until
 from tests.stacks import ModelServer
 
 MODEL = "custom/bench"

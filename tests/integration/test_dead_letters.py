@@ -11,7 +11,7 @@ import pytest
 
 from cupel.client import Client
 from tests import queues
-from tests.evaluating import Json, define, finished, start, until
+from tests.eval_api import Json, define, finished, start, until
 
 POISON = "this is no slice"
 AWAY = "deepseek"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cupel.client import Client
-from tests.evaluating import Json, answers, finished, start, until
+from tests.eval_api import Json, answers, finished, start, until
 from tests.stacks import ModelServer
 
 AGENT, JUDGE, USER = "agent", "judge", "user"

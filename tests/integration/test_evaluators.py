@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cupel.client import Client
-from tests.evaluating import Json, finished, start
+from tests.eval_api import Json, finished, start
 from tests.stacks import ModelServer
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.stack.address import Local
-from tests.evaluating import define, evaluate, start, until
+from tests.eval_api import define, evaluate, start, until
 from tests.stacks import ModelServer
 
 type Ask = Callable[..., httpx.Response]

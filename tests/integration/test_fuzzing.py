@@ -27,10 +27,10 @@ from schemathesis.specs.openapi.checks import (
 
 from cupel.client import Client
 from cupel.stack.address import Local
-from cupel.stack.children import child_environment, run
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
+from cupel.stack.subprocesses import child_environment, run
 from tests.conftest import ROOT
-from tests.evaluating import define, evaluate
+from tests.eval_api import define, evaluate
 
 REQUESTS = 20
 """Of each operation: as many as a minute allows for all of them."""

@@ -3,7 +3,7 @@
 import pytest
 
 from cupel.client import Client
-from tests.evaluating import Json, until
+from tests.eval_api import Json, until
 from tests.stacks import ModelServer
 
 CONTENT = {

@@ -9,9 +9,9 @@ from bench.invariants import violations
 from bench.model_formats import Prompt
 from bench.model_server import Behaviour
 from cupel.client import Client
-from cupel_core.domain.backoff import RETRIES
-from tests.evaluating import RATING, Json, define, finished, start
-from tests.faults.haste import hurried
+from cupel_core.domain.limits.backoff import RETRIES
+from tests.eval_api import RATING, Json, define, finished, start
+from tests.faults.speedups import hurried
 from tests.stacks import ModelServer
 
 PROBES = 1_000

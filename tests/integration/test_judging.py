@@ -1,7 +1,7 @@
 """Decisions that a judge model makes, in the finishing workflow."""
 
 from cupel.client import Client
-from tests.evaluating import define, evaluate
+from tests.eval_api import define, evaluate
 from tests.stacks import ModelServer
 
 JUDGED = {"decision": {"rubric": "1 is never, 5 is always.", "judgeModel": "custom/judge"}}

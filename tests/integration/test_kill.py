@@ -13,9 +13,9 @@ from bench.invariants import violations
 from cupel.client import Client
 from cupel.stack import emulator
 from cupel.stack.address import Local
-from cupel.stack.place import Place
-from tests.evaluating import Json, define, finished, start, until
-from tests.faults.haste import hurried
+from cupel.stack.paths import Place
+from tests.eval_api import Json, define, finished, start, until
+from tests.faults.speedups import hurried
 from tests.stacks import ModelServer
 
 PROBES = 1_000

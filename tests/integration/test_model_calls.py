@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from cupel.client import Client
-from tests.evaluating import RATING, answers, define, evaluate
+from tests.eval_api import RATING, answers, define, evaluate
 from tests.stacks import ModelServer
 
 FAULTS = {"429": 0.04, "500": 0.03, "drop": 0.03, "badJson": 0.03}

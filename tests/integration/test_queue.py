@@ -8,7 +8,7 @@ import pytest
 
 from cupel.client import Client
 from tests import queues
-from tests.evaluating import Json, define, finished, start, until
+from tests.eval_api import Json, define, finished, start, until
 from tests.stacks import ModelServer
 
 MODEL = "custom/bench"

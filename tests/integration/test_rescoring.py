@@ -6,7 +6,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.errors import ApiProblem
-from tests.evaluating import Json, finished, start, until
+from tests.eval_api import Json, finished, start, until
 from tests.stacks import ModelServer
 
 ENDED = ("COMPLETED", "FAILED")

@@ -10,7 +10,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.stack.address import Local
-from tests.evaluating import Json, define, finished, until
+from tests.eval_api import Json, define, finished, until
 
 FIRES_WITHIN_SECONDS = 40
 """The embedded cloud looks for schedules that are due every ten."""

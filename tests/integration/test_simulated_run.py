@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cupel.client import Client
-from tests.evaluating import RATING, Json, define, evaluate
+from tests.eval_api import RATING, Json, define, evaluate
 
 MODELS = ("sim/steady", "sim/bold", "sim/contrarian", "sim/flaky")
 SCENARIOS = 40

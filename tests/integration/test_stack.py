@@ -15,7 +15,7 @@ import pytest
 from cupel.errors import WrongUse
 from cupel.stack import lifecycle
 from cupel.stack.address import Local
-from cupel.stack.place import Place
+from cupel.stack.paths import Place
 from cupel_core.providers import PROVIDERS
 
 FUNCTIONS = ("api", "authorize", "dispatch", "probe", "finish", "generate", "schedule", "sweep")

@@ -10,7 +10,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.stack.address import Local
-from tests.evaluating import Json, define, finished, start, until
+from tests.eval_api import Json, define, finished, start, until
 from tests.queues import count
 from tests.stacks import ModelServer
 

@@ -8,9 +8,9 @@ import pytest
 from cupel.client import Client
 from cupel.errors import ApiProblem
 from cupel.stack.address import Local
-from cupel.stack.children import child_environment, run
-from cupel.stack.place import Place
-from tests.evaluating import Json, define, evaluate
+from cupel.stack.paths import Place
+from cupel.stack.subprocesses import child_environment, run
+from tests.eval_api import Json, define, evaluate
 
 
 @pytest.fixture(scope="module")

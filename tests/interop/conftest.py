@@ -15,7 +15,7 @@ from cupel_core.settings import Settings
 from cupel_core.store import executions, runs
 from tests.interop import tools
 from tests.interop.suites import SUITE
-from tests.running import carry_out
+from tests.started_runs import carry_out
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.test_against_the_api import through
 

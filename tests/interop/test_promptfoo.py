@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cupel_core.domain.assertions import NOT
+from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.scoring.score import CHECKS
 from tests.interop import tools
 from tests.interop.conftest import Cupel

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from cupel.stack.children import child_environment, run
-from cupel.stack.place import find_place
+from cupel.stack.paths import find_place
+from cupel.stack.subprocesses import child_environment, run
 
 LOCKS = Path(__file__).parent
 _PLACE = find_place(LOCKS)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.simulation.faults import ANY, Conditions, Fault
+from tests.simulation.harness import Patches, set_up
 from tests.simulation.mutations import MUTATIONS
 from tests.simulation.schedule import Result, carry_out
-from tests.simulation.staging import Patches, set_up
 
 
 def main() -> int:

@@ -20,13 +20,13 @@ from cupel_core.sweeping import sweep
 from tests.simulation import loops
 from tests.simulation.bucket import Bucket
 from tests.simulation.faults import ANY, Conditions, Fault, Faults
-from tests.simulation.laws import Laws
+from tests.simulation.harness import stage
+from tests.simulation.invariants import Laws
 from tests.simulation.machines import Done, Machines
 from tests.simulation.message_queues import Letter, Queues
 from tests.simulation.models import Models
 from tests.simulation.network import Network
 from tests.simulation.scheduler import Invocation, Violation, World
-from tests.simulation.staging import stage
 from tests.simulation.table import Table
 
 DISPATCH = "sim-dispatch"

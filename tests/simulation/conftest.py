@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.simulation.staging import Patches, set_up
+from tests.simulation.harness import Patches, set_up
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply, Role, Usage
 from cupel_core.providers.errors import ProviderError
 from tests.simulation.faults import Fault
 from tests.simulation.scheduler import Invocation

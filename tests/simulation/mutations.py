@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tests.simulation.faults import ANY, Conditions
-from tests.simulation.staging import Patches, stage
+from tests.simulation.harness import Patches, stage
 
 type PutIn = Callable[[Patches], None]
 
@@ -48,7 +48,7 @@ def acknowledge_before_recording(patches: Patches) -> None:
 @mutation(BARE)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """The leaf is told, its message is deleted, and only then its parents are told."""
-    from cupel_core import recording
+    from cupel_core import record_outcomes
     from cupel_core.probing import committer
     from cupel_core.store import barrier, executions
 
@@ -67,13 +67,13 @@ def acknowledge_before_propagating(patches: Patches) -> None:
                 epoch = next(work.piece.epoch for work in [*ended, *(one.work for one in finished)])
                 executions.begin(tree.ref, epoch)
 
-    patches.set(recording, "barrier", _with(barrier, propagate=postpone))
+    patches.set(record_outcomes, "barrier", _with(barrier, propagate=postpone))
     patches.set(committer, "_write", mutated)
 
 
 @mutation()
 def count_instead_of_adding_to_a_set(patches: Patches) -> None:
-    from cupel_core.domain.barrier import Inner
+    from cupel_core.domain.runs.barrier import Inner
     from cupel_core.settings import settings
     from cupel_core.store import barrier
     from cupel_core.store.clients import dynamodb
@@ -102,7 +102,7 @@ def start_unnamed_executions(patches: Patches) -> None:
 
 @mutation()
 def do_not_check_the_epoch(patches: Patches) -> None:
-    from cupel_core.probing.watch import Watch
+    from cupel_core.probing.run_cache import Watch
 
     async def mutated(self: Watch, ref: Any, epoch: int) -> Any:
         return await self.run(ref)
@@ -112,8 +112,8 @@ def do_not_check_the_epoch(patches: Patches) -> None:
 
 @mutation(BARE)
 def do_not_look_again_for_a_later_epoch(patches: Patches) -> None:
-    from cupel_core.domain.runs import ACTIVE
-    from cupel_core.probing.watch import Watch
+    from cupel_core.domain.runs.run import ACTIVE
+    from cupel_core.probing.run_cache import Watch
 
     async def mutated(self: Watch, ref: Any, epoch: int) -> Any:
         run = await self.run(ref)
@@ -172,7 +172,7 @@ def let_the_last_writer_win(patches: Patches) -> None:
 @mutation(BARE)
 def propagate_only_what_is_new(patches: Patches) -> None:
     from cupel_core.probing import committer
-    from cupel_core.recording import record
+    from cupel_core.record_outcomes import record
     from cupel_core.store import barrier
     from cupel_core.store.barrier import Tree
 
@@ -182,7 +182,7 @@ def propagate_only_what_is_new(patches: Patches) -> None:
         if found:
             record(run, epoch, found, known, released)
             return
-        from cupel_core.domain.barrier import Node
+        from cupel_core.domain.runs.barrier import Node
 
         for number, claimants in released.items():
             barrier.record(Tree.of(run), Node(0, number), known, claimants)  # type: ignore[arg-type]
@@ -192,10 +192,10 @@ def propagate_only_what_is_new(patches: Patches) -> None:
 
 @mutation(TAME)
 def do_not_verify_doubtful_probes(patches: Patches) -> None:
-    from cupel_core.probing import intake
+    from cupel_core.probing import claims
     from cupel_core.store import outcomes
 
-    patches.set(intake, "outcomes", _with(outcomes, recorded=lambda *_: {}))
+    patches.set(claims, "outcomes", _with(outcomes, recorded=lambda *_: {}))
 
 
 @mutation(BARE)
@@ -216,9 +216,9 @@ def hand_on_after_acknowledging(patches: Patches) -> None:
 
 @mutation()
 def tell_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
-    from cupel_core import recording
-    from cupel_core.domain.barrier import leaf_of
-    from cupel_core.domain.transcripts import Transcript
+    from cupel_core import record_outcomes
+    from cupel_core.domain.runs.barrier import leaf_of
+    from cupel_core.domain.runs.transcripts import Transcript
     from cupel_core.store import barrier, outcomes
     from cupel_core.store.barrier import Tree
 
@@ -228,12 +228,12 @@ def tell_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
             barrier.record(Tree.of(run), node, {each.probe_index: isinstance(each, Transcript)})
         return outcomes.record(run, epoch, found)
 
-    patches.set(recording, "outcomes", _with(outcomes, record=mutated))
+    patches.set(record_outcomes, "outcomes", _with(outcomes, record=mutated))
 
 
 @mutation(BARE)
 def pause_without_a_new_epoch(patches: Patches) -> None:
-    from cupel_core.domain.runs import MOVES, Action
+    from cupel_core.domain.runs.run import MOVES, Action
 
     for action in (Action.PAUSE, Action.RESUME):
         patches.set_item(MOVES, action, replace(MOVES[action], new_epoch=False))
@@ -268,7 +268,7 @@ def forget_whose_key_it_is(patches: Patches) -> None:
 @mutation(TAME)
 def start_a_conversation_anew(patches: Patches) -> None:
     """Does not go on after the last turn that was complete."""
-    from cupel_core.probing import memory
+    from cupel_core.probing import checkpoints as memory
     from cupel_core.store import checkpoints
 
     patches.set(memory, "checkpoints", _with(checkpoints, get=lambda *_: None))
@@ -277,19 +277,19 @@ def start_a_conversation_anew(patches: Patches) -> None:
 @mutation()
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Takes errors out of a leaf again that the present generation has put there."""
-    from cupel_core.runs import reopening
+    from cupel_core.runs import reopen
     from cupel_core.store import barrier
 
-    reopened = reopening._reopened
+    reopened = reopen._reopened
 
     def again(tree: Any, node: Any, offsets: Any) -> Any:
         values = {":offsets": barrier._number_set(offsets), ":generation": {"N": str(tree.generation)}}
         expression = "DELETE failed :offsets SET reopened = :generation"
         return barrier._update_leaf(tree.ref, node, expression, {}, values)
 
-    patches.set(reopening, "barrier", _with(barrier, reopen=again))
+    patches.set(reopen, "barrier", _with(barrier, reopen=again))
     patches.set(
-        reopening,
+        reopen,
         "_reopened",
         lambda tree, node, item, ranges: reopened(tree, node, replace(item, reopened=0), ranges),
     )

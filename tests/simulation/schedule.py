@@ -8,11 +8,11 @@ from typing import Any
 
 from cupel_core.definitions import catalog
 from cupel_core.definitions.catalog import Labels
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.dialogue import Criteria, FailureMode
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.domain.runs import TERMINAL, Priority, RunStatus
-from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import TERMINAL, Priority, RunStatus
+from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.turns.conversation import Criteria, FailureMode
+from cupel_core.domain.turns.model_request import Message, Role
 from cupel_core.errors import ClientError, Conflict
 from cupel_core.runs import control
 from cupel_core.runs.spec import RunSpec
@@ -20,10 +20,10 @@ from cupel_core.runs.start import start
 from cupel_core.store import scenarios
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import ANY, Conditions, Fault
-from tests.simulation.laws import require
+from tests.simulation.harness import FANOUT, forget, stage
+from tests.simulation.invariants import require
 from tests.simulation.machines import Done
 from tests.simulation.scheduler import Invocation, Violation
-from tests.simulation.staging import FANOUT, forget, stage
 
 _WORKSPACE = "ws_sim"
 _API_SECONDS = 29.0

@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.simulation.harness import Patches
 from tests.simulation.mutations import MUTATIONS
 from tests.simulation.schedule import carry_out
-from tests.simulation.staging import Patches
 
 _MOST_SCHEDULES = 1_500
 """Most are found within 50, the rarest within some hundreds."""

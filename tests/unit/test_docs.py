@@ -11,8 +11,8 @@ from typer.core import TyperGroup
 
 from cupel.cli import app as command
 from cupel_core.domain.access import Role
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.runs import MOVES
+from cupel_core.domain.runs.run import MOVES
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.settings import Settings
 from tests.conftest import ROOT, template
 from tests.unit.api.client import Client

@@ -11,9 +11,9 @@ import pytest
 from cupel.errors import CupelError, WrongUse
 from cupel.stack import emulator
 from cupel.stack.address import Local, read_local, write_local
-from cupel.stack.building import is_built, sources_digest
-from cupel.stack.children import child_environment, run
-from cupel.stack.place import Place, find_place, write_private
+from cupel.stack.build import is_built, sources_digest
+from cupel.stack.paths import Place, find_place, write_private
+from cupel.stack.subprocesses import child_environment, run
 
 SOURCES = (
     "template.yaml",

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.rescoring import Rescoring, RescoringConfig
-from cupel_core.domain.runs import Action, Run, RunStatus
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, Run, RunStatus
+from cupel_core.domain.scoring.rescores import Rescoring, RescoringConfig
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, rescorings, runs
+from cupel_core.store import barrier, rescores, runs
 from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
-from tests.invoking import Context
-from tests.running import NOW, Given, ref_of
+from tests.lambda_context import Context
+from tests.started_runs import NOW, Given, ref_of
 
 
 def invoke(name: str) -> Any:
@@ -80,7 +80,7 @@ def sample_scoring(sample_run: Run) -> Rescoring:
     """The scoring that the samples name."""
     scoring_id = "scr_00000000000000000000000000"
     scoring = Rescoring(sample_run.workspace, sample_run.id, scoring_id, RescoringConfig(), 3, 3, 1, NOW)
-    rescorings.create(scoring)
+    rescores.create(scoring)
     return scoring
 
 
@@ -93,7 +93,7 @@ def test_the_phases_carry_out_a_scoring(sample_scoring: Rescoring) -> None:
 def test_a_phase_that_gave_up_fails_the_scoring_by_its_name(sample_scoring: Rescoring) -> None:
     invoke("score-begin")
     assert invoke("score-fail") == {"status": "FAILED"}
-    failure = rescorings.get(ref_of_scoring(sample_scoring), sample_scoring.id).failure
+    failure = rescores.get(ref_of_scoring(sample_scoring), sample_scoring.id).failure
     assert failure is not None
     assert (failure.where, failure.why) == ("score", "States.Timeout: the judge took too long")
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.run import Priority
 from cupel_core.settings import Lane, Settings, settings
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/000000000000/cupel"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane, Settings
 from tests.conftest import ROOT, template

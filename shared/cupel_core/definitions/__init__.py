@@ -7,7 +7,7 @@ without any cloud too (cupel/evaluating).
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cupel_core.definitions.contents import Resolved, resolve
+    from cupel_core.definitions.resolution import Resolved, resolve
 
 __all__ = ["Resolved", "resolve"]
 
@@ -15,6 +15,6 @@ __all__ = ["Resolved", "resolve"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(name)
-    from cupel_core.definitions import contents
+    from cupel_core.definitions import resolution
 
-    return getattr(contents, name)
+    return getattr(resolution, name)

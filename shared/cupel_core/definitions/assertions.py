@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cupel_core.domain.assertion_rules import complaints
-from cupel_core.domain.connectors import PROVIDER as CONNECTOR
+from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
+from cupel_core.domain.scoring.assertion_rules import complaints
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.providers import provider_of
 

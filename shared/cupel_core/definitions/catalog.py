@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from cupel_core.definitions.contents import as_field, check, content_of, inherited
-from cupel_core.domain.definitions import Content, Head, Version, merge, warnings_of
+from cupel_core.definitions.resolution import as_field, check, content_of, inherited
+from cupel_core.domain.definitions.definitions import Content, Head, Version, merge, warnings_of
 from cupel_core.errors import FieldError
 from cupel_core.ids import new_id
 from cupel_core.paging import Page

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from cupel_core.definitions.catalog import Definition, Labels
-from cupel_core.definitions.contents import check, content_of, parent_of
-from cupel_core.domain.definitions import Head, Version, merge
-from cupel_core.domain.scenarios import Manifest
+from cupel_core.definitions.resolution import check, content_of, parent_of
+from cupel_core.domain.definitions.definitions import Head, Version, merge
+from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page, decode_index, encode_cursor

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from cupel_core.contract.scenarios import ScenarioItem
 from cupel_core.definitions import assertions
-from cupel_core.definitions.contents import resolve
-from cupel_core.definitions.items import ScenarioItem
-from cupel_core.domain import imports
-from cupel_core.domain.scenarios import Manifest, Scenario, scenario_id
+from cupel_core.definitions.resolution import resolve
+from cupel_core.domain.definitions import scenario_files
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario, scenario_id
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.paging import Page, decode_index, encode_cursor
 from cupel_core.store import definitions, resources
@@ -39,14 +39,14 @@ def add(workspace: str, definition_id: str, items: Sequence[ScenarioItem]) -> Ad
 
 
 def import_text(
-    workspace: str, definition_id: str, text_format: imports.Format, text: str, *, replace: bool = False
+    workspace: str, definition_id: str, text_format: scenario_files.Format, text: str, *, replace: bool = False
 ) -> Added:
     """All of the text's scenarios or none: Invalid names each line (`lines.<n>`) that is wrong."""
     definition = resolve(workspace, definition_id)
     names = [dimension.name for dimension in definition.content.dimensions]
     found: list[tuple[str, Scenario]] = []
     problems: list[FieldError] = []
-    for line in imports.lines(text, text_format, names):
+    for line in scenario_files.lines(text, text_format, names):
         scenario, why = _read(line)
         if scenario:
             found.append((f"lines.{line.number}", scenario))
@@ -71,7 +71,7 @@ def listed(workspace: str, definition_id: str, *, limit: int, cursor: str | None
     return Page(items, encode_cursor(str(end)) if end < manifest.total else None)
 
 
-def _read(line: imports.Line) -> tuple[Scenario | None, str | None]:
+def _read(line: scenario_files.Line) -> tuple[Scenario | None, str | None]:
     if line.item is None:
         return None, line.problem
     try:

@@ -5,20 +5,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from cupel_core.contests import Compared, Contests
-from cupel_core.domain.assertions import Assertion
-from cupel_core.domain.contests import contested, reconclude
-from cupel_core.domain.definitions import Content
-from cupel_core.domain.leaf_ranges import LeafRange
-from cupel_core.domain.runs import Run, RunStatus
-from cupel_core.domain.scenarios import Scenario
-from cupel_core.domain.transcripts import Transcript
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.selections import contested, reconclude
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
-from cupel_core.providers.complete import Attempt, complete
-from cupel_core.scoring.panels import CONCURRENT, Bench, TimeIsUp, models_of
+from cupel_core.providers.completion import Attempt, complete
+from cupel_core.rescoring.graders import CONCURRENT, Bench, TimeIsUp, models_of
+from cupel_core.selections import Compared, Contests
 from cupel_core.store import amendments, outcomes, runs, snapshots
-from cupel_core.store.contests import OF_RUN
+from cupel_core.store.selections import OF_RUN
 from cupel_core.store.snapshots import Snapshot
 
 

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from cupel_core.domain.definitions import Content
-from cupel_core.domain.leaf_ranges import LeafRange, leaf_ranges
-from cupel_core.domain.runs import Action, Failure, IllegalMove, Progress, Run, RunStatus
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
+from cupel_core.domain.runs.run import Action, Failure, IllegalMove, Progress, Run, RunStatus
+from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.errors import Conflict
 from cupel_core.finishing.compare import has_contests
 from cupel_core.messages import RunRef

@@ -6,14 +6,14 @@ from random import Random
 
 from cupel_core.accounts import account
 from cupel_core.clock import utc_now
-from cupel_core.domain.decisions import OTHER
-from cupel_core.domain.definitions import Content
-from cupel_core.domain.leaf_ranges import LeafRange
-from cupel_core.domain.runs import Run, RunStatus
-from cupel_core.domain.transcripts import Summary, Transcript
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.runs.transcripts import Summary, Transcript
+from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.errors import RetryableError
-from cupel_core.judging.asking import Grader
-from cupel_core.judging.decide import Judge, decide
+from cupel_core.grading.decisions import Judge, decide
+from cupel_core.grading.grader import Grader
 from cupel_core.messages import RunRef
 from cupel_core.providers.errors import PleaseWait, ProviderError
 from cupel_core.settings import settings

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.transcripts import Outcome
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import RetryableError
-from cupel_core.probing.tally import Tally
-from cupel_core.probing.work import Work
-from cupel_core.recording import record
+from cupel_core.probing.claimed_slice import Work
+from cupel_core.probing.invocation_totals import Tally
+from cupel_core.record_outcomes import record
 from cupel_core.store import barrier, queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery

@@ -18,27 +18,27 @@ from random import Random
 from pydantic import ValidationError
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.governor import Limits
-from cupel_core.domain.runs import Priority
-from cupel_core.domain.transcripts import Outcome
+from cupel_core.conversations.runner import hold
+from cupel_core.conversations.turn import Halted, Target
+from cupel_core.domain.limits.governor import Limits
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import AppError
 from cupel_core.messages import ProbeSlice
+from cupel_core.probing.checkpoints import Checkpoints
+from cupel_core.probing.claimed_slice import ASKED, Work
+from cupel_core.probing.claims import Intake
 from cupel_core.probing.committer import EVERY_SECONDS, Committer, Finished, backoff_seconds
-from cupel_core.probing.governing import Place, Share
-from cupel_core.probing.intake import Intake
-from cupel_core.probing.judges import Judges
-from cupel_core.probing.memory import Checkpoints
-from cupel_core.probing.tally import Tally
-from cupel_core.probing.watch import Watch
-from cupel_core.probing.work import ASKED, Work
-from cupel_core.providers.complete import Attempt
+from cupel_core.probing.graders import Judges
+from cupel_core.probing.invocation_totals import Tally
+from cupel_core.probing.leases import Place, Share
+from cupel_core.probing.run_cache import Watch
+from cupel_core.providers.completion import Attempt
 from cupel_core.providers.errors import PleaseWait, ProviderError
 from cupel_core.settings import settings
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
-from cupel_core.turns.talk import hold
-from cupel_core.turns.turn import Halted, Target
 
 MOST_CONCURRENT = 50
 """Conversations of one invocation."""

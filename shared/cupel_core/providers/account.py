@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from cupel_core.domain.connectors import Connector
+from cupel_core.domain.resources.connectors import Connector
 
 DEFAULT_PARALLEL_REQUESTS = 50
 

@@ -3,9 +3,9 @@
 import orjson
 from pydantic import BaseModel
 
-from cupel_core.domain.conversation import Conversation, Reply, Usage
+from cupel_core.domain.turns.model_request import Conversation, Reply, Usage
 from cupel_core.providers.account import Account
-from cupel_core.providers.wire import WireRequest, endpoint, filtered, given, key_of
+from cupel_core.providers.wire_format import WireRequest, endpoint, filtered, given, key_of
 
 API_VERSION = "2023-06-01"
 DEFAULT_MAX_TOKENS = 4096

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply, Usage
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import Complaint, ProviderError, code_of_status, not_understood
 from cupel_core.providers.retry_after import retry_after_seconds
-from cupel_core.providers.wire import CamelModel, filtered, given, key_of, schema_instruction, without_fence
+from cupel_core.providers.wire_format import CamelModel, filtered, given, key_of, schema_instruction, without_fence
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError

@@ -12,12 +12,12 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.conversation import ErrorCode, Usage
+from cupel_core.domain.turns.model_request import ErrorCode, Usage
 from cupel_core.providers import bedrock, name_of, provider_of
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import presentable
+from cupel_core.providers.completion import presentable
 from cupel_core.providers.errors import ProviderError, not_understood
-from cupel_core.providers.wire import CamelModel, WireRequest, endpoint, key_of
+from cupel_core.providers.wire_format import CamelModel, WireRequest, endpoint, key_of
 
 if TYPE_CHECKING:
     import httpx

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import orjson
 from pydantic import ValidationError
 
-from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.errors import AppError, RetryableError
 from cupel_core.providers.retry_after import duration_seconds, retry_after_seconds
 

@@ -2,7 +2,7 @@
 
 import httpx
 
-from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.providers.errors import ProviderError
 
 

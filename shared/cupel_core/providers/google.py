@@ -2,10 +2,10 @@
 
 from urllib.parse import quote
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Usage
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.wire import CamelModel, WireRequest, endpoint, filtered, given, key_of
+from cupel_core.providers.wire_format import CamelModel, WireRequest, endpoint, filtered, given, key_of
 
 _ROLES = {Role.USER: "user", Role.ASSISTANT: "model"}
 

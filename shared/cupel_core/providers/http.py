@@ -12,12 +12,12 @@ import orjson
 from httpx_aiohttp import AiohttpTransport
 from pydantic import ValidationError
 
-from cupel_core.domain.conversation import Conversation, Reply
+from cupel_core.domain.turns.model_request import Conversation, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import error_of_response, not_understood
 from cupel_core.providers.failures import error_of_exception
 from cupel_core.providers.rate_limits import read_limits
-from cupel_core.providers.wire import HttpWire, WireRequest
+from cupel_core.providers.wire_format import HttpWire, WireRequest
 
 MAX_CONNECTIONS = 128
 """More than any consumer has in flight, so that no request waits for another's connection."""

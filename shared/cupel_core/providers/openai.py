@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from cupel_core.domain.conversation import Conversation, Message, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Conversation, Message, Reply, Role, Usage
 from cupel_core.providers.account import Account
-from cupel_core.providers.wire import WireRequest, endpoint, filtered, given, key_of, schema_instruction
+from cupel_core.providers.wire_format import WireRequest, endpoint, filtered, given, key_of, schema_instruction
 
 # OpenAI's reasoning models refuse `max_tokens`; servers that copied the older API know nothing else.
 _COMPLETION_TOKENS = frozenset({"openai", "xai"})

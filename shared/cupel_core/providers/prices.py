@@ -9,8 +9,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
-from cupel_core.domain import simulation
-from cupel_core.domain.conversation import Usage
+from cupel_core.domain.turns import simulation
+from cupel_core.domain.turns.model_request import Usage
 from cupel_core.providers import name_of, provider_of
 
 if TYPE_CHECKING:

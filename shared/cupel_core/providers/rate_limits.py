@@ -8,7 +8,7 @@ the allowance will be *full* again; it comes back evenly, so a tenth of the time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from cupel_core.domain.conversation import RateLimits
+from cupel_core.domain.turns.model_request import RateLimits
 from cupel_core.providers.retry_after import duration_seconds
 
 ENOUGH = 0.1

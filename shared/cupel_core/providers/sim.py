@@ -4,9 +4,9 @@ import asyncio
 
 import orjson
 
-from cupel_core.domain import simulation
-from cupel_core.domain.conversation import Conversation, ErrorCode, Reply, Usage
-from cupel_core.domain.json_example import example_of
+from cupel_core.domain.text.json_example import example_of
+from cupel_core.domain.turns import simulation
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply, Usage
 from cupel_core.providers.errors import ProviderError
 
 MODEL_VERSION = "simulated-1"

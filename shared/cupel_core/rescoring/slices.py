@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
-from cupel_core.contests import Contests
-from cupel_core.domain.definitions import Content
-from cupel_core.domain.leaf_ranges import LeafRange
-from cupel_core.domain.rescoring import Rescored, Rescoring, RescoringStatus, Tally
-from cupel_core.domain.runs import Run
-from cupel_core.domain.transcripts import Transcript
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.scoring.rescores import Rescored, Rescoring, RescoringStatus, Tally
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
-from cupel_core.providers.complete import Attempt, complete
-from cupel_core.rescoring.judging import Judging
-from cupel_core.scoring.panels import CONCURRENT, Bench, TimeIsUp, models_of
-from cupel_core.store import outcomes, rescored, rescorings, runs, snapshots
+from cupel_core.providers.completion import Attempt, complete
+from cupel_core.rescoring.graders import CONCURRENT, Bench, TimeIsUp, models_of
+from cupel_core.rescoring.transcript_grading import Judging
+from cupel_core.selections import Contests
+from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
 _BATCH = 25
 """A batch write takes as many."""
@@ -31,7 +31,7 @@ async def score_slice(
 
     RetryableError when time was too short: what was judged is stored, the next try goes on.
     """
-    rescoring = await asyncio.to_thread(rescorings.get, ref, scoring_id)
+    rescoring = await asyncio.to_thread(rescores.get, ref, scoring_id)
     if rescoring.status is not RescoringStatus.RUNNING:
         return
     run = await asyncio.to_thread(runs.get, ref)
@@ -69,8 +69,8 @@ class Results:
         """The results before their count, so that what is counted is there."""
         results, self._waiting = self._waiting, []
         self.tally += _tally(results)
-        await asyncio.to_thread(rescored.put, self.ref, self.scoring_id, results)
-        await asyncio.to_thread(rescorings.count, self.ref, self.scoring_id, self.leaf, self.tally)
+        await asyncio.to_thread(rescore_results.put, self.ref, self.scoring_id, results)
+        await asyncio.to_thread(rescores.count, self.ref, self.scoring_id, self.leaf, self.tally)
         self._stored_at = time.monotonic()
 
 
@@ -81,7 +81,7 @@ def _tally(results: Iterable[Rescored]) -> Tally:
 
 def _results_so_far(rescoring: Rescoring, part: LeafRange) -> Results:
     ref = RunRef(rescoring.workspace, rescoring.run_id)
-    found = list(rescored.in_range(ref, rescoring.id, part.indexes(rescoring.probes), consistent=True))
+    found = list(rescore_results.in_range(ref, rescoring.id, part.indexes(rescoring.probes), consistent=True))
     known = frozenset(result.index for result in found)
     return Results(ref, rescoring.id, part.first_leaf, known, _tally(found))
 

@@ -9,14 +9,14 @@ import orjson
 
 from cupel_core.accounts import model_error
 from cupel_core.definitions.assertions import errors_of
-from cupel_core.domain.assertions import Assertion
-from cupel_core.domain.dialogue import Criteria
-from cupel_core.domain.rescoring import RESCORABLE, Rescoring, RescoringConfig
-from cupel_core.domain.runs import Run
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.rescores import RESCORABLE, Rescoring, RescoringConfig
+from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
-from cupel_core.store import barrier, executions, rescorings, runs, starts
+from cupel_core.store import barrier, executions, rescores, runs, starts
 from cupel_core.store.barrier import Tree
 from cupel_core.store.starts import Stand
 
@@ -53,9 +53,9 @@ def start(workspace: str, run_id: str, spec: RescoringSpec, idempotency_key: str
     rescoring = _rescoring(run, spec, now)
     body = orjson.dumps([run_id, rescoring.config.to_json()], option=orjson.OPT_SORT_KEYS).decode()
     if idempotency_key is None:
-        rescorings.create(rescoring)
+        rescores.create(rescoring)
     elif answered := _answered(workspace, idempotency_key, body, now):
-        return rescorings.get(ref, answered)
+        return rescores.get(ref, answered)
     else:
         _create_once(rescoring, idempotency_key, body, now)
     executions.begin_scoring(ref, rescoring.id)
@@ -66,7 +66,7 @@ def _create_once(rescoring: Rescoring, key: str, body: str, now: datetime) -> No
     reservation = starts.reserve(rescoring.workspace, key, body, rescoring.id, now)
     if reservation is None:
         raise _in_flight()
-    rescorings.create(rescoring, reservation)
+    rescores.create(rescoring, reservation)
 
 
 def _answered(workspace: str, key: str, body: str, now: datetime) -> str | None:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from cupel_core.casting import personas as casting
-from cupel_core.domain.personas import Persona
-from cupel_core.domain.scenarios import Manifest, ScenarioPage
+from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
+from cupel_core.domain.resources.personas import Persona
 from cupel_core.errors import Invalid
+from cupel_core.resources import personas as casting
 from cupel_core.store import scenarios
 
 _READERS = 16

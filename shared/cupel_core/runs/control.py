@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from cupel_core.domain.barrier import FANOUT, Node, leaf_of
-from cupel_core.domain.plan import MAX_PROBES
-from cupel_core.domain.runs import Action, IllegalMove, Retry, Run, RunStatus
-from cupel_core.domain.sampling import expand as grow
+from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
+from cupel_core.domain.runs.plan import MAX_PROBES
+from cupel_core.domain.runs.run import Action, IllegalMove, Retry, Run, RunStatus
+from cupel_core.domain.runs.sampling import expand as grow
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef

@@ -11,14 +11,14 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
-from cupel_core.domain.barrier import FANOUT, Node
-from cupel_core.domain.plan import Plan
-from cupel_core.domain.runs import ACTIVE, Run, RunStatus
-from cupel_core.domain.slices import cut, leaves, providers_of
+from cupel_core.domain.runs.barrier import FANOUT, Node
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
+from cupel_core.domain.runs.slices import cut, leaves, providers_of
 from cupel_core.errors import NotFound, RetryableError
 from cupel_core.messages import DispatchOrder, ProbeSlice
-from cupel_core.runs import room
-from cupel_core.runs.reopening import prepare
+from cupel_core.runs import backpressure
+from cupel_core.runs.reopen import prepare
 from cupel_core.settings import settings
 from cupel_core.store import barrier, executions, outbox, queues, runs
 from cupel_core.store.barrier import LeafItem, Tree
@@ -46,7 +46,9 @@ def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], fl
         if not windows:
             _begin_finish_if_done(order, run)
             break
-        waits = {provider: room.seconds_until(run, provider) if provider in cursors else 0 for provider in windows}
+        waits = {
+            provider: backpressure.seconds_until(run, provider) if provider in cursors else 0 for provider in windows
+        }
         if min(waits.values()) > 0 or seconds_left() < _RESERVE_SECONDS:
             if outbox.advance(pending, cursors, now):
                 _order_again(order, min(waits.values()))
@@ -64,7 +66,7 @@ def carry_out(order: DispatchOrder, now: datetime, seconds_left: Callable[[], fl
 def _order_again(order: DispatchOrder, wait_seconds: int) -> None:
     """Less and less often while there is no room: each look is two requests, and slow calls leave much time."""
     later = order.model_copy(update={"looks": order.looks + 1 if wait_seconds else order.looks})
-    delay = max(wait_seconds, min(wait_seconds * 2**order.looks, room.LONGEST_LOOK_SECONDS))
+    delay = max(wait_seconds, min(wait_seconds * 2**order.looks, backpressure.LONGEST_LOOK_SECONDS))
     queues.send(settings().dispatch_queue_url, [later], delay_seconds=delay)
 
 
@@ -76,9 +78,9 @@ def _windows(plan: Plan, cursors: Mapping[str, int]) -> dict[str, list[int]]:
 
 
 def _window(plan: Plan, provider: str, first: int) -> list[int]:
-    most = room.WINDOW_LEAVES + room.REST_LEAVES
+    most = backpressure.WINDOW_LEAVES + backpressure.REST_LEAVES
     following = list(islice(leaves(plan, provider, first), most + 1))
-    return following if len(following) <= most else following[: room.WINDOW_LEAVES]
+    return following if len(following) <= most else following[: backpressure.WINDOW_LEAVES]
 
 
 def _begin_finish_if_done(order: DispatchOrder, run: Run) -> None:

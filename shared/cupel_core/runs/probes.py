@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, islice
 
-from cupel_core.domain.barrier import FANOUT, Node
-from cupel_core.domain.dialogue import Dialogue
-from cupel_core.domain.runs import ACTIVE, ProbeStatus, Run, RunStatus
-from cupel_core.domain.transcripts import Outcome, ProbeError, Transcript
+from cupel_core.domain.runs.barrier import FANOUT, Node
+from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run, RunStatus
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+from cupel_core.domain.turns.conversation import Dialogue
 from cupel_core.errors import NotFound
 from cupel_core.ids import thread_id
 from cupel_core.messages import RunRef
 from cupel_core.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
-from cupel_core.runs.reading import ranges_of, starting_at, transcript_id
+from cupel_core.runs.queries import ranges_of, starting_at, transcript_id
 from cupel_core.store import attempts, barrier, checkpoints, outcomes, runs, snapshots
 from cupel_core.store.barrier import LeafItem
 

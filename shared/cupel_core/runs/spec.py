@@ -5,8 +5,8 @@ from typing import Self
 
 import orjson
 
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.scoring.grader_config import Evaluation
 
 
 @dataclass(frozen=True)

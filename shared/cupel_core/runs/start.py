@@ -6,21 +6,21 @@ from datetime import datetime
 from secrets import randbelow
 from typing import NamedTuple
 
-from cupel_core.casting import evals
-from cupel_core.casting.settings import evaluation_of
 from cupel_core.definitions import Resolved, resolve
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.domain.plan import MAX_PROBES, Plan
-from cupel_core.domain.runs import Run
-from cupel_core.domain.sampling import sample
-from cupel_core.domain.scenarios import Manifest
+from cupel_core.domain.definitions.scenarios import Manifest
+from cupel_core.domain.runs.plan import MAX_PROBES, Plan
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.scoring.grader_config import Evaluation
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
+from cupel_core.resources import evals
+from cupel_core.resources.evaluation_settings import evaluation_of
 from cupel_core.runs import dispatch
 from cupel_core.runs.cases import cases
-from cupel_core.runs.checking import check_spec
 from cupel_core.runs.spec import RunSpec
+from cupel_core.runs.validation import check_spec
 from cupel_core.store import counters, keys, runs, scenarios, snapshots, starts
 from cupel_core.store.snapshots import Snapshot
 from cupel_core.store.starts import Stand

@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 import orjson
 
-from cupel_core.domain.assertions import Assertion
-from cupel_core.scoring.evidence import Evidence
-from cupel_core.scoring.outcome import Outcome, Uncomputable, found
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.scoring.assertion_context import Evidence
+from cupel_core.scoring.check_result import Outcome, Uncomputable, found
 
 MAX_READ = 500_000
 """Characters read in vain while JSON or XML is looked for: reading from every brace of an output is quadratic."""

@@ -12,8 +12,8 @@ from jsonschema.validators import extend, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from cupel_core.scoring.expressions import matches
-from cupel_core.scoring.outcome import Uncomputable
+from cupel_core.scoring.check_result import Uncomputable
+from cupel_core.scoring.pattern_search import matches
 
 _FORMATS = ("date", "email", "ipv4", "ipv6", "uuid")
 """Of those that need no further library; `date-time` and `uri` are below. Others are not looked at."""

@@ -5,20 +5,20 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cupel_core.domain.assertion_rules import KINDS, SELECT_BEST, SET
-from cupel_core.domain.assertion_values import render
-from cupel_core.domain.assertions import Assertion, AssertionResult, flat
-from cupel_core.domain.dialogue import Spend
-from cupel_core.domain.scoring import combine, tag_of
+from cupel_core.domain.scoring.assertion_rules import KINDS, SELECT_BEST, SET
+from cupel_core.domain.scoring.assertion_values import render
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flat
+from cupel_core.domain.scoring.scoring import combine, tag_of
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.errors import Invalid
-from cupel_core.judging.panel import Panel
+from cupel_core.grading.graders import Panel
 from cupel_core.providers.errors import ProviderError
-from cupel_core.scoring import circumstances, formats, texts
-from cupel_core.scoring.evidence import Evidence
-from cupel_core.scoring.outcome import Ledger, Outcome, Uncomputable
+from cupel_core.scoring import formats, response_metrics, texts
+from cupel_core.scoring.assertion_context import Evidence
+from cupel_core.scoring.check_result import Ledger, Outcome, Uncomputable
 
 if TYPE_CHECKING:
-    from cupel_core.scoring.outside import External
+    from cupel_core.scoring.external_evaluators import External
 
 type Check = Callable[[Assertion, Evidence], Outcome]
 
@@ -40,10 +40,10 @@ CHECKS: Mapping[str, Check] = {
     "contains-json": formats.contains_json,
     "is-xml": formats.is_xml,
     "contains-xml": formats.contains_xml,
-    "latency": circumstances.latency,
-    "cost": circumstances.cost,
-    "finish-reason": circumstances.finish_reason,
-    "is-refusal": circumstances.is_refusal,
+    "latency": response_metrics.latency,
+    "cost": response_metrics.cost,
+    "finish-reason": response_metrics.finish_reason,
+    "is-refusal": response_metrics.is_refusal,
 }
 
 
@@ -77,7 +77,7 @@ async def _ask_outside(evidence: Evidence, panel: Panel) -> "External | None":
     url = panel.evaluation.evaluator_url
     if url is None:
         return None
-    from cupel_core.scoring.outside import evaluate_outside
+    from cupel_core.scoring.external_evaluators import evaluate_outside
 
     return await evaluate_outside(url, panel.evaluator_headers, evidence, allow_private=panel.allow_private)
 
@@ -116,7 +116,7 @@ async def _compute(assertion: Assertion, evidence: Evidence, panel: Panel, ledge
     check = CHECKS.get(assertion.kind)
     if check is not None:
         return check(assertion, evidence)
-    from cupel_core.scoring.judgements import JUDGEMENTS  # a cold start is shorter without
+    from cupel_core.scoring.registry import JUDGEMENTS  # a cold start is shorter without
 
     return await JUDGEMENTS[assertion.kind](assertion, evidence, panel, ledger)
 

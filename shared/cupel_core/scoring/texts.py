@@ -5,11 +5,11 @@ from typing import Any
 
 import orjson
 
-from cupel_core.domain.assertion_rules import KINDS
-from cupel_core.domain.assertion_values import listed, written
-from cupel_core.domain.assertions import Assertion
-from cupel_core.scoring.evidence import Evidence
-from cupel_core.scoring.outcome import Outcome, found, measured, shown
+from cupel_core.domain.scoring.assertion_rules import KINDS
+from cupel_core.domain.scoring.assertion_values import listed, written
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.scoring.assertion_context import Evidence
+from cupel_core.scoring.check_result import Outcome, found, measured, shown
 
 
 def threshold_of(assertion: Assertion) -> float:
@@ -85,7 +85,7 @@ def starts_with(assertion: Assertion, evidence: Evidence) -> Outcome:
 
 
 def regex(assertion: Assertion, evidence: Evidence) -> Outcome:
-    from cupel_core.scoring.expressions import matches
+    from cupel_core.scoring.pattern_search import matches
 
     there = matches(assertion.value, evidence.output)
     return found(there, f"the output {'matches' if there else 'does not match'} {shown(assertion.value)}")

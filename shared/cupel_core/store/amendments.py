@@ -8,7 +8,7 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from cupel_core.domain.transcripts import Transcript
+from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 from cupel_core.store.outcome_items import OutcomeItem, from_item, to_item

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.messages import RunRef
 from cupel_core.store import keys, outcomes
 from cupel_core.store.outcome_items import OutcomeItem, from_item

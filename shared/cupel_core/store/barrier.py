@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cupel_core.domain.barrier import FANOUT, Inner, Leaf, Node, member, probes_under, root_of
-from cupel_core.domain.claims import Claim
-from cupel_core.domain.runs import Progress, Run
+from cupel_core.domain.runs.barrier import FANOUT, Inner, Leaf, Node, member, probes_under, root_of
+from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.run import Progress, Run
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import keys

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 
-from cupel_core.domain.conversation import Message, Role, Usage
-from cupel_core.domain.dialogue import Dialogue, Spend, Verdict
+from cupel_core.domain.turns.conversation import Dialogue, Spend, Verdict
+from cupel_core.domain.turns.model_request import Message, Role, Usage
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys

@@ -11,8 +11,8 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.definitions import Head, Version
-from cupel_core.domain.scenarios import TAIL_LENGTH, Manifest
+from cupel_core.domain.definitions.definitions import Head, Version
+from cupel_core.domain.definitions.scenarios import TAIL_LENGTH, Manifest
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys, scenarios

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from cupel_core.domain.plan import Plan
-from cupel_core.domain.scores import Scored
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.scoring.scores import Scored
 from cupel_core.messages import RunRef
-from cupel_core.store import keys, rescored
+from cupel_core.store import keys, rescore_results
 from cupel_core.store.outcome_items import OutcomeItem
 
 _READ = ["sk", "completed", "body", "correction"]
@@ -23,7 +23,7 @@ def of_run(ref: RunRef, plan: Plan, indexes: range) -> Iterator[Scored]:
 
 
 def of_rescoring(ref: RunRef, plan: Plan, scoring_id: str, indexes: range) -> Iterator[Scored]:
-    for index, body in rescored.bodies(ref, scoring_id, indexes):
+    for index, body in rescore_results.bodies(ref, scoring_id, indexes):
         yield _scored(index, plan, body, body)
 
 

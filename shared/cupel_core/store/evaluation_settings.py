@@ -5,7 +5,7 @@ from typing import Any
 from pynamodb.attributes import ListAttribute, UnicodeAttribute
 from pynamodb.expressions.update import Action
 
-from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.scoring.grader_config import Evaluation
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

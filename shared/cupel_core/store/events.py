@@ -5,7 +5,7 @@ from datetime import datetime
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.runs import Event, EventType
+from cupel_core.domain.runs.run import Event, EventType
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item

@@ -16,9 +16,9 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.generations import UNFINISHED, Generation, GenerationStatus, Mode
-from cupel_core.domain.matrix import Options
-from cupel_core.domain.scenarios import Manifest, ScenarioPage
+from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationStatus, Mode
+from cupel_core.domain.definitions.matrix import Options
+from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationOrder

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.breaker import Breaker
-from cupel_core.domain.governor import Governor, Limits, Report, Seat, effective_limit, left, renewed
-from cupel_core.domain.meter import Meter
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.limits.breaker import Breaker
+from cupel_core.domain.limits.governor import Governor, Limits, Report, Seat, effective_limit, left, renewed
+from cupel_core.domain.limits.token_bucket import Meter
+from cupel_core.domain.runs.run import Priority
 from cupel_core.errors import RetryableError
 from cupel_core.settings import settings
 from cupel_core.store import keys

@@ -37,7 +37,7 @@ gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws
 
 from collections.abc import Iterator
 
-from cupel_core.domain.barrier import Node
+from cupel_core.domain.runs.barrier import Node
 from cupel_core.messages import RunRef
 
 PROBES_PER_BLOCK = 1_000

@@ -8,10 +8,10 @@ import orjson
 from pynamodb.attributes import BinaryAttribute, BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
-from cupel_core.domain.dialogue import Dialogue, Spend, Verdict
-from cupel_core.domain.scoring import Scoring
-from cupel_core.domain.transcripts import Outcome, ProbeError, Result, Summary, Transcript
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Result, Summary, Transcript
+from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.turns.conversation import Dialogue, Spend, Verdict
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role, Usage
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef

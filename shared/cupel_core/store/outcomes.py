@@ -16,8 +16,8 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.update import Action
 
 from cupel_core.clock import to_iso
-from cupel_core.domain.runs import Run
-from cupel_core.domain.transcripts import Outcome, Result, Summary
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import Outcome, Result, Summary
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings

@@ -7,9 +7,9 @@ from typing import Any
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.domain.plan import Plan
-from cupel_core.domain.runs import Failure, Priority, Progress, Retry, Run, RunStatus
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import Failure, Priority, Progress, Retry, Run, RunStatus
+from cupel_core.domain.scoring.grader_config import Evaluation
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, Newest

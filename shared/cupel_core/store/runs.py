@@ -11,20 +11,12 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.runs import (
-    MOVES,
-    TERMINAL,
-    Action,
-    EventType,
-    Run,
-    RunStatus,
-    allowed,
-)
+from cupel_core.domain.runs.run import MOVES, TERMINAL, Action, EventType, Run, RunStatus, allowed
 from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
-from cupel_core.store.active import ActiveItem
+from cupel_core.store.active_runs import ActiveItem
 from cupel_core.store.events import EventItem
 from cupel_core.store.outbox import OutboxItem
 from cupel_core.store.run_items import RunItem, from_item, to_item

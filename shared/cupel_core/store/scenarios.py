@@ -15,8 +15,7 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.domain.contests import contested
-from cupel_core.domain.scenarios import (
+from cupel_core.domain.definitions.scenarios import (
     MAX_SCENARIOS,
     PAGE_SIZE,
     Manifest,
@@ -26,6 +25,7 @@ from cupel_core.domain.scenarios import (
     ordinal_of,
     scenario_id,
 )
+from cupel_core.domain.scoring.selections import contested
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
 from cupel_core.store import blobs, keys

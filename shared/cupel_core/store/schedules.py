@@ -1,4 +1,4 @@
-"""Schedules in the table, which is their record; EventBridge (shared/cupel_core/store/timers.py) only says when."""
+"""Schedules in the table, which is their record; EventBridge (shared/cupel_core/store/scheduler.py) only says when."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,8 +7,8 @@ from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.schedules import Firing, Schedule
-from cupel_core.domain.timings import Timing
+from cupel_core.domain.runs.schedule_expressions import Timing
+from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys

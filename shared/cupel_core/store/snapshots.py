@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from cupel_core.domain.personas import Persona
-from cupel_core.domain.scenarios import Manifest, Scenario
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.resources.personas import Persona
 from cupel_core.errors import NotFound
 from cupel_core.store import blobs, scenarios
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from cupel_core.domain.barrier import FANOUT, Node, root_of
-from cupel_core.domain.runs import TERMINAL, Action, EventType, Failure, IllegalMove, Run, RunStatus
-from cupel_core.domain.slices import providers_of
+from cupel_core.domain.runs.barrier import FANOUT, Node, root_of
+from cupel_core.domain.runs.run import TERMINAL, Action, EventType, Failure, IllegalMove, Run, RunStatus
+from cupel_core.domain.runs.slices import providers_of
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import DispatchOrder, RunRef
 from cupel_core.settings import settings
-from cupel_core.store import active, barrier, executions, outbox, queues, runs
-from cupel_core.store.active import Active
+from cupel_core.store import active_runs, barrier, executions, outbox, queues, runs
+from cupel_core.store.active_runs import Active
 from cupel_core.store.barrier import Tree
 from cupel_core.store.executions import Revival
 
@@ -36,12 +36,12 @@ class Recovery(StrEnum):
 def recover(now: datetime, seconds_left: Callable[[], float]) -> Counter[Recovery]:
     """One look at every run that is not over, as far as time allows; how often each thing was done."""
     done: Counter[Recovery] = Counter()
-    for standing in active.every():
+    for standing in active_runs.every():
         if seconds_left() < _RESERVE_SECONDS:
             break
         run = _run(standing.ref)
         if run is None or run.status in TERMINAL:
-            active.forget(standing.ref)
+            active_runs.forget(standing.ref)
             continue
         for recovery in _recover(run, standing, now):
             runs.tell(standing.ref, EventType.RECOVERED, now, {"action": recovery})
@@ -114,14 +114,14 @@ def _redispatch_if_silent(run: Run, order: DispatchOrder, standing: Active, now:
     urls = {settings().probe_queue_url(provider, run.priority) for provider in providers_of(run.plan)}
     if any(queues.depth(url).total for url in urls):
         if standing.silent_since is not None:
-            active.note_silence(standing.ref, None)
+            active_runs.note_silence(standing.ref, None)
         return []
     if standing.silent_since is None:
-        active.note_silence(standing.ref, now)
+        active_runs.note_silence(standing.ref, now)
         return []
     if now - standing.silent_since < SILENT_FOR:
         return []
-    active.note_silence(standing.ref, None)
+    active_runs.note_silence(standing.ref, None)
     outbox.renew(order, now)
     queues.send(settings().dispatch_queue_url, [order])
     return [Recovery.REDISPATCHED]

@@ -12,16 +12,16 @@ from itertools import product
 
 from pydantic import ValidationError
 
-from cupel_core.domain.barrier import FANOUT, Node
-from cupel_core.domain.claims import Claim, divide
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.runs import ACTIVE, Priority, Run
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.runs.barrier import FANOUT, Node
+from cupel_core.domain.runs.claims import Claim, divide
+from cupel_core.domain.runs.run import ACTIVE, Priority, Run
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import ProbeSlice
 from cupel_core.providers import PROVIDERS
-from cupel_core.recording import record
+from cupel_core.record_outcomes import record
 from cupel_core.settings import settings
 from cupel_core.store import barrier, outbox, outcomes, queues, runs, snapshots
 from cupel_core.store.queues import Delivery

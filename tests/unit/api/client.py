@@ -10,7 +10,7 @@ from api import app as api
 from authorize import app as authorizer
 from cupel_core.access import tokens
 from cupel_core.domain.access import Role
-from tests.invoking import Context
+from tests.lambda_context import Context
 
 
 @dataclass

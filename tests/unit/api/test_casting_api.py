@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cupel_core import loop
-from cupel_core.providers import outside
+from cupel_core import event_loop
+from cupel_core.providers import safe_http
 from cupel_core.store import clients
 from tests.unit.api.client import Client
 
@@ -20,7 +20,7 @@ EVALUATOR = {"url": "https://evaluator.test/score", "headers": HEADERS}
 @pytest.fixture(autouse=True)
 def hung_up() -> Iterator[None]:
     yield
-    loop.run(outside.close())
+    event_loop.run(safe_http.close())
 
 
 @pytest.fixture

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.barrier import leaf_of
-from cupel_core.domain.breaker import Call
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.governor import Limits, Report
-from cupel_core.domain.runs import Action, Priority, Progress
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.limits.breaker import Call
+from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.runs.barrier import leaf_of
+from cupel_core.domain.runs.run import Action, Priority, Progress
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, governor, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.running import NOW, Given, waiting
+from tests.started_runs import NOW, Given, waiting
 from tests.unit.api.client import Answer, Client
 
 STEERING = ["pause", "resume", "cancel", "retry", "expand"]

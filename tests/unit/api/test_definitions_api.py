@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.generations import GenerationStatus
+from cupel_core.domain.definitions.generations import GenerationStatus
 from cupel_core.settings import Settings
 from cupel_core.store import clients
 from generate import app as generate
-from tests.invoking import Context
+from tests.lambda_context import Context
 from tests.unit.api.client import Client
 
 RISK = {"name": "risk", "levels": [{"score": 1, "label": "low"}, {"score": 2.5, "label": "high", "options": ["much"]}]}

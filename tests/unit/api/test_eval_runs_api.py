@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.barrier import leaf_of
-from cupel_core.domain.conversation import ErrorCode, Message, Role
-from cupel_core.domain.dialogue import Dialogue
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.runs.barrier import leaf_of
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.conversation import Dialogue
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role
 from cupel_core.ids import thread_id
 from cupel_core.messages import RunRef
-from cupel_core.runs import across, reading
+from cupel_core.runs import probe_search, queries
 from cupel_core.store import barrier, checkpoints, executions, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.running import NOW, carry_out
+from tests.started_runs import NOW, carry_out
 from tests.unit.api.client import Answer, Client
 
 CRITERIA = {"successCriteria": "The table is booked.", "instructions": "wants a table for two"}
@@ -192,7 +192,7 @@ def test_a_page_that_looks_in_vain_ends_early_and_says_where_to_go_on(
 ) -> None:
     run_eval(client, eval_id)
     held(client, eval_id)
-    monkeypatch.setattr(across, "_MOST_LOOKED", 3)
+    monkeypatch.setattr(probe_search, "_MOST_LOOKED", 3)
     found: list[str] = []
     query: dict[str, Any] = {"status": "QUEUED"}
     pages = 0
@@ -206,7 +206,7 @@ def test_a_page_that_looks_in_vain_ends_early_and_says_where_to_go_on(
 
 def test_long_conversations_make_short_pages(client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = held(client, eval_id)
-    for module in (across, reading):
+    for module in (probe_search, queries):
         monkeypatch.setattr(module, "MOST_CHARACTERS", 10)
     for path, query in ((f"/v1/runs/{run['id']}/transcripts", {}), ("/v1/probes", {"evalId": eval_id})):
         pages, cursor = 0, {}

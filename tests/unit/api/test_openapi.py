@@ -6,8 +6,8 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.app import app
-from api.documents import document
-from api.health import VERSION
+from api.routes.health import VERSION
+from api.routes.openapi import document
 from tests.conftest import ROOT
 from tests.unit.api.client import Client
 
@@ -27,7 +27,7 @@ def operations(told: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
 
 def test_the_committed_document_is_that_of_the_app(told: dict[str, Any]) -> None:
     committed = orjson.loads((ROOT / "docs/openapi.json").read_bytes())
-    assert committed == told, "PYTHONPATH=functions python -m api.documents > docs/openapi.json"
+    assert committed == told, "PYTHONPATH=functions python -m api.routes.openapi > docs/openapi.json"
 
 
 def test_the_document_is_valid_openapi(told: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from importlib import import_module
 from pathlib import Path
 
-from api import parts
+from api import routing
 from tests.conftest import ROOT
 
 FOLDER = Path(ROOT / "functions" / "api")
@@ -17,5 +17,5 @@ def routed() -> dict[str, set[str]]:
 
 
 def test_a_part_loads_every_module_that_answers_it() -> None:
-    loaded = {name: {part for part, names in parts.MODULES.items() if name in names} for name in routed()}
+    loaded = {name: {part for part, names in routing.MODULES.items() if name in names} for name in routed()}
     assert loaded == routed()

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, governor, queues
-from tests.running import Given, ref_of, slice_of
+from tests.started_runs import Given, ref_of, slice_of
 from tests.unit.api.client import Client
 
 IDLE = {

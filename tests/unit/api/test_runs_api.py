@@ -8,13 +8,13 @@ import pytest
 
 from cupel_core.definitions import catalog
 from cupel_core.definitions.catalog import Labels
-from cupel_core.domain.barrier import leaf_of
-from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
-from cupel_core.domain.dialogue import Dialogue
-from cupel_core.domain.runs import Action
-from cupel_core.domain.scenarios import Scenario
-from cupel_core.domain.scoring import Scoring
-from cupel_core.domain.transcripts import ProbeError, Summary, Transcript
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.barrier import leaf_of
+from cupel_core.domain.runs.run import Action
+from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
+from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.turns.conversation import Dialogue
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, outcomes, runs, scenarios, snapshots

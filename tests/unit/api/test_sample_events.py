@@ -9,7 +9,7 @@ import pytest
 from api import app as api
 from authorize import app as authorizer
 from tests.conftest import ROOT
-from tests.invoking import Context
+from tests.lambda_context import Context
 
 STATUSES = {
     "api-configure-provider": 200,

@@ -7,10 +7,10 @@ import pytest
 
 from cupel_core.definitions import catalog
 from cupel_core.definitions.catalog import Labels
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.turns.model_request import Message, Role
 from cupel_core.messages import DueSchedule
-from cupel_core.scheduling.firing import fire
+from cupel_core.schedules.firing import fire
 from cupel_core.store import scenarios
 from tests.unit.api.client import Answer, Client
 

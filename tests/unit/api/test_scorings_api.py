@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.assertions import Assertion, AssertionResult
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.runs import Run
-from cupel_core.domain.scenarios import Scenario
-from cupel_core.domain.scoring import Scoring, conclude
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.scoring import Scoring, conclude
+from cupel_core.domain.turns.model_request import Message, Role
 from cupel_core.finishing.phases import settle
 from cupel_core.messages import RunRef
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import score_slice
-from cupel_core.store import executions, rescorings, scenarios, snapshots
-from tests.answered import Answered
-from tests.judges import ScriptedJudge
-from tests.running import NOW
+from cupel_core.store import executions, rescores, scenarios, snapshots
+from tests.answered_runs import Answered
+from tests.scripted_judge import ScriptedJudge
+from tests.started_runs import NOW
 from tests.unit.api.client import Client
 
 YES = {"type": "contains", "value": "yes"}
@@ -218,9 +218,9 @@ def test_a_viewer_reads_and_scores_nothing(client: Client, run: Run, viewer: str
 
 def test_a_scoring_is_listed_for_the_sweeper_until_it_is_over(client: Client, run: Run) -> None:
     scoring_id = client.post(f"/v1/runs/{run.id}/rescore").json()["id"]
-    assert [each.scoring_id for each in rescorings.every_open()] == [scoring_id]
+    assert [each.scoring_id for each in rescores.every_open()] == [scoring_id]
     carry_out(run, scoring_id)
-    assert list(rescorings.every_open()) == []
+    assert list(rescores.every_open()) == []
 
 
 def test_what_was_deleted_takes_what_judges_said_along(client: Client, run: Run) -> None:

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, serving
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role
 from cupel_core.providers import http
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import complete, complete_with_retry
+from cupel_core.providers.completion import complete, complete_with_retry
 from cupel_core.providers.errors import ProviderError
 
 PATHS = {"openai": "v1", "custom": "v1", "anthropic": "v1", "google": "v1beta"}

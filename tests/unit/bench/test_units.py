@@ -9,7 +9,7 @@ from bench.counting import Counted
 from bench.sizes import item_bytes, read_units, write_units
 from bench.transitions import transitions
 from bench.units import MACHINE, PRICES, lines_of
-from cupel_core.domain.runs import RunStatus
+from cupel_core.domain.runs.run import RunStatus
 
 ITEM = {
     "pk": {"S": "é"},  # 2 + 2

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.domain.sampling import sample as sample_of
+from cupel_core.domain.runs.sampling import sample as sample_of
 from cupel_core.settings import Settings
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel

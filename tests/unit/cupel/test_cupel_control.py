@@ -10,16 +10,16 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.governor import Limits, Report
-from cupel_core.domain.runs import Action, Priority, Progress, Run
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, Priority, Progress, Run
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, governor, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
-from tests.running import NOW, Given, ref_of, slice_of
+from tests.started_runs import NOW, Given, ref_of, slice_of
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_against_the_api import through

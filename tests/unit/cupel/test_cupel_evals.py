@@ -10,8 +10,8 @@ from cupel.client import Client
 from cupel.session import Session
 from cupel_core.finishing import phases
 from cupel_core.settings import Settings
-from cupel_core.store import active, executions, runs
-from tests.running import NOW, carry_out, ref_of
+from cupel_core.store import active_runs, executions, runs
+from tests.started_runs import NOW, carry_out, ref_of
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_against_the_api import through
@@ -37,7 +37,7 @@ def cupel(client: Client) -> Cupel:
 
 def finish_all() -> None:
     """While the command waits, the functions do their work."""
-    for one in list(active.every()):
+    for one in list(active_runs.every()):
         run = runs.get(one.ref)
         carry_out(run)
         phases.settle(ref_of(run), run.epoch, NOW)

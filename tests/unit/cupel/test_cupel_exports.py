@@ -152,7 +152,7 @@ def test_a_failed_probe_is_an_item_with_an_error(items: list[Json]) -> None:
 
 
 def test_what_is_exported_can_be_imported(items: list[Json]) -> None:
-    from cupel_core.importing.datasets import Format, read
+    from cupel_core.imports.datasets import Format, read
 
     [draft] = read("\n".join(map(json.dumps, items[:2])), Format.OPENAI_EVALS, "Again").drafts
     assert [scenario.messages[0].content for scenario in draft.scenarios] == ["?", "?"]

@@ -9,10 +9,10 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core import loop
-from cupel_core.providers import outside
+from cupel_core import event_loop
+from cupel_core.providers import safe_http
 from cupel_core.settings import Settings
-from tests.evaluating import define
+from tests.eval_api import define
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_against_the_api import through
@@ -99,7 +99,7 @@ def test_a_persona_is_changed_and_deleted(client: Client, cupel: Cupel, tmp_path
 def test_an_agent_without_a_reply_fails_the_command(client: Client, cupel: Cupel) -> None:
     connector = client.keep("connectors", {"name": "a", "type": "langgraph", "baseUrl": "http://127.0.0.1:9"})
     tried = cupel("connectors", "test", connector["id"])
-    loop.run(outside.close())
+    event_loop.run(safe_http.close())
     assert tried.exit_code == 1
     assert "private" in tried.stdout
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from cupel.client import Client
-from cupel.watching import follow
+from cupel.watch import follow
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 
 FACTS = """

@@ -10,9 +10,9 @@ from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
 from cupel_core.messages import DueSchedule
-from cupel_core.scheduling.firing import fire
+from cupel_core.schedules.firing import fire
 from cupel_core.settings import Settings
-from tests.evaluating import define
+from tests.eval_api import define
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_against_the_api import through

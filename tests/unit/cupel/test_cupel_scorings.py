@@ -12,17 +12,17 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.runs import Run
-from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.turns.model_request import Message, Role
 from cupel_core.messages import RunRef
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import score_slice
 from cupel_core.settings import Settings
 from cupel_core.store import executions, scenarios, snapshots
-from tests.answered import Answered
-from tests.judges import ScriptedJudge
-from tests.running import NOW
+from tests.answered_runs import Answered
+from tests.scripted_judge import ScriptedJudge
+from tests.started_runs import NOW
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_against_the_api import through

@@ -13,14 +13,14 @@ import pytest
 from aiohttp import web
 
 import cupel
-from api.transcripts import TranscriptAnswer
+from api.routes.transcripts import TranscriptAnswer
 from cupel.errors import WrongUse
-from cupel.evaluating import Options, ProbeResult
-from cupel.evaluating.holding import MOST_WAITS, Holding
-from cupel.evaluating.order import order
-from cupel_core.domain.conversation import ErrorCode, Thread
-from cupel_core.domain.runs import ProbeStatus
-from cupel_core.domain.sampling import sample
+from cupel.in_process import Options, ProbeResult
+from cupel.in_process.plan import order
+from cupel.in_process.runner import MOST_WAITS, Holding
+from cupel_core.domain.runs.run import ProbeStatus
+from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.turns.model_request import ErrorCode, Thread
 from cupel_core.providers import http
 from tests.conftest import ROOT
 from tests.unit.providers.agents import Asked, json, serving

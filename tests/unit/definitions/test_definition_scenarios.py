@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cupel_core.contract.scenarios import ScenarioItem
 from cupel_core.definitions import catalog, scenarios
 from cupel_core.definitions.catalog import Labels
-from cupel_core.definitions.items import ScenarioItem
-from cupel_core.domain.imports import Format
+from cupel_core.domain.definitions.scenario_files import Format
 from cupel_core.errors import Invalid, NotFound
 
 pytestmark = pytest.mark.usefixtures("cloud")

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from cupel_core.contract.scenarios import ScenarioItem
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.definitions.catalog import Labels
-from cupel_core.definitions.items import ScenarioItem
-from cupel_core.domain.assertions import Assertion
-from cupel_core.domain.dialogue import Criteria, FailureMode
-from cupel_core.domain.imports import Format
-from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.definitions.scenario_files import Format
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.turns.conversation import Criteria, FailureMode
 from cupel_core.errors import Invalid
 from cupel_core.store import resources
 from cupel_core.store.resources import Kind, Resource

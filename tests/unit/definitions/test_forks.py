@@ -7,9 +7,9 @@ import pytest
 
 from cupel_core.definitions import catalog, forks, resolve
 from cupel_core.definitions.catalog import Definition, Labels
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.definitions import Version
-from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.definitions.definitions import Version
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.turns.model_request import Message, Role
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import definitions, scenarios
 

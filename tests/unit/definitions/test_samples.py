@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from cupel_core.definitions.contents import check
-from cupel_core.definitions.items import ScenarioItem
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.decisions import read_decision
-from cupel_core.domain.definitions import warnings_of
-from cupel_core.domain.matrix import Matrix
+from cupel_core.contract.scenarios import ScenarioItem
+from cupel_core.definitions.resolution import check
+from cupel_core.domain.definitions.definitions import warnings_of
+from cupel_core.domain.definitions.matrix import Matrix
+from cupel_core.domain.scoring.decisions import read_decision
+from cupel_core.domain.turns.model_request import Message, Role
 from tests.conftest import ROOT
 
 SAMPLES = sorted((ROOT / "samples").glob("*.yaml"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.scenarios import MAX_SCENARIOS, Manifest, Scenario
+from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Manifest, Scenario
+from cupel_core.domain.turns.model_request import Message, Role
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.settings import Settings
 from cupel_core.store import blobs, scenarios

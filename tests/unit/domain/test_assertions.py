@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.assertion_rules import KINDS, MAX_ASSERTIONS, Complaint, complaints
-from cupel_core.domain.assertion_values import has_variables, listed, render, written
-from cupel_core.domain.assertions import Assertion
-from cupel_core.domain.javascript_patterns import flaw, translated
-from cupel_core.domain.json_schema import flaws
+from cupel_core.domain.scoring.assertion_rules import KINDS, MAX_ASSERTIONS, Complaint, complaints
+from cupel_core.domain.scoring.assertion_values import has_variables, listed, render, written
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.javascript_patterns import flaw, translated
+from cupel_core.domain.text.json_schema import flaws
 
 GOOD: list[dict[str, Any]] = [
     {"type": "equals", "value": 4},

@@ -3,7 +3,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.backoff import BASE_SECONDS, CAP_SECONDS, delay_seconds
+from cupel_core.domain.limits.backoff import BASE_SECONDS, CAP_SECONDS, delay_seconds
 
 attempts = st.integers(min_value=1, max_value=100)
 seeds = st.integers()

@@ -3,7 +3,17 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.barrier import FANOUT, Inner, Leaf, Node, children_of, leaf_of, member, probes_under, root_of
+from cupel_core.domain.runs.barrier import (
+    FANOUT,
+    Inner,
+    Leaf,
+    Node,
+    children_of,
+    leaf_of,
+    member,
+    probes_under,
+    root_of,
+)
 
 totals = st.one_of(st.integers(1, 250), st.integers(9_990, 10_110), st.integers(999_990, 1_000_000))
 

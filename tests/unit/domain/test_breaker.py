@@ -2,8 +2,8 @@
 
 import pytest
 
-from cupel_core.domain.breaker import LONGEST_SECONDS, SHORTEST_SECONDS, Breaker, Call
-from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.limits.breaker import LONGEST_SECONDS, SHORTEST_SECONDS, Breaker, Call
+from cupel_core.domain.turns.model_request import ErrorCode
 
 MODEL = "openai/m"
 

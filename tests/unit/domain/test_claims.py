@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.barrier import Leaf
-from cupel_core.domain.claims import Claim, divide
+from cupel_core.domain.runs.barrier import Leaf
+from cupel_core.domain.runs.claims import Claim, divide
 
 NOW = 1_000.0
 offsets = st.frozensets(st.integers(0, 99))

@@ -1,5 +1,5 @@
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.decisions import excerpt, read_decision
+from cupel_core.domain.scoring.decisions import excerpt, read_decision
+from cupel_core.domain.turns.model_request import Message, Role
 
 RATING = r"(?im)^rating:\s*([1-5])"
 

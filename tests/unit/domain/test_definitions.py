@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.definitions import Content, Decision, Dimension, Level, errors_of, merge, warnings_of
-from cupel_core.domain.patterns import complaint
-from cupel_core.domain.templates import placeholders, render
+from cupel_core.domain.definitions.definitions import Content, Decision, Dimension, Level, errors_of, merge, warnings_of
+from cupel_core.domain.text.patterns import complaint
+from cupel_core.domain.text.templates import placeholders, render
 
 PROVIDERS = ("openai", "sim")
 RISK = {"name": "Risk level", "levels": [{"score": 1, "label": "low", "options": ["hardly any risk"]}]}

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.conversation import Message, Role, Usage
-from cupel_core.domain.dialogue import (
+from cupel_core.domain.turns.conversation import (
     Criteria,
     Dialogue,
     FailureMode,
@@ -18,6 +17,7 @@ from cupel_core.domain.dialogue import (
     next_move,
     rule,
 )
+from cupel_core.domain.turns.model_request import Message, Role, Usage
 
 USER, ASSISTANT = Message(Role.USER, "hello"), Message(Role.ASSISTANT, "hi")
 BOTH = Criteria("booked", "refused")

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.breaker import Call
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.governor import (
+from cupel_core.domain.limits.breaker import Call
+from cupel_core.domain.limits.governor import (
     LOWER_EVERY_SECONDS,
     RAISE_EVERY_SECONDS,
     SEAT_SECONDS,
@@ -19,7 +18,8 @@ from cupel_core.domain.governor import (
     renewed,
     shares,
 )
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.turns.model_request import ErrorCode
 
 FIFTY = Limits(50)
 HIGH, NORMAL, LOW = Priority.HIGH, Priority.NORMAL, Priority.LOW

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.imports import Format, Line, lines
+from cupel_core.domain.definitions.scenario_files import Format, Line, lines
 
 
 def csv_lines(text: str, *dimensions: str) -> list[Line]:

@@ -1,6 +1,6 @@
 from random import Random
 
-from cupel_core.domain.json_example import Schema, example_of
+from cupel_core.domain.text.json_example import Schema, example_of
 
 
 def example(schema: Schema) -> object:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.definitions import Content, Dimension, Level
-from cupel_core.domain.matrix import Matrix, Options
+from cupel_core.domain.definitions.definitions import Content, Dimension, Level
+from cupel_core.domain.definitions.matrix import Matrix, Options
 
 
 def dimension(name: str, levels: int, options: int = 0) -> Dimension:

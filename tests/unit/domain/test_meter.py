@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.meter import capacity, full
+from cupel_core.domain.limits.token_bucket import capacity, full
 
 
 def test_a_meter_refills_with_time_up_to_two_seconds_of_its_rate() -> None:

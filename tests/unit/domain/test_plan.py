@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.plan import Plan, Probe
+from cupel_core.domain.runs.plan import Plan, Probe
 
 plans = st.builds(
     Plan,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.runs import MOVES, TERMINAL, Action, IllegalMove, RunStatus, allowed
+from cupel_core.domain.runs.run import MOVES, TERMINAL, Action, IllegalMove, RunStatus, allowed
 
 # The table of the design, written out once more by hand.
 TABLE = {

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.sampling import expand, sample
+from cupel_core.domain.runs.sampling import expand, sample
 
 counts, percentages, seeds = st.integers(1, 400), st.integers(1, 100), st.integers(0, 2**31 - 1)
 

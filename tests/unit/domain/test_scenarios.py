@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.scenarios import Manifest, Scenario, ScenarioPage, cast_of, scenario_id
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario, ScenarioPage, cast_of, scenario_id
+from cupel_core.domain.turns.model_request import Message, Role
 
 pages = st.lists(st.integers(1, 7), max_size=8).map(
     lambda counts: tuple(ScenarioPage(f"page{number}", count) for number, count in enumerate(counts))

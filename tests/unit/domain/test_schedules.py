@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.schedules import KEPT_FIRINGS, Firing, Schedule
-from cupel_core.domain.timings import timing
+from cupel_core.domain.runs.schedule_expressions import timing
+from cupel_core.domain.runs.schedules import KEPT_FIRINGS, Firing, Schedule
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SCHEDULE = Schedule("ws", "sch_1", "nightly", timing("rate(1 hour)", "UTC"), "{}", True, NOW, NOW, installed=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.domain.scores import Scored, model_scores, scenario_scores
+from cupel_core.domain.scoring.scores import Scored, model_scores, scenario_scores
 
 YES, NO, NEITHER = True, False, None
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.assertions import Assertion, AssertionResult, Tag
-from cupel_core.domain.dialogue import Ruling, Verdict
-from cupel_core.domain.scoring import Scoring, combine, conclude, metrics, tag_of
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, Tag
+from cupel_core.domain.scoring.scoring import Scoring, combine, conclude, metrics, tag_of
+from cupel_core.domain.turns.conversation import Ruling, Verdict
 
 VERDICT = Verdict(True, False, 0.9, "it booked the flight", "{}")
 

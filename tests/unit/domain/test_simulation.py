@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.conversation import Case, Conversation, Message, Role
-from cupel_core.domain.simulation import MODELS, answer_of, asked_word, fails, mean_score
+from cupel_core.domain.turns.model_request import Case, Conversation, Message, Role
+from cupel_core.domain.turns.simulation import MODELS, answer_of, asked_word, fails, mean_score
 
 RATERS = tuple(name for name in MODELS if name != "echo")
 

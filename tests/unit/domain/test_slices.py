@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.plan import Plan
-from cupel_core.domain.slices import SMALLEST, cut, leaves, providers_of, remaining, slice_size
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.slices import SMALLEST, cut, leaves, providers_of, remaining, slice_size
 
 
 @given(st.integers(1, 3), st.integers(1, 300), st.sampled_from([("a/x", "b/y"), ("a/x", "a/y"), ("a/x",)]))

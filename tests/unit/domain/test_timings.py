@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cupel_core.domain.timings import Timing, WrongTiming, timing
+from cupel_core.domain.runs.schedule_expressions import Timing, WrongTiming, timing
 
 
 def at(hour: int) -> datetime:

@@ -4,24 +4,24 @@ from dataclasses import replace
 
 import pytest
 
-from cupel_core.domain.assertions import Assertion, AssertionResult
-from cupel_core.domain.barrier import FANOUT
-from cupel_core.domain.conversation import ErrorCode, Message, Role
-from cupel_core.domain.definitions import Content
-from cupel_core.domain.leaf_ranges import LeafRange
-from cupel_core.domain.runs import Action, Run
-from cupel_core.domain.scenarios import Scenario
-from cupel_core.domain.scoring import CRITERIA, conclude
-from cupel_core.domain.transcripts import Transcript
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.barrier import FANOUT
+from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.scoring import CRITERIA, conclude
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role
 from cupel_core.errors import RetryableError
 from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import amendments, outcomes, runs
-from tests.answered import Answered, transcript_of
-from tests.judges import ScriptedJudge
-from tests.running import NOW, ref_of
+from tests.answered_runs import Answered, transcript_of
+from tests.scripted_judge import ScriptedJudge
+from tests.started_runs import NOW, ref_of
 
 SHORTEST = Assertion("select-best", value="the shortest", metric="brevity")
 THREE = ("sim/steady", "sim/bold", "sim/contrarian")

@@ -1,16 +1,16 @@
 import pytest
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.leaf_ranges import LeafRange
-from cupel_core.domain.runs import Action, Progress, Run, RunStatus
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.errors import Conflict
 from cupel_core.finishing import phases
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, events, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.running import NOW, Given, ref_of
+from tests.started_runs import NOW, Given, ref_of
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}
 

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from cupel_core import accounts
-from cupel_core.domain.governor import Limits, Report
-from cupel_core.domain.runs import Priority, Progress, Run
+from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.runs.run import Priority, Progress, Run
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.worker import Worker
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, governor
 from cupel_core.store.barrier import Tree
 from cupel_core.store.queues import Delivery
-from tests.running import Given, delivered, slice_of
+from tests.started_runs import Given, delivered, slice_of
 
 LEAF = list(range(20))
 

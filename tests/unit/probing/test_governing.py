@@ -8,10 +8,10 @@ from random import Random
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, RateLimits, Reply, Role, Usage
-from cupel_core.domain.governor import Limits
-from cupel_core.domain.runs import Priority
-from cupel_core.probing.governing import (
+from cupel_core.domain.limits.governor import Limits
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, RateLimits, Reply, Role, Usage
+from cupel_core.probing.leases import (
     PATIENCE_SECONDS,
     RENEW_SECONDS,
     SOON_SECONDS,

@@ -4,16 +4,16 @@ import json
 import time
 from dataclasses import replace
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.runs import Priority, Run
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Priority, Run
 from cupel_core.probing.worker import Worker
 from cupel_core.runs import dispatch
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, queues, runs
 from probe import app as probe
 from tests.conftest import ROOT
-from tests.invoking import Context
-from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
+from tests.lambda_context import Context
+from tests.started_runs import NOW, Given, order_of, ref_of, slice_of, waiting
 
 
 def urgent() -> Run:

@@ -1,10 +1,10 @@
 from dataclasses import replace
 
-from cupel_core.domain.plan import Plan
-from cupel_core.domain.runs import Run, RunStatus
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.messages import RunRef
-from cupel_core.probing.watch import Watch
-from tests.running import NOW
+from cupel_core.probing.run_cache import Watch
+from tests.started_runs import NOW
 
 REF = RunRef("ws_a", "run_1")
 PAUSED = Run(

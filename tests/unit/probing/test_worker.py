@@ -4,17 +4,17 @@ import time
 
 import pytest
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.claims import Claim
-from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
-from cupel_core.domain.dialogue import Dialogue
-from cupel_core.domain.runs import Action, Progress, RunStatus
-from cupel_core.domain.transcripts import ProbeError, Transcript
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.run import Action, Progress, RunStatus
+from cupel_core.domain.runs.transcripts import ProbeError, Transcript
+from cupel_core.domain.turns.conversation import Dialogue
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role, Usage
 from cupel_core.probing.worker import Worker
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, checkpoints, clients, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
-from tests.running import NOW, RATING, Given, delivered, ref_of, slice_of, waiting
+from tests.started_runs import NOW, RATING, Given, delivered, ref_of, slice_of, waiting
 
 PLENTY = 600.0
 

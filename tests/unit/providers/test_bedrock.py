@@ -19,7 +19,7 @@ from botocore.exceptions import (
 )
 from botocore.stub import Stubber
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Usage
 from cupel_core.providers import bedrock
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError

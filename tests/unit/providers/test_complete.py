@@ -6,11 +6,11 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Usage
 from cupel_core.errors import Invalid
 from cupel_core.providers import http
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import MAX_MESSAGE, complete
+from cupel_core.providers.completion import MAX_MESSAGE, complete
 from cupel_core.providers.errors import ProviderError
 
 KEY = "sk-very-secret"

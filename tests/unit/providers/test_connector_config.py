@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from cupel_core.domain.connectors import ConnectorType
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.providers.connectors.config import HttpConfig, LangGraphConfig, OpenAIConfig, complaints
 from cupel_core.providers.connectors.expressions import found
 from tests.conftest import ROOT

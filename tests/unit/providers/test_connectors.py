@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from cupel_core.domain.connectors import Connector, ConnectorType
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
-from cupel_core.providers import outside
+from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
+from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import complete
-from cupel_core.providers.connectors.testing import Tried, try_out
+from cupel_core.providers.completion import complete
+from cupel_core.providers.connectors.connection_test import Tried, try_out
 from cupel_core.providers.errors import ProviderError
 from tests.unit.providers.agents import Asked, json, serving
 
@@ -37,7 +37,7 @@ HTTP = {"path": "/ask", "request": "{q: message, id: conversationId}", "reply": 
 @pytest.fixture(autouse=True)
 async def _closed() -> AsyncIterator[None]:
     yield
-    await outside.close()
+    await safe_http.close()
 
 
 def connector(kind: str, config: dict[str, Any], url: str = "") -> Connector:

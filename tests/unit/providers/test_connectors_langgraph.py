@@ -8,11 +8,11 @@ from uuid import UUID, uuid5
 import pytest
 from aiohttp import web
 
-from cupel_core.domain.connectors import Connector, ConnectorType
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
-from cupel_core.providers import outside
+from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
+from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import complete
+from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import ProviderError
 from tests.unit.providers.agents import Agent, Answering, Asked, json, serving
 
@@ -24,7 +24,7 @@ LATER = (*SEED, Message(Role.ASSISTANT, "Hi"), Message(Role.USER, "And now?"))
 @pytest.fixture(autouse=True)
 async def _closed() -> AsyncIterator[None]:
     yield
-    await outside.close()
+    await safe_http.close()
 
 
 def ai(content: object, **more: object) -> dict[str, Any]:

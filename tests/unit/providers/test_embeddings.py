@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.conversation import ErrorCode, Usage
+from cupel_core.domain.turns.model_request import ErrorCode, Usage
 from cupel_core.providers import PROVIDERS, embeddings
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import Embedded, embed

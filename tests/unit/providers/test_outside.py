@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.providers import outside
+from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.providers import safe_http
 from cupel_core.providers.addresses import is_inside
 from cupel_core.providers.errors import ProviderError
 from tests.unit.providers.agents import Answering, Asked, json, serving, serving_bytes
@@ -22,7 +22,7 @@ HEADERS = {"Authorization": SECRET}
 @pytest.fixture(autouse=True)
 async def _closed() -> AsyncIterator[None]:
     yield
-    await outside.close()
+    await safe_http.close()
 
 
 class FakeResolver(AbstractResolver):
@@ -43,8 +43,8 @@ class FakeResolver(AbstractResolver):
         pass
 
 
-async def ask(url: str, *, allow_private: bool = True, seconds: float = 5, max_bytes: int = 1000) -> outside.Answer:
-    return await outside.post_json(
+async def ask(url: str, *, allow_private: bool = True, seconds: float = 5, max_bytes: int = 1000) -> safe_http.Answer:
+    return await safe_http.post_json(
         url, {"a": 1}, HEADERS, timeout_seconds=seconds, allow_private=allow_private, max_bytes=max_bytes
     )
 
@@ -58,9 +58,9 @@ async def refusal(url: str, *, allow_private: bool = True, seconds: float = 5) -
 
 async def refusal_of_names(*addresses: str, port: int = 9) -> ProviderError:
     """Of the guarded way to a host that has these addresses."""
-    async with outside.new_session(is_inside, FakeResolver(*addresses)) as session:
+    async with safe_http.new_session(is_inside, FakeResolver(*addresses)) as session:
         with pytest.raises(ProviderError) as caught:
-            await outside.send(
+            await safe_http.send(
                 "POST", f"http://x.test:{port}/", {}, {}, timeout_seconds=5, allow_private=False, session=session
             )
         return caught.value
@@ -182,10 +182,10 @@ async def test_a_redirect_inside_is_refused(target: str) -> None:
 
     async with (
         serving(lambda _: web.Response(status=307, headers={"location": target})) as agent,
-        outside.new_session(is_refused) as session,
+        safe_http.new_session(is_refused) as session,
     ):
         with pytest.raises(ProviderError, match="is inside a private network"):
-            await outside.send("POST", agent.url, {}, {}, timeout_seconds=5, allow_private=False, session=session)
+            await safe_http.send("POST", agent.url, {}, {}, timeout_seconds=5, allow_private=False, session=session)
     assert len(agent.asked) == 1
 
 
@@ -203,7 +203,7 @@ async def test_only_http_is_spoken(url: str) -> None:
 
 async def test_a_header_that_cannot_be_sent_is_refused_by_name() -> None:
     with pytest.raises(ProviderError, match="the header x-key holds") as caught:
-        await outside.post_json("http://x.test", {}, {"x-key": "a\r\nb"}, timeout_seconds=1, allow_private=True)
+        await safe_http.post_json("http://x.test", {}, {"x-key": "a\r\nb"}, timeout_seconds=1, allow_private=True)
     assert caught.value.code is ErrorCode.INVALID_REQUEST
 
 
@@ -299,8 +299,8 @@ async def test_connections_are_kept_for_the_next_request() -> None:
 
 
 async def test_each_loop_closes_its_own_connections() -> None:
-    await outside.close()
+    await safe_http.close()
     async with serving(lambda _: json({})) as agent:
         await ask(agent.url)
-        await outside.close()
+        await safe_http.close()
         assert (await ask(agent.url)).ok

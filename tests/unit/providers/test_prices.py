@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from cupel_core.domain.conversation import Usage
+from cupel_core.domain.turns.model_request import Usage
 from cupel_core.providers import PROVIDERS, prices, provider_of
 
 SOME = Usage(1_000_000, 1_000_000)

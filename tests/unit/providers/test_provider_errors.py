@@ -7,7 +7,7 @@ import httpx
 import orjson
 import pytest
 
-from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.providers.errors import ProviderError, error_of_response
 from cupel_core.providers.failures import error_of_exception
 

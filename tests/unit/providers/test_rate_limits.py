@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from cupel_core.domain.conversation import Conversation, Message, RateLimits, Role
+from cupel_core.domain.turns.model_request import Conversation, Message, RateLimits, Role
 from cupel_core.providers import http, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.rate_limits import read_limits

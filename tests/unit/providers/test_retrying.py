@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import complete_with_retry
+from cupel_core.providers.completion import complete_with_retry
 from cupel_core.providers.errors import PleaseWait, ProviderError
 
 HELLO = Conversation((Message(Role.USER, "Hello"),))

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from cupel_core.domain.conversation import Case, Conversation, ErrorCode, Message, Role
-from cupel_core.domain.simulation import fails
+from cupel_core.domain.turns.model_request import Case, Conversation, ErrorCode, Message, Role
+from cupel_core.domain.turns.simulation import fails
 from cupel_core.providers.account import Account
-from cupel_core.providers.complete import complete
+from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.sim import MODEL_VERSION
 

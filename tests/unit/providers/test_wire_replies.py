@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from cupel_core.domain.conversation import ErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import ErrorCode, Reply, Usage
 from cupel_core.providers import anthropic, bedrock, google, openai
 from cupel_core.providers.errors import ProviderError
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Role
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Role
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.wire import WireRequest
+from cupel_core.providers.wire_format import WireRequest
 
 TALK = Conversation(
     (

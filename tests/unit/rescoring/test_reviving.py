@@ -4,15 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from cupel_core.domain.rescoring import Rescoring, RescoringConfig, RescoringStatus
-from cupel_core.domain.runs import Run
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.rescores import Rescoring, RescoringConfig, RescoringStatus
 from cupel_core.messages import RunRef
-from cupel_core.rescoring.reviving import revive
+from cupel_core.rescoring.recovery import revive
 from cupel_core.settings import Settings
-from cupel_core.store import executions, rescorings, runs
+from cupel_core.store import executions, rescores, runs
 from cupel_core.store.executions import Revival
-from tests.answered import Answered
-from tests.running import NOW, ref_of
+from tests.answered_runs import Answered
+from tests.started_runs import NOW, ref_of
 
 LATER = NOW + timedelta(minutes=2)
 
@@ -21,7 +21,7 @@ LATER = NOW + timedelta(minutes=2)
 def run(cloud: Settings) -> Run:
     """With a scoring that was written, and whose execution nobody knows of."""
     run = Answered().completed()
-    rescorings.create(Rescoring(run.workspace, run.id, "scr_1", RescoringConfig(), 2, 2, 1, NOW))
+    rescores.create(Rescoring(run.workspace, run.id, "scr_1", RescoringConfig(), 2, 2, 1, NOW))
     return run
 
 
@@ -57,7 +57,7 @@ def test_one_that_was_just_written_is_left_to_its_writer(run: Run, monkeypatch: 
 def test_one_whose_executions_die_again_and_again_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, Revival.GIVEN_UP)
     assert revive(LATER, lambda: 60.0) == 1
-    ended = rescorings.get(ref_of(run), "scr_1")
+    ended = rescores.get(ref_of(run), "scr_1")
     assert ended.status is RescoringStatus.FAILED
     assert ended.failure is not None
     assert "5 executions" in ended.failure.why
@@ -67,7 +67,7 @@ def test_one_of_a_run_that_was_deleted_is_forgotten(run: Run, monkeypatch: pytes
     asked = answering(monkeypatch, Revival.STARTED)
     runs.delete(ref_of(run), NOW)
     assert revive(LATER, lambda: 60.0) == 0
-    assert (asked, list(rescorings.every_open())) == ([], [])
+    assert (asked, list(rescores.every_open())) == ([], [])
 
 
 def test_without_time_nobody_is_looked_at(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

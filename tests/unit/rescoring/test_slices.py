@@ -8,25 +8,25 @@ from string import ascii_lowercase
 
 import pytest
 
-from cupel_core.domain.assertions import Assertion, AssertionResult
-from cupel_core.domain.conversation import ErrorCode, Message, Role
-from cupel_core.domain.definitions import Content
-from cupel_core.domain.dialogue import Criteria, Verdict
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.domain.leaf_ranges import LeafRange
-from cupel_core.domain.rescoring import Rescored, Rescoring, RescoringConfig, RescoringStatus, Tally
-from cupel_core.domain.runs import Action, Run
-from cupel_core.domain.scenarios import Scenario
-from cupel_core.domain.scoring import CRITERIA, Scoring, conclude
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.rescores import Rescored, Rescoring, RescoringConfig, RescoringStatus, Tally
+from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, conclude
+from cupel_core.domain.turns.conversation import Criteria, Verdict
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role
 from cupel_core.errors import RetryableError
 from cupel_core.providers.errors import PleaseWait, ProviderError
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import score_slice
 from cupel_core.settings import Settings
-from cupel_core.store import clients, outcomes, rescored, rescorings, runs
-from tests.answered import JUDGE, Answered, transcript_of
-from tests.judges import ScriptedJudge
-from tests.running import NOW, ref_of
+from cupel_core.store import clients, outcomes, rescore_results, rescores, runs
+from tests.answered_runs import JUDGE, Answered, transcript_of
+from tests.scripted_judge import ScriptedJudge
+from tests.started_runs import NOW, ref_of
 
 OTHER = "sim/other-judge"
 YES = Assertion("contains", value="yes")
@@ -50,7 +50,7 @@ def rescoring_of(run: Run, scoring_id: str = "scr_1", **otherwise: object) -> Re
     config = RescoringConfig(**otherwise)  # type: ignore[arg-type]
     total = run.settled.completed if run.settled else 0
     wanted = Rescoring(run.workspace, run.id, scoring_id, config, total, run.plan.total, run.generation, NOW)
-    rescorings.create(wanted)
+    rescores.create(wanted)
     return wanted
 
 
@@ -64,7 +64,7 @@ async def rescored_by(run: Run, judge: ScriptedJudge, **otherwise: object) -> li
 
 
 def results_of(run: Run, scoring_id: str = "scr_1") -> list[Rescored]:
-    return list(rescored.in_range(ref_of(run), scoring_id, range(run.plan.total)))
+    return list(rescore_results.in_range(ref_of(run), scoring_id, range(run.plan.total)))
 
 
 async def test_given_assertions_replace_those_of_definition_and_scenarios(cloud: Settings) -> None:
@@ -153,13 +153,13 @@ async def test_a_judge_that_fails_leaves_a_transcript_unscored(cloud: Settings, 
     run = Answered((asking(YES, POLITE, BEST, criteria=Criteria("booked")),)).completed()
     first, _ = await rescored_by(run, ScriptedJudge(failure=failure), judge_model=OTHER)
     assert (first.success, first.unscored) == (None, True)
-    assert rescorings.get(ref_of(run), "scr_1").tally == Tally(scored=0, errors=2)
+    assert rescores.get(ref_of(run), "scr_1").tally == Tally(scored=0, errors=2)
 
 
 async def test_errored_probes_are_no_part_of_it(cloud: Settings) -> None:
     run = Answered((asking(YES),), answer=lambda index: "yes" if index else None).completed()
     assert [result.index for result in await rescored_by(run, ScriptedJudge())] == [1]
-    assert rescorings.get(ref_of(run), "scr_1").tally == Tally(scored=1)
+    assert rescores.get(ref_of(run), "scr_1").tally == Tally(scored=1)
 
 
 async def test_what_was_said_and_deleted_cannot_be_scored(cloud: Settings) -> None:
@@ -190,7 +190,7 @@ async def test_a_slice_that_comes_again_pays_for_nothing_twice(cloud: Settings) 
     for _ in range(2):
         await score_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, judge)
     assert len(judge.asked) == 2
-    assert rescorings.tally(rescorings.get(ref_of(run), "scr_1")) == Tally(scored=2)
+    assert rescores.tally(rescores.get(ref_of(run), "scr_1")) == Tally(scored=2)
 
 
 async def test_a_slice_without_time_goes_on_where_it_stopped(cloud: Settings) -> None:
@@ -199,7 +199,7 @@ async def test_a_slice_without_time_goes_on_where_it_stopped(cloud: Settings) ->
     phases.begin(ref_of(run), "scr_1")
     with pytest.raises(RetryableError, match="2 transcripts are still to be scored"):
         await score_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0 if len(judge.asked) < 3 else 1.0, judge)
-    assert rescorings.tally(rescorings.get(ref_of(run), "scr_1")) == Tally(scored=3)
+    assert rescores.tally(rescores.get(ref_of(run), "scr_1")) == Tally(scored=3)
     await score_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, judge)
     assert len(judge.asked) == 5
     assert len(results_of(run)) == 5
@@ -234,7 +234,7 @@ async def test_results_expire_with_what_was_said(cloud: Settings) -> None:
 async def test_what_judges_said_can_be_deleted(cloud: Settings) -> None:
     run = Answered((asking(NO),)).completed()
     await rescored_by(run, ScriptedJudge())
-    rescored.forget_content(ref_of(run), "scr_1", 0)
+    rescore_results.forget_content(ref_of(run), "scr_1", 0)
     first, second = results_of(run)
     assert (first.success, first.scoring) == (False, None)
     assert second.scoring is not None
@@ -245,7 +245,7 @@ async def test_a_workflow_that_gives_up_says_where_and_why(cloud: Settings) -> N
     rescoring_of(run)
     phases.begin(ref_of(run), "scr_1")
     assert phases.fail(ref_of(run), "scr_1", "score", "States.Timeout", NOW) is RescoringStatus.FAILED
-    ended = rescorings.get(ref_of(run), "scr_1")
+    ended = rescores.get(ref_of(run), "scr_1")
     assert ended.failure is not None
     assert (ended.failure.where, ended.completed_at) == ("score", NOW)
 

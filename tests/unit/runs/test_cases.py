@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cupel_core.casting import personas
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.turns.model_request import Message, Role
 from cupel_core.errors import Invalid
+from cupel_core.resources import personas
 from cupel_core.runs.cases import cases
 from cupel_core.settings import Settings
 from cupel_core.store import scenarios

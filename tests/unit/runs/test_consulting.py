@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from cupel_core.domain.conversation import ErrorCode, Message, Reply, Role
-from cupel_core.domain.dialogue import Criteria
-from cupel_core.judging import asking
-from cupel_core.judging.asking import JudgeError
-from cupel_core.runs import consulting
+from cupel_core.domain.turns.conversation import Criteria
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Reply, Role
+from cupel_core.grading import grader
+from cupel_core.grading.grader import JudgeError
+from cupel_core.runs import ad_hoc_judging
 from cupel_core.settings import Settings
 
 
@@ -17,9 +17,9 @@ async def test_a_judge_that_never_answers_is_given_up_in_time(cloud: Settings, m
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr(asking, "complete_with_retry", hang)
-    monkeypatch.setattr(consulting, "IN_ALL_SECONDS", 0.01)
+    monkeypatch.setattr(grader, "complete_with_retry", hang)
+    monkeypatch.setattr(ad_hoc_judging, "IN_ALL_SECONDS", 0.01)
     said = (Message(Role.USER, "?"), Message(Role.ASSISTANT, "!"))
     with pytest.raises(JudgeError) as failed:
-        await consulting.judge("ws_a", "sim/steady", said, Criteria("it answers"))
+        await ad_hoc_judging.judge("ws_a", "sim/steady", said, Criteria("it answers"))
     assert (failed.value.code, failed.value.status) == (ErrorCode.JUDGE_ERROR, 502)

@@ -1,17 +1,17 @@
 import pytest
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.runs import Action, Failure, Progress, Run, RunStatus
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, Failure, Progress, Run, RunStatus
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.messages import ProbeSlice
-from cupel_core.recording import record
-from cupel_core.runs import control, dispatch, reading
+from cupel_core.record_outcomes import record
+from cupel_core.runs import control, dispatch, queries
 from cupel_core.settings import Settings
 from cupel_core.store import attempts, barrier, events, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
-from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
+from tests.started_runs import NOW, Given, order_of, ref_of, slice_of, waiting
 
 
 def plenty() -> float:
@@ -70,13 +70,13 @@ def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
     retried = control.retry("ws_a", run.id, NOW)
     assert (retried.status, retried.epoch, retried.settled) == (RunStatus.RUNNING, 2, None)
     assert dispatched(retried, cloud) == [3, 105]
-    assert reading.progress(retried) == Progress(130, completed=128)
+    assert queries.progress(retried) == Progress(130, completed=128)
     finishing.clear()
     record(retried, 2, [failed(retried, 3)])
     assert finishing == []
     record(retried, 2, [failed(retried, 105)])
     assert finishing == [(run.id, 2)]
-    assert reading.progress(retried) == Progress(130, completed=128, failed=2)
+    assert queries.progress(retried) == Progress(130, completed=128, failed=2)
 
 
 def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
@@ -97,7 +97,7 @@ def test_a_dispatch_that_comes_again_does_not_take_new_errors_out(
     control.pause("ws_a", run.id, NOW)
     resumed = control.resume("ws_a", run.id, NOW)
     assert dispatched(resumed, cloud) == []
-    assert reading.progress(resumed) == Progress(3, completed=2, failed=1)
+    assert queries.progress(resumed) == Progress(3, completed=2, failed=1)
 
 
 def test_a_retry_of_one_model_leaves_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
@@ -146,7 +146,7 @@ def test_an_expansion_keeps_the_scenarios_it_has_and_sends_the_rest(
     assert after[: len(before)] == before
     assert sorted(after) == list(range(120))
     assert dispatched(expanded, cloud) == list(range(60, 120))
-    assert reading.progress(expanded) == Progress(120, completed=60)
+    assert queries.progress(expanded) == Progress(120, completed=60)
 
 
 @pytest.mark.parametrize("percentage", [50, 10, 101])

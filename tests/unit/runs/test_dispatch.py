@@ -2,15 +2,15 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.governor import Limits, Report
-from cupel_core.domain.runs import Action, Priority
+from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, Priority
 from cupel_core.messages import ProbeSlice
-from cupel_core.runs import dispatch, room
+from cupel_core.runs import backpressure, dispatch
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, governor, outbox, queues, runs
 from cupel_core.store.barrier import Tree
-from tests.running import NOW, Given, order_of, ref_of, waiting
+from tests.started_runs import NOW, Given, order_of, ref_of, waiting
 
 
 def plenty() -> float:
@@ -131,14 +131,14 @@ def test_a_dispatch_that_is_over_is_not_brought_back(cloud: Settings) -> None:
 def test_the_room_of_a_queue_goes_by_what_its_account_works_off(cloud: Settings) -> None:
     run = Given(scenario_count=1_000).start()
     dispatch.carry_out(order_of(run), NOW, plenty)
-    assert room.seconds_until(run, "sim") == 1
+    assert backpressure.seconds_until(run, "sim") == 1
     allow_many()
-    assert room.seconds_until(run, "sim") == 0
+    assert backpressure.seconds_until(run, "sim") == 0
 
 
 def test_a_paused_provider_has_no_room(cloud: Settings) -> None:
     governor.set_paused("ws_a", "sim", True)
-    assert room.seconds_until(Given().start(), "sim") == 20
+    assert backpressure.seconds_until(Given().start(), "sim") == 20
 
 
 def test_a_run_that_is_deleted_meanwhile_is_sent_no_further(cloud: Settings) -> None:

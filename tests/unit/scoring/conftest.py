@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 import pytest
 
-from cupel_core.domain.conversation import Conversation, Reply, Usage
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.judging.asking import Grader
-from cupel_core.judging.panel import Panel
+from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.turns.model_request import Conversation, Reply, Usage
+from cupel_core.grading.grader import Grader
+from cupel_core.grading.graders import Panel
 from cupel_core.providers.account import Account
 
 type Answer = Any

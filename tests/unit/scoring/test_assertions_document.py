@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from cupel_core.domain.assertion_rules import KINDS, complaints
+from cupel_core.domain.scoring.assertion_rules import KINDS, complaints
 from tests.conftest import ROOT
 
 DOCUMENT = (ROOT / "docs/assertions.md").read_text()

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.assertion_rules import KINDS, SET, complaints
-from cupel_core.domain.assertions import Assertion, AssertionResult
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.judging.asking import Grader
-from cupel_core.judging.panel import Panel
-from cupel_core.scoring.evidence import Evidence
-from cupel_core.scoring.judgements import JUDGEMENTS
+from cupel_core.domain.scoring.assertion_rules import KINDS, SET, complaints
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.grading.grader import Grader
+from cupel_core.grading.graders import Panel
+from cupel_core.scoring.assertion_context import Evidence
+from cupel_core.scoring.registry import JUDGEMENTS
 from cupel_core.scoring.score import CHECKS, score
 
 PERSON = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}}}

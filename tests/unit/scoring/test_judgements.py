@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.assertion_rules import complaints
-from cupel_core.domain.assertions import Assertion, AssertionResult
-from cupel_core.domain.conversation import ErrorCode, Message, Role
-from cupel_core.domain.dialogue import Spend
-from cupel_core.domain.evaluation import Evaluation
+from cupel_core.domain.scoring.assertion_rules import complaints
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role
 from cupel_core.errors import Invalid
-from cupel_core.judging.asking import JudgeError
+from cupel_core.grading.grader import JudgeError
 from cupel_core.providers.errors import PleaseWait, ProviderError
-from cupel_core.scoring.embedded import cosine
-from cupel_core.scoring.evidence import Evidence
-from cupel_core.scoring.judged import select_best
-from cupel_core.scoring.outcome import Uncomputable
+from cupel_core.scoring.assertion_context import Evidence
+from cupel_core.scoring.check_result import Uncomputable
+from cupel_core.scoring.model_graded import select_best
 from cupel_core.scoring.score import Scored, asks_a_model, score
+from cupel_core.scoring.similarity import cosine
 
 type Judges = Callable[..., Any]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.assertions import Assertion, AssertionResult
-from cupel_core.domain.conversation import Message, Role
-from cupel_core.domain.evaluation import Evaluation
-from cupel_core.domain.scoring import conclude
-from cupel_core.providers import outside as requests
-from cupel_core.scoring.evidence import Evidence
-from cupel_core.scoring.outside import evaluate_outside
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.scoring import conclude
+from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.providers import safe_http as requests
+from cupel_core.scoring.assertion_context import Evidence
+from cupel_core.scoring.external_evaluators import evaluate_outside
 from cupel_core.scoring.score import Scored, score
 from tests.unit.providers.agents import Agent, json, serving
 

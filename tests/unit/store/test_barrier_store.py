@@ -2,9 +2,9 @@ from random import Random
 
 import pytest
 
-from cupel_core.domain.barrier import Node, leaf_of
-from cupel_core.domain.claims import Claim
-from cupel_core.domain.runs import Progress
+from cupel_core.domain.runs.barrier import Node, leaf_of
+from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.run import Progress
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import barrier

@@ -8,10 +8,10 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from cupel_core import accounts
-from cupel_core.domain.breaker import Call
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.governor import Limits, Report
-from cupel_core.domain.runs import Priority
+from cupel_core.domain.limits.breaker import Call
+from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.settings import Settings
 from cupel_core.store import clients, governor
 from cupel_core.store.governor import ProviderStanding, Stored

@@ -4,16 +4,16 @@ from datetime import timedelta
 import boto3
 import pytest
 
-from cupel_core.domain.conversation import ErrorCode, Message, Role, Usage
-from cupel_core.domain.dialogue import Dialogue
-from cupel_core.domain.plan import Plan
-from cupel_core.domain.runs import Run
-from cupel_core.domain.scoring import Scoring
-from cupel_core.domain.transcripts import ProbeError, Summary, Transcript
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
+from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.turns.conversation import Dialogue
+from cupel_core.domain.turns.model_request import ErrorCode, Message, Role, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import outcomes
-from tests.running import NOW
+from tests.started_runs import NOW
 
 REF = RunRef("ws_a", "run_a")
 

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from cupel_core.domain.runs import Action, EventType, IllegalMove, RunStatus
+from cupel_core.domain.runs.run import Action, EventType, IllegalMove, RunStatus
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import events, outbox, runs
-from tests.running import NOW, Given, order_of, ref_of
+from tests.started_runs import NOW, Given, order_of, ref_of
 
 
 def test_a_run_is_read_as_it_was_created(cloud: Settings) -> None:

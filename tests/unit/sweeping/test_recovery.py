@@ -3,15 +3,15 @@ from datetime import timedelta
 
 import pytest
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.runs import Action, EventType, Run, RunStatus
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, EventType, Run, RunStatus
 from cupel_core.runs import dispatch
 from cupel_core.settings import Settings
-from cupel_core.store import active, barrier, events, executions, outbox, queues, runs
+from cupel_core.store import active_runs, barrier, events, executions, outbox, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.executions import Revival
 from cupel_core.sweeping.recovery import Recovery, recover
-from tests.running import NOW, Given, order_of, ref_of, waiting
+from tests.started_runs import NOW, Given, order_of, ref_of, waiting
 
 LATER = NOW + timedelta(minutes=5)
 
@@ -115,14 +115,14 @@ def test_runs_that_are_over_are_not_looked_at(cloud: Settings, finishing: list[t
     runs.move(ref_of(run), Action.CANCEL, NOW)
     runs.delete(ref_of(gone), NOW)
     recover(NOW, plenty)
-    assert list(active.every()) == []
+    assert list(active_runs.every()) == []
 
 
 def test_a_reopened_run_is_looked_at_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
     run = running(Given(scenario_count=3), cloud)
     for action in (Action.SUMMARIZE, Action.COMPLETE, Action.REOPEN):
         runs.move(ref_of(run), action, NOW)
-    assert [standing.ref for standing in active.every()] == [ref_of(run)]
+    assert [standing.ref for standing in active_runs.every()] == [ref_of(run)]
 
 
 def test_short_of_time_the_rest_is_left_to_the_next_minute(

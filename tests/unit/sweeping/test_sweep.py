@@ -1,14 +1,14 @@
 from datetime import timedelta
 
-from cupel_core.domain.barrier import Node
-from cupel_core.domain.conversation import ErrorCode
-from cupel_core.domain.runs import Action, Progress
-from cupel_core.domain.transcripts import ProbeError
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, Progress
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.sweeping.sweep import sweep
-from tests.running import NOW, Given, order_of, ref_of, slice_of, waiting
+from tests.started_runs import NOW, Given, order_of, ref_of, slice_of, waiting
 
 
 def plenty() -> float:

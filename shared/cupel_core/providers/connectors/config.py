@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from cupel_core.domain.connectors import Connector, ConnectorType
-from cupel_core.domain.conversation import ErrorCode
+from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.turns.model_request import ErrorCode
 from cupel_core.providers.errors import ProviderError
 
 _FIXED = frozenset({"model", "messages", "stream"})

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import orjson
 
-from cupel_core.domain.connectors import Connector
-from cupel_core.domain.conversation import Conversation, ErrorCode, Reply, Role
+from cupel_core.domain.resources.connectors import Connector
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply, Role
+from cupel_core.providers.connectors.agent_client import Way, bounded, checked, failed
 from cupel_core.providers.connectors.config import HttpConfig, read
 from cupel_core.providers.connectors.expressions import found
-from cupel_core.providers.connectors.way import Way, bounded, checked, failed
 from cupel_core.providers.errors import ProviderError
 
 

@@ -6,10 +6,10 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from pydantic import BaseModel, ValidationError
 
-from cupel_core.domain.connectors import Connector
-from cupel_core.domain.conversation import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
+from cupel_core.domain.resources.connectors import Connector
+from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
+from cupel_core.providers.connectors.agent_client import Way, bounded, checked, failed, json_of
 from cupel_core.providers.connectors.config import LangGraphConfig, read
-from cupel_core.providers.connectors.way import Way, bounded, checked, failed, json_of
 from cupel_core.providers.errors import ProviderError, not_understood
 
 _ROLES = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "ai"}

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 
-from cupel_core.domain.connectors import Connector
-from cupel_core.domain.conversation import Conversation, Reply
+from cupel_core.domain.resources.connectors import Connector
+from cupel_core.domain.turns.model_request import Conversation, Reply
 from cupel_core.providers import openai
 from cupel_core.providers.account import Account
+from cupel_core.providers.connectors.agent_client import Way
 from cupel_core.providers.connectors.config import OpenAIConfig, read
-from cupel_core.providers.connectors.way import Way
 from cupel_core.providers.errors import not_understood
 
 

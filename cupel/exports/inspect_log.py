@@ -1,0 +1,260 @@
+"""Inspect's log (`.eval`): a zip of a header, the samples, and their summaries; one log for each model of a run.
+
+The layout is that of inspect_ai.log._recorders.eval, format version 2. Inspect reads the summaries to list a log, the
+header to show its results, and a sample when it is opened.
+"""
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from cupel.exports.records import Record
+from cupel.json_types import Json
+
+VERSION = 2
+_STATUS = {"COMPLETED": "success", "CANCELLED": "cancelled", "FAILED": "error"}
+_STOPS = {"stop": "stop", "end_turn": "stop", "length": "max_tokens", "max_tokens": "max_tokens"}
+_STOPS |= {"content_filter": "content_filter"}
+_OWN = (_SUCCESS, _DECISION) = ("success", "decision")
+"""Names of scorers that no metric may take."""
+_LONGEST = 1_000
+"""Characters of a text in a summary; the sample has all of it."""
+
+
+def file_name(run: Json, model: str, number: int) -> str:
+    """As Inspect names its logs: time, task, id. One of a run and model is always called the same."""
+    time = re.sub(r"[:.]", "-", run["createdAt"].replace("Z", "-00-00"))
+    return f"{time}_{re.sub(r'[^A-Za-z0-9]+', '-', model)}_{_log_id(run, number)}.eval"
+
+
+def _log_id(run: Json, number: int) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9]', '', run['id'])}x{number}"
+
+
+@dataclass
+class _Scores:
+    """Mean and standard error of one scorer, summed as samples go by."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, value: float) -> None:
+        self.count += 1
+        self.total += value
+        self.squares += value * value
+
+    def metrics(self, mean_name: str) -> Json:
+        mean = self.total / self.count
+        spread = max(0.0, self.squares / self.count - mean * mean)
+        error = math.sqrt(spread / (self.count - 1)) if self.count > 1 else 0.0
+        found = {mean_name: mean, "stderr": error}
+        return {name: {"name": name, "value": value, "params": {}} for name, value in found.items()}
+
+
+@dataclass
+class _Sums:
+    samples: int = 0
+    failed: int = 0
+    last: str | None = None
+    usage: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    scores: defaultdict[str, _Scores] = field(default_factory=lambda: defaultdict(_Scores))
+
+    def add(self, sample: Json, values: Mapping[str, float]) -> None:
+        self.samples += 1
+        self.failed += "error" in sample
+        self.last = sample.get("completed_at") or self.last
+        for usage in sample["model_usage"].values():
+            for name, count in usage.items():
+                self.usage[name] += count
+        for name, value in values.items():
+            self.scores[name].add(value)
+
+
+def write(records: Iterator[Record], run: Json, name: str, number: int, path: Path) -> None:
+    """The log of one model, the `number`-th of the run."""
+    sums, model = _Sums(), run["config"]["models"][number]
+    start = {"version": VERSION, "eval": _eval(run, name, number), "plan": {"name": "cupel", "steps": [], "config": {}}}
+    with ZipFile(path, "w", ZIP_DEFLATED) as log, TemporaryFile("w+b") as summaries:
+        log.writestr("_journal/start.json", _json(start))
+        summaries.write(b"[")
+        for record in records:
+            sample = _sample(record, model)
+            log.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", _json(sample))
+            summaries.write(b",\n" if sums.samples else b"\n")
+            summaries.write(_json(_summary(sample)))
+            sums.add(sample, _values(record))
+        summaries.write(b"\n]")
+        for entry in ("_journal/summaries/1.json", "summaries.json"):
+            _copy(summaries, log, entry)
+        log.writestr("header.json", _json({**start, **_outcome(run, model, sums)}))
+
+
+def _copy(summaries: IO[bytes], log: ZipFile, entry: str) -> None:
+    summaries.seek(0)
+    with log.open(entry, "w") as target:
+        copyfileobj(summaries, target)
+
+
+def _eval(run: Json, name: str, number: int) -> Json:
+    config = run["config"]
+    sampled = {"sample_percentage": config["samplePercentage"], "sample_seed": config["sampleSeed"]}
+    return {
+        "eval_id": _log_id(run, number),
+        "run_id": run["id"],
+        "created": run["createdAt"],
+        "task": name,
+        "task_id": run["definitionId"],
+        "task_version": run["definitionVersion"],
+        "task_attribs": {},
+        "task_args": {},
+        "dataset": {"name": run["definitionId"], "shuffled": False},
+        "model": config["models"][number],
+        "model_generate_config": {} if config.get("temperature") is None else {"temperature": config["temperature"]},
+        "model_args": {},
+        "config": {"epochs": config["repeats"], "log_samples": True},
+        "packages": {},
+        "metadata": {"cupel": sampled},
+    }
+
+
+def _outcome(run: Json, model: str, sums: _Sums) -> Json:
+    status = _STATUS.get(run["status"], "started")
+    results = {
+        "total_samples": sums.samples,
+        "completed_samples": sums.samples - sums.failed,
+        "scores": [_score(name, found) for name, found in sums.scores.items()],
+    }
+    stats = {
+        "started_at": run.get("startedAt") or run["createdAt"],
+        "completed_at": run.get("completedAt") or sums.last or "",
+        "model_usage": {model: dict(sums.usage)} if sums.usage else {},
+    }
+    failure = run.get("failure") or {}
+    words = f"{failure.get('where')}: {failure.get('why')}"
+    return {
+        "status": status,
+        "results": results,
+        "stats": stats,
+        **({"error": _error(words)} if status == "error" else {}),
+    }
+
+
+def _score(name: str, found: _Scores) -> Json:
+    return {
+        "name": name,
+        "scorer": name,
+        "params": {},
+        "metrics": found.metrics("accuracy" if name == _SUCCESS else "mean"),
+    }
+
+
+def _values(record: Record) -> dict[str, float]:
+    """What is averaged: success, decisions that are numbers, and named scores."""
+    named = {name: value for name, value in (record.scoring.get("metrics") or {}).items() if name not in _OWN}
+    success = {} if record.success is None else {_SUCCESS: float(record.success)}
+    code = record.outcome.get("decisionCode")
+    return {**success, **({_DECISION: float(code)} if code and code.isdigit() else {}), **named}
+
+
+def _sample(record: Record, model: str) -> Json:
+    outcome, targets = record.outcome, record.targets
+    error = {"error": _error(f"{record.error['code']}: {record.error['message']}")} if record.error else {}
+    seconds = (outcome.get("durationMs") or 0) / 1000
+    known = {"name": record.scenario.get("name"), "dimensions": record.scenario.get("dimensions") or None}
+    return {
+        "id": record.sample_id,
+        "epoch": record.epoch,
+        "input": _input(record),
+        "target": targets[0] if len(targets) == 1 else targets or "",
+        "messages": [_message(message, model) for message in record.messages],
+        "output": _output(record, model, seconds),
+        "scores": _scores(record),
+        "metadata": {**(record.scenario.get("metadata") or {}), **{k: v for k, v in known.items() if v}},
+        "store": {},
+        "events": [],
+        "model_usage": {model: _usage(outcome["usage"])} if "usage" in outcome else {},
+        "completed_at": outcome.get("createdAt") or (record.error or {}).get("createdAt"),
+        "total_time": seconds,
+        "uuid": outcome.get("id") or f"{outcome['scenarioId']}.{outcome['index']}",
+        "attachments": {},
+        **error,
+    }
+
+
+def _input(record: Record) -> str | list[Json]:
+    asked = record.asked
+    return str(asked[0]["content"]) if len(asked) == 1 else [_message(message, record.model) for message in asked]
+
+
+def _message(message: Json, model: str) -> Json:
+    told: Json = {"role": message["role"], "content": message["content"]}
+    return {**told, "source": "generate", "model": model} if message["role"] == "assistant" else told
+
+
+def _output(record: Record, model: str, seconds: float) -> Json:
+    if record.error:
+        return {"model": model, "choices": []}
+    stop = _STOPS.get(record.outcome.get("finishReason") or "stop", "unknown")
+    choice = {"message": _message({"role": "assistant", "content": record.answer}, model), "stop_reason": stop}
+    usage = _usage(record.outcome["usage"])
+    named = record.outcome.get("modelVersion") or model
+    return {"model": named, "choices": [choice], "completion": record.answer, "usage": usage, "time": seconds}
+
+
+def _usage(usage: Json) -> Json:
+    taken, given = usage["inputTokens"], usage["outputTokens"]
+    return {"input_tokens": taken, "output_tokens": given, "total_tokens": taken + given}
+
+
+def _scores(record: Record) -> Json:
+    scores: Json = {name: {"value": value} for name, value in (record.scoring.get("metrics") or {}).items()}
+    if record.success is not None:
+        found = {"score": record.score, "tags": record.scoring.get("tags"), "results": record.scoring.get("results")}
+        scores[_SUCCESS] = {
+            "value": "C" if record.success else "I",
+            "answer": record.answer,
+            "explanation": record.reason or "",
+            "metadata": {name: value for name, value in found.items() if value},
+        }
+    code = record.outcome.get("decisionCode")
+    if code is not None:
+        value = int(code) if code.isdigit() else code
+        scores[_DECISION] = {"value": value, "explanation": record.outcome.get("decisionText") or ""}
+    return scores
+
+
+def _summary(sample: Json) -> Json:
+    scores = {name: {"value": score["value"]} for name, score in sample["scores"].items()}
+    kept = ("id", "epoch", "target", "model_usage", "completed_at", "total_time", "uuid")
+    error = {"error": sample["error"]["message"]} if "error" in sample else {}
+    return {
+        **{name: sample[name] for name in kept},
+        "input": _shortened(sample["input"]),
+        "scores": scores,
+        "completed": True,
+        "message_count": len(sample["messages"]),
+        **error,
+    }
+
+
+def _shortened(asked: str | list[Json]) -> str | list[Json]:
+    if isinstance(asked, str):
+        return asked[:_LONGEST]
+    return [{**message, "content": message["content"][:_LONGEST]} for message in asked]
+
+
+def _error(words: str) -> Json:
+    return {"message": words, "traceback": "", "traceback_ansi": ""}
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()

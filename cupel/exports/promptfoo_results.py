@@ -1,0 +1,211 @@
+"""promptfoo's results in version 3, as `promptfoo import` takes them. A model is a column, a scenario a row."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from cupel.exports.records import Record
+from cupel.json_types import Json
+
+_NONE, _ASSERT, _ERROR = 0, 1, 2
+"""Why a result is no success, in promptfoo's numbers."""
+
+
+@dataclass
+class Column:
+    """What is summed of one model."""
+
+    successes: int = 0
+    failures: int = 0
+    errors: int = 0
+    asserts: Counter[bool] = field(default_factory=Counter)
+    score: float = 0.0
+    latency_ms: int = 0
+    cost: float = 0.0
+    tokens: Counter[str] = field(default_factory=Counter)
+    named: Counter[str] = field(default_factory=Counter)
+    named_counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, result: Json) -> None:
+        self.successes += result["success"]
+        self.errors += result["failureReason"] == _ERROR
+        self.failures += result["failureReason"] == _ASSERT
+        self.score += result["score"]
+        self.latency_ms += result["latencyMs"]
+        self.cost += result["cost"]
+        self.tokens.update(result["response"]["tokenUsage"])
+        self.asserts.update(part["pass"] for part in result["gradingResult"]["componentResults"])
+        self.named.update(result["namedScores"])
+        self.named_counts.update(result["namedScores"].keys())
+
+    def metrics(self) -> Json:
+        return {
+            "score": self.score,
+            "testPassCount": self.successes,
+            "testFailCount": self.failures,
+            "testErrorCount": self.errors,
+            "assertPassCount": self.asserts[True],
+            "assertFailCount": self.asserts[False],
+            "totalLatencyMs": self.latency_ms,
+            "tokenUsage": dict(self.tokens),
+            "namedScores": dict(self.named),
+            "namedScoresCount": dict(self.named_counts),
+            "cost": self.cost,
+        }
+
+
+@dataclass
+class _Table:
+    """Rows are numbered in the order in which their first result comes."""
+
+    models: list[str]
+    label: str
+    rows: dict[tuple[str, int], int] = field(default_factory=dict)
+    columns: dict[str, Column] = field(default_factory=dict)
+
+    def add(self, record: Record) -> Json:
+        row = self.rows.setdefault((record.sample_id, record.epoch), len(self.rows))
+        result = _result(record, self.label, self.models.index(record.model), row)
+        self.columns.setdefault(record.model, Column()).add(result)
+        return result
+
+    def prompts(self) -> list[Json]:
+        return [
+            {
+                "raw": self.label,
+                "label": self.label,
+                "provider": model,
+                "metrics": self.columns.get(model, Column()).metrics(),
+            }
+            for model in self.models
+        ]
+
+    def stats(self) -> Json:
+        columns = self.columns.values()
+        tokens = sum((column.tokens for column in columns), Counter[str]())
+        return {
+            "successes": sum(column.successes for column in columns),
+            "failures": sum(column.failures for column in columns),
+            "errors": sum(column.errors for column in columns),
+            "tokenUsage": dict(tokens),
+        }
+
+
+def write(records: Iterator[Record], run: Json, name: str, file: IO[str]) -> None:
+    """The sums stand after the results that they are of, so that nothing needs to be held."""
+    table = _Table(run["config"]["models"], name)
+    head = {"evalId": run["id"], "config": _config(run, name), "shareableUrl": None, "metadata": _metadata(run)}
+    file.write(f"{_json(head)[:-1]},\n")
+    file.write(f'"results": {{"version": 3, "timestamp": {_json(run["createdAt"])}, "results": [\n')
+    count = 0
+    for count, record in enumerate(records, start=1):
+        file.write(f"{',' if count > 1 else ''}{_json(table.add(record))}\n")
+    file.write(f'], "prompts": {_json(table.prompts())}, "stats": {_json(table.stats())}}}}}\n')
+
+
+def _config(run: Json, name: str) -> Json:
+    models = [{"id": model} for model in run["config"]["models"]]
+    return {"description": name, "prompts": [name], "providers": models, "tests": []}
+
+
+def _metadata(run: Json) -> Json:
+    return {"evaluationCreatedAt": run["createdAt"], "author": "cupel", "cupel": {"definitionId": run["definitionId"]}}
+
+
+def _result(record: Record, label: str, column: int, row: int) -> Json:
+    outcome = record.outcome
+    failure, error = _failure(record)
+    passed = failure == _NONE
+    score = record.score if record.score is not None else float(passed)
+    named = dict(record.scoring.get("metrics") or {})
+    return {
+        "id": outcome.get("id") or f"{outcome['scenarioId']}.{outcome['index']}",
+        "promptIdx": column,
+        "testIdx": row,
+        "promptId": label,
+        "prompt": {"raw": _asked(record), "label": label},
+        "provider": {"id": record.model, "label": ""},
+        "vars": _variables(record),
+        "testCase": _test_case(record),
+        "response": _response(record, error),
+        "success": passed,
+        "score": score,
+        "failureReason": failure,
+        **({"error": error} if error else {}),
+        "namedScores": named,
+        "latencyMs": outcome.get("durationMs") or 0,
+        "cost": outcome.get("costUsd") or 0,
+        "metadata": {
+            "scenarioId": outcome["scenarioId"],
+            "epoch": record.epoch,
+            "tags": record.scoring.get("tags") or [],
+        },
+        "gradingResult": {
+            "pass": passed,
+            "score": score,
+            "reason": record.reason or ("No assertions" if passed else error or "Failed"),
+            "namedScores": named,
+            "tokensUsed": _tokens(outcome.get("judge", {}).get("usage")),
+            "componentResults": [_component(part) for part in record.scoring.get("results") or ()],
+        },
+    }
+
+
+def _failure(record: Record) -> tuple[int, str | None]:
+    """What could not be computed is an error there too; where nothing was judged, promptfoo says that it passed."""
+    if record.error:
+        return _ERROR, f"{record.error['code']}: {record.error['message']}"
+    if record.success is None and record.scoring.get("results"):
+        return _ERROR, record.scoring.get("reason") or "could not be scored"
+    return (_ASSERT if record.success is False else _NONE), None
+
+
+def _response(record: Record, error: str | None) -> Json:
+    tokens = _tokens(record.outcome.get("usage"))
+    if record.error:
+        return {"error": error, "tokenUsage": tokens}
+    return {"output": record.answer, "tokenUsage": tokens, "cost": record.outcome.get("costUsd") or 0}
+
+
+def _component(result: Json) -> Json:
+    """One that could not be computed did not pass, and says so."""
+    metric = {"metric": result["metric"]} if result.get("metric") else {}
+    return {
+        "pass": bool(result["passed"]),
+        "score": result["score"] or 0,
+        "reason": result.get("error") or result["reason"],
+        "assertion": {"type": result["type"], "weight": result["weight"], **metric},
+    }
+
+
+def _variables(record: Record) -> Json:
+    known = (record.scenario.get("metadata") or {}).get("vars")
+    return known if isinstance(known, dict) else {"scenario": record.scenario.get("name") or record.scenario["id"]}
+
+
+def _test_case(record: Record) -> Json:
+    scenario = record.scenario
+    return {
+        "description": scenario.get("name") or scenario["id"],
+        "vars": _variables(record),
+        "assert": scenario.get("assertions") or [],
+        "metadata": {"scenarioId": scenario["id"]},
+    }
+
+
+def _asked(record: Record) -> str:
+    messages = record.asked
+    if len(messages) == 1:
+        return str(messages[0]["content"])
+    return json.dumps(messages, ensure_ascii=False, indent=2)
+
+
+def _tokens(usage: Json | None) -> Json:
+    taken, given = (usage or {}).get("inputTokens", 0), (usage or {}).get("outputTokens", 0)
+    return {"prompt": taken, "completion": given, "total": taken + given, "cached": 0, "numRequests": 1}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

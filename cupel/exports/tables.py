@@ -1,0 +1,52 @@
+"""JSON lines with whole conversations, and CSV with last answers."""
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import IO
+
+from cupel.json_types import Json
+from cupel.render import last_answer
+
+_COLUMNS = (
+    "probeIndex",
+    "scenarioId",
+    "personaId",
+    "modelId",
+    "modelVersion",
+    "decisionCode",
+    "decisionText",
+    "success",
+    "score",
+    "reason",
+    "tags",
+    "turnCount",
+    "inputTokens",
+    "outputTokens",
+    "durationMs",
+    "costUsd",
+    "createdAt",
+    "answer",
+)
+
+
+def write_jsonl(transcripts: Iterator[Json], file: IO[str]) -> int:
+    return sum(1 for transcript in transcripts if file.write(_line(transcript)))
+
+
+def write_csv(transcripts: Iterator[Json], file: IO[str]) -> int:
+    rows = csv.DictWriter(file, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    rows.writeheader()
+    return sum(1 for transcript in transcripts if rows.writerow(_row(transcript)))
+
+
+def _line(transcript: Json) -> str:
+    kept = {name: value for name, value in transcript.items() if name != "definitionSnapshot"}
+    return json.dumps(kept, ensure_ascii=False) + "\n"
+
+
+def _row(transcript: Json) -> Json:
+    """Fields of transcript, usage and result side by side; an absent one is empty."""
+    result, usage = transcript.get("result") or {}, transcript.get("usage") or {}
+    tags = " ".join((transcript.get("scoring") or {}).get("tags") or ())
+    return {**transcript, **usage, **result, "tags": tags, "answer": last_answer(transcript)}

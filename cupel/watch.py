@@ -1,0 +1,59 @@
+"""Following a run to its end."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from cupel.json_types import Json
+from cupel.session import Session
+from cupel_core.domain.runs.run import TERMINAL
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+FIRST_WAIT_SECONDS = 0.25
+LONGEST_WAIT_SECONDS = 1.0
+WAIT_GROWTH = 1.2
+
+
+def watch(session: Session, client: "Client", run: Json) -> Json:
+    """Shows progress until the run has ended, and answers the run as it then is."""
+    with bar(session) as shown:
+        task = shown.add_task("", total=run["progress"]["total"], run=run)
+        for run in follow(client, run, session.sleep):  # noqa: B020 - each is the same run, later
+            progress = run["progress"]
+            shown.update(task, completed=progress["completed"] + progress["failed"], run=run)
+    return run
+
+
+def follow(client: "Client", run: Json, sleep: Callable[[float], None]) -> Iterator[Json]:
+    """The run now and after each wait; the last one is terminal."""
+    wait = FIRST_WAIT_SECONDS
+    while True:
+        yield run
+        if run["status"] in TERMINAL:
+            return
+        sleep(wait)
+        wait = min(LONGEST_WAIT_SECONDS, wait * WAIT_GROWTH)
+        run = client.run(run["id"])
+
+
+def bar(session: Session) -> Progress:
+    return Progress(
+        TextColumn("{task.fields[run][status]:<11}"),
+        BarColumn(bar_width=30),
+        _CountsColumn(),
+        TimeElapsedColumn(),
+        console=session.err,
+    )
+
+
+class _CountsColumn(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        progress = task.fields["run"]["progress"]
+        rate = f"  {task.speed:,.0f}/s" if task.speed else ""
+        return Text(
+            f"{progress['completed']:,} completed, {progress['failed']:,} failed of {progress['total']:,}{rate}"
+        )

@@ -1,0 +1,80 @@
+"""Every combination of the levels of a definition's dimensions, in a fixed order: the last dimension changes fastest.
+
+A combination is its index and nothing is kept of the others: a matrix of 100,000 needs the memory of one of ten.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import prod
+from random import Random
+
+from cupel_core.domain.definitions.definitions import Content, Level
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.text.templates import Template, normal_name
+from cupel_core.domain.turns.model_request import Message, Role
+
+
+class Options(StrEnum):
+    """Which of a level's phrases stands for it."""
+
+    FIRST = "first"
+    RANDOM = "random"
+    """Drawn by the seed and the combination's index, so that the same seed draws the same ones."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    content: Content
+    options: Options = Options.FIRST
+    seed: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many combinations there are: one without any dimension."""
+        return prod(len(dimension.levels) for dimension in self.content.dimensions)
+
+    def __iter__(self) -> Iterator[Scenario]:
+        return (self.scenario(index, self.text(index)) for index in range(self.size))
+
+    def levels(self, index: int) -> tuple[Level, ...]:
+        """The level of each dimension in combination 0 … size-1."""
+        if not 0 <= index < self.size:
+            raise IndexError(index)
+        levels = []
+        for dimension in reversed(self.content.dimensions):
+            index, position = divmod(index, len(dimension.levels))
+            levels.append(dimension.levels[position])
+        return tuple(reversed(levels))
+
+    def phrases(self, index: int) -> tuple[str, ...]:
+        """What stands for each dimension in a combination's text."""
+        if self.options is Options.FIRST:
+            return tuple(level.phrases[0] for level in self.levels(index))
+        rng = Random(f"{self.seed}:{index}")  # noqa: S311 - reproducible, not secret
+        return tuple(rng.choice(level.phrases) for level in self.levels(index))
+
+    def text(self, index: int) -> str:
+        """The rendered template of a combination."""
+        return self._template.render(dict(zip(self._names, self.phrases(index), strict=True)))
+
+    def scenario(self, index: int, text: str) -> Scenario:
+        """The scenario of a combination whose prompt is `text`; it gets its id where it is stored."""
+        names = [dimension.name for dimension in self.content.dimensions]
+        levels = self.levels(index)
+        return Scenario(
+            id="",
+            name=" · ".join(f"{name}: {level.label}" for name, level in zip(names, levels, strict=True)),
+            messages=(Message(Role.USER, text),),
+            dimensions={name: level.score for name, level in zip(names, levels, strict=True)},
+            metadata={"combination": index},
+        )
+
+    @cached_property
+    def _template(self) -> Template:
+        return Template.parse(self.content.template or "")
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [normal_name(dimension.name) for dimension in self.content.dimensions]

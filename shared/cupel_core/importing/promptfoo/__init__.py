@@ -1,5 +1,0 @@
-"""promptfoo's configurations: prompts, providers, tests, scenarios and their assertions."""
-
-from cupel_core.importing.promptfoo.suite import read
-
-__all__ = ["read"]

@@ -1,0 +1,222 @@
+"""The cells of a table of tests: `__expected` columns with promptfoo's short way of writing assertions."""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from typing import Any
+
+from cupel_core.imports.json_documents import Unreadable
+
+_TYPES = [
+    "agent-rubric",
+    "answer-relevance",
+    "bleu",
+    "classifier",
+    "contains",
+    "contains-all",
+    "contains-any",
+    "contains-html",
+    "contains-json",
+    "contains-sql",
+    "contains-xml",
+    "context-faithfulness",
+    "context-recall",
+    "context-relevance",
+    "conversation-relevance",
+    "cost",
+    "equals",
+    "factuality",
+    "finish-reason",
+    "g-eval",
+    "gleu",
+    "guardrails",
+    "icontains",
+    "icontains-all",
+    "icontains-any",
+    "is-html",
+    "is-json",
+    "is-refusal",
+    "is-sql",
+    "is-valid-function-call",
+    "is-valid-openai-function-call",
+    "is-valid-openai-tools-call",
+    "is-xml",
+    "javascript",
+    "latency",
+    "levenshtein",
+    "llm-rubric",
+    "pi",
+    "meteor",
+    "model-graded-closedqa",
+    "model-graded-factuality",
+    "moderation",
+    "perplexity",
+    "perplexity-score",
+    "python",
+    "regex",
+    "rouge-n",
+    "ruby",
+    "similar",
+    "similar:cosine",
+    "similar:dot",
+    "similar:euclidean",
+    "starts-with",
+    "tool-call-f1",
+    "skill-used",
+    "trajectory:goal-success",
+    "trajectory:tool-args-match",
+    "trajectory:step-count",
+    "trajectory:tool-sequence",
+    "trajectory:tool-used",
+    "trace-error-spans",
+    "trace-span-count",
+    "trace-span-duration",
+    "search-rubric",
+    "webhook",
+    "word-count",
+]
+_CELL = re.compile(rf"(not-)?({'|'.join(_TYPES)})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_LISTS = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
+_WITH_THRESHOLD = frozenset(
+    [
+        "answer-relevance",
+        "classifier",
+        "context-faithfulness",
+        "context-recall",
+        "context-relevance",
+        "cost",
+        "latency",
+        "levenshtein",
+        "perplexity-score",
+        "perplexity",
+        "rouge-n",
+        "similar",
+        "starts-with",
+    ]
+)
+_DEFAULT_THRESHOLD, _SIMILARITY_THRESHOLD = 0.75, 0.8
+_SCRIPTS = ("javascript:", "fn:", "eval:")
+_CONFIG = re.compile(r"__config:__expected([1-9]\d*)?:threshold")
+
+
+def rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a CSV text by their headers, with the number of the line that each begins on."""
+    reader = csv.reader(StringIO(text.removeprefix("\N{BYTE ORDER MARK}"), newline=""), strict=True)
+    try:
+        header = next(reader, [])
+        number = reader.line_num + 1
+        for cells in reader:
+            if cells and len(cells) != len(header):
+                raise Unreadable(f"{name} line {number} has {len(cells)} cells where the header has {len(header)}")
+            if cells:
+                yield number, dict(zip(header, cells, strict=True))
+            number = reader.line_num + 1
+    except csv.Error as error:
+        raise Unreadable(f"{name} is not valid CSV: {error}") from None
+
+
+def test_of(row: Mapping[str, str]) -> dict[str, Any]:
+    """The test that a row is, as it would be written in YAML; Unreadable when a cell makes no sense."""
+    test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
+    thresholds: dict[int, float] = {}
+    for column, cell in ((name.strip(), cell) for name, cell in row.items()):
+        if column.startswith("__config:"):
+            thresholds |= _threshold(column, cell)
+        else:
+            _put(test, column, cell)
+    metric = test.pop("metric", None)
+    for number, assertion in enumerate(test["assert"]):
+        if metric:
+            assertion["metric"] = metric
+        if number in thresholds:
+            assertion["threshold"] = thresholds[number]
+    return test
+
+
+def _put(test: dict[str, Any], column: str, cell: str) -> None:
+    if column.startswith("__expected"):
+        if cell.strip():
+            test["assert"].append(assertion_of(cell.strip()))
+    elif column in ("__prefix", "__suffix"):
+        test["options"][column[2:]] = cell
+    elif column in ("__description", "__metric", "__providerOutput"):
+        if cell:
+            test[column[2:]] = cell
+    elif column == "__threshold":
+        if (threshold := _number(cell)) is not None:
+            test["threshold"] = threshold
+    elif column.startswith("__metadata"):
+        if cell.strip() and column.startswith("__metadata:"):
+            test["metadata"] |= _metadata(column.removeprefix("__metadata:"), cell)
+    else:
+        test["vars"][column] = cell
+
+
+def _metadata(key: str, cell: str) -> dict[str, Any]:
+    if not key.endswith("[]"):
+        return {key: cell}
+    return {key[:-2]: [part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", cell)]}
+
+
+def _threshold(column: str, cell: str) -> dict[int, float]:
+    found, threshold = _CONFIG.fullmatch(column), _number(cell)
+    if not found or threshold is None:
+        raise Unreadable(f"the column {column} must be __config:__expected<n>:threshold with numbers")
+    return {int(found[1] or 1) - 1: threshold}
+
+
+def _number(cell: str) -> float | None:
+    if not _NUMBER.fullmatch(cell.strip()):
+        return None
+    value = float(cell)
+    return int(value) if value.is_integer() else value
+
+
+def assertion_of(cell: str) -> dict[str, Any]:
+    """`contains: yes`, `not-icontains-any: a,b`, `similar(0.8): text`, `grade: rubric`; anything else it must equal."""
+    if script := next((start for start in _SCRIPTS if cell.startswith(start)), None):
+        return {"type": "javascript", "value": cell.removeprefix(script).strip()}
+    if cell.startswith("file://") and re.search(r"\.[cm]?[jt]s(:|$)", cell):
+        return {"type": "javascript", "value": cell}
+    if cell.startswith("python:") or (cell.startswith("file://") and re.search(r"\.py(:|$)", cell)):
+        return {"type": "python", "value": cell.removeprefix("python:").strip()}
+    for start in ("grade:", "llm-rubric:"):
+        if cell.startswith(start):
+            return {"type": "llm-rubric", "value": cell.removeprefix(start)}
+    found = _CELL.fullmatch(cell)
+    return _typed(*found.groups()) if found else {"type": "equals", "value": cell}
+
+
+def _typed(negation: str | None, kind: str, threshold: str | None, value: str | None) -> dict[str, Any]:
+    assertion: dict[str, Any] = {"type": f"{negation or ''}{kind}"}
+    if value is not None:
+        if kind in _LISTS:
+            assertion["value"] = listed(value)
+        else:
+            assertion["value"] = value if kind in ("contains-json", "is-json") else value.strip()
+    if kind in _WITH_THRESHOLD:
+        found = _number(threshold or "")
+        usual = _SIMILARITY_THRESHOLD if kind == "similar" else _DEFAULT_THRESHOLD
+        assertion["threshold"] = usual if found is None else found
+    return assertion
+
+
+def listed(text: str) -> list[str]:
+    """Texts with commas between them; one in double quotes may have commas itself, and quotes doubled or escaped."""
+    found: list[str] = []
+    rest = text.lstrip(", \t\r\n")
+    while rest:
+        if rest[0] == '"':
+            quoted = re.match(r'"((?:[^"\\]|""|\\.)*)"\s*(?=,|$)', rest, re.DOTALL)
+            if not quoted:
+                raise Unreadable(f"a quoted text in {text[:40]!r} does not end before a comma")
+            found.append(re.sub(r'""|\\(["\\])', lambda pair: pair[1] or '"', quoted[1]))
+            rest = rest[quoted.end() :]
+        else:
+            part, _, after = rest.partition(",")
+            found.append(part.strip())
+            rest = after
+        rest = rest.lstrip(", \t\r\n")
+    return found

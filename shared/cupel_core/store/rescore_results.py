@@ -1,0 +1,133 @@
+"""What a scoring beside the run's own says of each transcript; what is long lies in the bucket."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+from pynamodb.attributes import BinaryAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.expressions.update import Action
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.scoring.rescores import Rescored
+from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.turns.conversation import Spend
+from cupel_core.errors import NotFound
+from cupel_core.ids import new_id
+from cupel_core.messages import RunRef
+from cupel_core.store import blobs, keys
+from cupel_core.store.table import Item
+
+_INLINE_BYTES = 8_192
+
+
+class RescoredItem(Item):
+    body = JSONAttribute()
+    packed = BinaryAttribute(null=True, legacy_encoding=False)
+    content_key = UnicodeAttribute(attr_name="contentKey", null=True)
+    ttl = NumberAttribute(null=True)
+
+    @property
+    def index(self) -> int:
+        return int(self.sk)
+
+
+def put(ref: RunRef, scoring_id: str, results: Sequence[Rescored]) -> None:
+    """One that is there already is replaced: both judged the same conversation."""
+    with RescoredItem.batch_write() as batch:
+        for result in results:
+            batch.save(_to_item(ref, scoring_id, result))
+
+
+def in_range(ref: RunRef, scoring_id: str, indexes: range, *, consistent: bool = False) -> Iterator[Rescored]:
+    """Ascending, read as they are asked for."""
+    return (_from_item(item) for item in _items(ref, scoring_id, indexes, consistent=consistent))
+
+
+def bodies(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[tuple[int, dict[str, Any]]]:
+    """By index, without what judges said."""
+    for item in _items(ref, scoring_id, indexes, attributes=["sk", "body"]):
+        yield item.index, item.body
+
+
+def forget_content(ref: RunRef, scoring_id: str, index: int) -> None:
+    """Removes what judges said of a conversation; whether it passed, and its score, are kept."""
+    try:
+        item = RescoredItem.get(keys.scores(ref, scoring_id, index), keys.probe(index), consistent_read=True)
+    except RescoredItem.DoesNotExist:
+        return
+    key = item.content_key
+    actions: list[Action] = [RescoredItem.packed.remove(), RescoredItem.content_key.remove()]
+    item.update(actions=actions, condition=RescoredItem.pk.exists())
+    if key is not None:
+        blobs.delete(key)
+
+
+def _items(
+    ref: RunRef, scoring_id: str, indexes: range, *, consistent: bool = False, attributes: list[str] | None = None
+) -> Iterator[RescoredItem]:
+    for block in keys.blocks(indexes):
+        yield from RescoredItem.query(
+            keys.scores(ref, scoring_id, block.start),
+            RescoredItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1)),
+            consistent_read=consistent,
+            attributes_to_get=attributes,
+        )
+
+
+def _to_item(ref: RunRef, scoring_id: str, result: Rescored) -> RescoredItem:
+    scoring, expires = result.scoring, result.expires_at
+    body = {
+        "scenarioId": result.scenario_id,
+        "modelId": result.model_id,
+        "personaId": result.persona_id,
+        "unscored": result.unscored or None,
+        "judge": result.judge.to_json() if result.judge.calls else None,
+        "expiresAt": expires and to_iso(expires),
+        **(scoring.digest() if scoring else {}),
+    }
+    item = RescoredItem(
+        keys.scores(ref, scoring_id, result.index),
+        keys.probe(result.index),
+        body={name: value for name, value in body.items() if value is not None},
+        ttl=int(expires.timestamp()) if expires else None,
+    )
+    if scoring is not None:
+        _fill(ref, item, result.index, scoring)
+    return item
+
+
+def _fill(ref: RunRef, item: RescoredItem, index: int, scoring: Scoring) -> None:
+    content = scoring.to_json()
+    packed = zlib.compress(orjson.dumps(content))
+    if len(packed) <= _INLINE_BYTES:
+        item.packed = packed
+    else:
+        item.content_key = keys.score_blob(ref, index, new_id("score"))
+        blobs.put_json(item.content_key, content)
+
+
+def _from_item(item: RescoredItem) -> Rescored:
+    body: dict[str, Any] = item.body
+    expires = body.get("expiresAt")
+    return Rescored(
+        index=item.index,
+        scenario_id=body["scenarioId"],
+        model_id=body["modelId"],
+        persona_id=body.get("personaId"),
+        success=body.get("success"),
+        score=body.get("score"),
+        unscored=body.get("unscored", False),
+        scoring=_scoring(item),
+        judge=Spend.from_json(body["judge"]) if "judge" in body else Spend(),
+        expires_at=from_iso(expires) if expires else None,
+    )
+
+
+def _scoring(item: RescoredItem) -> Scoring | None:
+    if item.packed is not None:
+        return Scoring.from_json(orjson.loads(zlib.decompress(item.packed)))
+    try:
+        return Scoring.from_json(blobs.get_json(item.content_key)) if item.content_key else None
+    except NotFound:
+        return None

@@ -1,0 +1,98 @@
+"""A run as the capability starts it, without definition and API: for tests of what comes after."""
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from cupel_core import event_loop
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.ids import new_id
+from cupel_core.messages import DispatchOrder, ProbeSlice, RunRef
+from cupel_core.probing.worker import Worker
+from cupel_core.runs import dispatch
+from cupel_core.settings import settings
+from cupel_core.store import keys, queues, runs, scenarios, snapshots
+from cupel_core.store.queues import Delivery
+from cupel_core.store.snapshots import Snapshot
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+RATING = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
+
+
+@dataclass
+class Given:
+    """What a run is started with."""
+
+    scenario_count: int = 6
+    models: tuple[str, ...] = ("sim/steady",)
+    repeats: int = 1
+    sample_percentage: int = 100
+    content: dict[str, Any] = field(default_factory=lambda: dict(RATING))
+    workspace: str = "ws_a"
+    run_id: str | None = None
+
+    def start(self) -> Run:
+        definition_id = new_id("def")
+        manifest = scenarios.append(self.workspace, definition_id, map(scenario, range(self.scenario_count)))
+        selection = tuple(sample(self.scenario_count, self.sample_percentage, seed=1))
+        run_id = self.run_id or new_id("run")
+        run = Run(
+            workspace=self.workspace,
+            id=run_id,
+            definition_id=definition_id,
+            definition_version=1,
+            plan=Plan(self.models, (len(selection),), repeats=self.repeats),
+            sample_percentage=self.sample_percentage,
+            sample_seed=1,
+            snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
+            created_at=NOW,
+            updated_at=NOW,
+        )
+        snapshots.put(run.snapshot_key, Snapshot(self.content, manifest, selection))
+        return runs.create(run, {"total": run.plan.total})
+
+
+def scenario(number: int) -> Scenario:
+    text = f"Question {number}. End with the line `Rating: N`."
+    return Scenario("", f"case {number}", (Message(Role.USER, text),), {"stakes": float(number % 5 + 1)})
+
+
+def ref_of(run: Run) -> RunRef:
+    return RunRef(run.workspace, run.id)
+
+
+def order_of(run: Run) -> DispatchOrder:
+    return DispatchOrder(workspace=run.workspace, run_id=run.id, epoch=run.epoch)
+
+
+def slice_of(run: Run, indexes: list[int], leaf: int = 0) -> ProbeSlice:
+    return ProbeSlice(workspace=run.workspace, run_id=run.id, epoch=run.epoch, leaf=leaf, indexes=indexes)
+
+
+def delivered(*pieces: ProbeSlice, provider: str = "sim") -> list[Delivery]:
+    """Sends the slices and receives them again."""
+    url = settings().probe_queue_url(provider)
+    queues.send(url, pieces)
+    return [delivery for _ in pieces for delivery in queues.receive(url, 1)]
+
+
+def waiting(url: str) -> list[str]:
+    """The bodies of all messages that can be received now."""
+    bodies: list[str] = []
+    while found := queues.receive(url, 10):
+        bodies += [delivery.body for delivery in found]
+    return bodies
+
+
+def carry_out(run: Run, provider: str = "sim") -> None:
+    """Dispatches the run and holds all its probes, as the functions would."""
+    dispatch.carry_out(order_of(run), NOW, lambda: 600.0)
+    url = settings().probe_queue_url(provider)
+    while found := queues.receive(url, 10):
+        worker = Worker(provider, time.time() + 600.0, linger_seconds=0)
+        assert event_loop.run(worker.run(found)) == []

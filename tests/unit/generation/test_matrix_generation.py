@@ -1,0 +1,76 @@
+"""Generating a matrix, on moto."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from cupel_core.definitions import catalog
+from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.definitions.generations import GenerationStatus, Mode
+from cupel_core.domain.definitions.matrix import Options
+from cupel_core.errors import Invalid
+from cupel_core.generation import generations
+from cupel_core.generation.generations import GenerationSpec, begin
+from cupel_core.store import scenarios
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+
+
+def define(levels: int = 40, dimensions: int = 1, options: int = 9, **content: Any) -> str:
+    made = [
+        {"score": score, "label": f"level {score}", "options": [f"{score}, option {n}" for n in range(options)]}
+        for score in range(levels)
+    ]
+    all_dimensions = [{"name": f"d{number}", "levels": made} for number in range(dimensions)]
+    whole = {"template": "Now [d0].", "dimensions": all_dimensions, **content}
+    return catalog.create("ws", Labels("one"), whole, NOW).head.id
+
+
+def prompts(definition_id: str) -> list[str]:
+    manifest = scenarios.manifest("ws", definition_id)
+    return [scenarios.at(manifest, position).messages[0].content for position in range(manifest.total)]
+
+
+def generate(definition_id: str, **spec: Any) -> list[str]:
+    begin("ws", definition_id, GenerationSpec(Mode.MATRIX, replace=True, **spec), NOW)
+    scenarios.read_page.cache_clear()
+    return prompts(definition_id)
+
+
+def test_first_options_are_written_in_order() -> None:
+    assert generate(define())[:2] == ["Now 0, option 0.", "Now 1, option 0."]
+
+
+def test_the_same_seed_writes_the_same_scenarios_and_another_others() -> None:
+    definition_id = define()
+    first = generate(definition_id, options=Options.RANDOM, seed=1)
+    assert generate(definition_id, options=Options.RANDOM, seed=1) == first
+    assert generate(definition_id, options=Options.RANDOM, seed=2) != first
+
+
+def test_a_drawn_seed_is_told_and_writes_the_same_again() -> None:
+    definition_id = define()
+    drawn = begin("ws", definition_id, GenerationSpec(Mode.MATRIX, Options.RANDOM), NOW)
+    assert prompts(definition_id) == generate(definition_id, options=Options.RANDOM, seed=drawn.seed)
+
+
+def test_a_generation_is_remembered_with_its_end() -> None:
+    definition_id = define()
+    made = begin("ws", definition_id, GenerationSpec(Mode.MATRIX), NOW)
+    assert generations.get("ws", definition_id, made.id) == made
+    assert made.status is GenerationStatus.COMPLETED
+
+
+def test_more_combinations_than_a_definition_may_have_are_refused_at_once() -> None:
+    definition_id = define(dimensions=40, options=0)
+    with pytest.raises(Invalid):
+        begin("ws", definition_id, GenerationSpec(Mode.MATRIX), NOW)
+    assert scenarios.manifest("ws", definition_id).revision == 0
+
+
+def test_without_a_template_there_is_nothing_to_generate() -> None:
+    with pytest.raises(Invalid):
+        begin("ws", define(template=None, system="s"), GenerationSpec(Mode.MATRIX), NOW)

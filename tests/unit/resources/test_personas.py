@@ -1,0 +1,159 @@
+"""Personas: names, header values, and what a deletion leaves."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.resources import headers as secret_headers
+from cupel_core.resources import personas
+from cupel_core.store import clients, resources, secrets
+from cupel_core.store.resources import Kind
+from tests.unit.resources.conftest import NOW
+
+LATER = NOW + timedelta(minutes=1)
+
+
+def a_persona(name: str = "Ada", **headers: str) -> str:
+    made = personas.create("acme", {"name": name, "system_prompt": "Be curt.", "headers": headers}, NOW)
+    return made.item.id
+
+
+def test_a_persona_is_read_as_it_was_made() -> None:
+    persona = personas.get("acme", a_persona("Ada"))
+    assert (persona.name, persona.system_prompt, persona.description) == ("Ada", "Be curt.", None)
+
+
+@pytest.mark.parametrize("taken", ["Ada", "ADA", " ada ", "A\u0301da"])
+def test_a_name_is_given_once_in_any_case_and_encoding(taken: str) -> None:
+    a_persona("Ada" if "\u0301" not in taken else "Áda")
+    with pytest.raises(Conflict) as refused:
+        a_persona(taken)
+    assert [error.field for error in refused.value.errors] == ["name"]
+
+
+def test_kinds_and_workspaces_have_names_of_their_own() -> None:
+    a_persona("Ada")
+    personas.create("other", {"name": "Ada"}, NOW)
+    assert len(personas.listed("acme", 10, None).items) == 1
+
+
+def test_a_new_name_sets_the_old_one_free() -> None:
+    personas.change("acme", a_persona("Ada"), {"name": "Grace"}, LATER)
+    a_persona("Ada")
+    with pytest.raises(Conflict):
+        a_persona("grace")
+
+
+def test_a_name_may_change_its_case() -> None:
+    persona_id = a_persona("ada")
+    assert personas.change("acme", persona_id, {"name": "Ada"}, LATER).item.name == "Ada"
+
+
+def test_a_rename_to_a_taken_name_changes_nothing() -> None:
+    a_persona("Ada")
+    grace = a_persona("Grace")
+    with pytest.raises(Conflict) as refused:
+        personas.change("acme", grace, {"name": "Ada", "description": "new"}, LATER)
+    assert [error.field for error in refused.value.errors] == ["name"]
+    assert personas.get("acme", grace).description is None
+
+
+def test_of_two_changes_at_a_time_one_is_refused() -> None:
+    read = resources.get("acme", Kind.PERSONA, a_persona())
+    resources.change("acme", read, replace(read, body={**read.body, "description": "first"}))
+    with pytest.raises(Conflict, match="changed at the same time"):
+        resources.change("acme", read, replace(read, body={**read.body, "description": "second"}))
+
+
+def test_what_a_change_leaves_out_stays_and_none_unsets() -> None:
+    persona_id = a_persona()
+    personas.change("acme", persona_id, {"description": "An engineer"}, LATER)
+    changed = personas.change("acme", persona_id, {"system_prompt": None}, LATER).item
+    assert (changed.description, changed.system_prompt) == ("An engineer", None)
+
+
+def test_header_values_are_no_part_of_what_the_table_holds() -> None:
+    a_persona("Ada", Authorization="Bearer s3cret")
+    assert "s3cret" not in str(clients.dynamodb().scan(TableName="cupel-test")["Items"])
+
+
+def test_header_values_are_read_by_the_version_that_a_snapshot_has() -> None:
+    persona_id = a_persona("Ada", Authorization="old")
+    before = personas.get("acme", persona_id)
+    personas.change("acme", persona_id, {"headers": {"Authorization": "new"}}, LATER)
+    after = personas.get("acme", persona_id)
+    assert personas.headers("acme", before)["Authorization"] == "old"
+    assert personas.headers("acme", after)["Authorization"] == "new"
+
+
+def test_a_change_without_headers_leaves_them() -> None:
+    persona_id = a_persona("Ada", Authorization="x")
+    changed = personas.change("acme", persona_id, {"description": "d"}, LATER)
+    assert changed.header_names == ("Authorization",)
+    assert personas.headers("acme", changed.item) == {"Authorization": "x"}
+
+
+def test_headers_that_are_unset_are_gone_at_once() -> None:
+    persona_id = a_persona("Ada", Authorization="x")
+    before = personas.get("acme", persona_id)
+    changed = personas.change("acme", persona_id, {"headers": None}, LATER)
+    assert (changed.header_names, dict(personas.headers("acme", changed.item))) == ((), {})
+    with pytest.raises(NotFound, match="set them again"):
+        personas.headers("acme", before)
+
+
+def test_a_refused_creation_leaves_no_secret() -> None:
+    a_persona("Ada")
+    with pytest.raises(Conflict):
+        a_persona("Ada", Authorization="x")
+    assert clients.secretsmanager().list_secrets()["SecretList"] == []
+
+
+def test_a_deleted_persona_is_gone_for_new_uses_and_its_name_is_free() -> None:
+    persona_id = a_persona("Ada")
+    personas.delete("acme", persona_id, LATER)
+    with pytest.raises(NotFound):
+        personas.get("acme", persona_id)
+    assert personas.get_many("acme", [persona_id]) == {}
+    assert personas.listed("acme", 10, None).items == ()
+    a_persona("Ada")
+
+
+def test_a_deleted_persona_still_speaks_in_runs_that_began() -> None:
+    persona_id = a_persona("Ada", Authorization="x")
+    snapshot = personas.get("acme", persona_id)
+    personas.delete("acme", persona_id, LATER)
+    assert personas.headers("acme", snapshot) == {"Authorization": "x"}
+
+
+def test_personas_are_listed_newest_first_page_by_page() -> None:
+    made = [personas.create("acme", {"name": str(n)}, NOW + timedelta(seconds=n)).item.id for n in range(3)]
+    first = personas.listed("acme", 2, None)
+    rest = personas.listed("acme", 2, first.next_cursor)
+    assert [kept.item.id for kept in (*first.items, *rest.items)] == made[::-1]
+    assert rest.next_cursor is None
+
+
+def test_another_workspace_does_not_find_a_persona() -> None:
+    persona_id = a_persona()
+    with pytest.raises(NotFound):
+        personas.get("other", persona_id)
+
+
+def test_many_personas_are_read_at_once() -> None:
+    wanted = [a_persona(f"P{number}") for number in range(120)]
+    assert set(personas.get_many("acme", [*wanted, "per_unknown"])) == set(wanted)
+
+
+def test_values_are_asked_for_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    persona = personas.get("acme", a_persona("Ada", Authorization="x"))
+    personas.headers("acme", persona)
+    monkeypatch.setattr(secrets, "get", lambda *_: pytest.fail("asked again"))
+    personas.headers("acme", persona)
+
+
+def test_a_persona_without_headers_asks_for_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "get", lambda *_: pytest.fail("asked"))
+    assert secret_headers.read("acme", "persona/x", None) == {}
