@@ -1,6 +1,6 @@
-# `make run` and `make test` are all a newcomer needs: they install what is missing below .cupel and .venv, nowhere else.
+# `make run` and `make test` are all a newcomer needs: they install what is missing, below .cupel and .venv only.
 
-# The uv that `ready` installs when there is none comes first; the AWS account of whoever runs this is never used.
+# The uv that `ready` installs if needed takes precedence. The AWS account of the caller is never used.
 export PATH := $(CURDIR)/.cupel/uv/bin:$(PATH)
 export SAM_CLI_TELEMETRY := 0
 unexport VIRTUAL_ENV UV_PROJECT_ENVIRONMENT PYTHONPATH PYTHONHOME
@@ -9,12 +9,12 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test check fmt bench faults soak simulate build connectors
+.PHONY: help ready run down test test-all check fmt bench faults soak simulate build connectors
 
 help:
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 8
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-# A uv on PATH may be a shim that does not run, or too old for the lock file; then one of our own is installed.
+# A uv on PATH may be a shim that does not run, or too old for the lock file; then another is installed below .cupel.
 ready:
 	@uv sync --locked --quiet 2>/dev/null || { \
 	  echo 'installing uv and the requirements below .cupel and .venv' >&2; \
@@ -22,46 +22,48 @@ ready:
 	  test ! -x .cupel/uv/bin/pip || .cupel/uv/bin/pip install --quiet --disable-pip-version-check 'uv>=0.9'; \
 	  uv sync --locked --quiet; }
 
-run: ready ## evaluate the sample definition with simulated models on this machine; leaves the stack up
+run: ready ## evaluate the sample definition with simulated models on this machine; leave the stack running
 	@$(BIN)/cupel up
 	@$(BIN)/cupel run samples/value-dilemma.yaml --models $(MODELS) --watch
 
-down: ready ## stop the stack; its data stays for the next start
+down: ready ## stop the stack; its data is kept for the next start
 	@$(BIN)/cupel down
 
-test: ready ## run every test; starts a stack of its own
+test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/pytest -n 2
 
-check: ready ## lint, formatting, types, import rules, template; changes nothing
+test-all: test faults connectors simulate ## run every test: adds the fault matrix, third-party agent servers and more simulations
+
+check: ready ## check lint, formatting, types, import rules and the template; change nothing
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@PYTHONPATH=functions:shared $(BIN)/lint-imports
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 
-fmt: ready ## format, and repair what ruff can
+fmt: ready ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
 
-bench: ready ## measure: probes through the embedded cloud against a local model server
+bench: ready ## measure runs through the embedded cloud with a local model server, imports, and requests per probe
 	@$(BIN)/python -m bench.run
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
 
-faults: ready ## fail every AWS call of a run, one at a time, and stop the cloud in the middle; starts a stack of its own
+faults: ready ## fail every AWS call of a run, one at a time, and restart the cloud in a run; starts a stack of its own
 	@$(BIN)/pytest tests/faults
 
-connectors: ready ## talk to agents' servers written by others; installs them below .cupel/connectors
+connectors: ready ## test third-party agent servers; installs them below .cupel/connectors
 	@$(BIN)/pytest tests/connectors
 
-soak: ready ## steer 50 runs at random for SOAK_MINUTES (10) on the local stack; what is promised must hold in the end
+soak: ready ## control 50 runs at random for SOAK_MINUTES (10) on the local stack, and check the guarantees at the end
 	@$(BIN)/cupel up
 	@$(BIN)/python -m bench.soak --minutes $(or $(SOAK_MINUTES),10)
 
 build: ready ## build for AWS into .aws-sam (ARCHITECTURE=arm64 or x86_64)
 	@$(BIN)/sam build
 
-simulate: ready ## shake the run protocol: SCHEDULES=100000, or SEED=17 to replay one [MUTATION=name puts a bug in]
+simulate: ready ## simulate the run protocol: SCHEDULES=100000, or SEED=17 to replay one [MUTATION=name injects a bug]
 	@$(BIN)/python -m tests.simulation $(if $(MUTATION),--mutation $(MUTATION)) \
 	  $(if $(SEED),--seed $(SEED),--schedules $(or $(SCHEDULES),2000))

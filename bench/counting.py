@@ -1,8 +1,8 @@
-"""One run of single-turn probes in this process, counted call by call.
+"""One run of single-turn probes in this process, with every AWS call counted.
 
-The capabilities of a run are carried out on moto, in the order and at the times the functions would: start, dispatch,
-two workers at a time, finish. Answers spread around their mean, so that a commit gathers what a real provider's spread
-lets it gather. Whoever uses this has no AWS credentials left in its environment: it is for a process of its own.
+The run is executed on moto, in the order and at the times of the functions: start, dispatch, two concurrent workers,
+finish. Latencies vary around their mean, so that commits have as many outcomes as with a real provider. Replaces the
+AWS credentials in the environment, so it needs a process of its own.
 """
 
 import asyncio
@@ -17,21 +17,22 @@ from typing import Any
 import boto3
 from moto import mock_aws
 
-from bench.metering import Meter, aws_clients
+from bench.metering import RequestMeter, aws_clients
 from bench.model_server import Behaviour, ModelServer, serving
 from bench.sizes import item_bytes
 from cupel_core import accounts
 from cupel_core.clock import utc_now
 from cupel_core.definitions import catalog
-from cupel_core.domain.definitions.generations import Mode
+from cupel_core.domain.definitions.definitions import Labels
+from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.finishing import phases
 from cupel_core.generation import generations
-from cupel_core.messages import DispatchOrder, RunRef
+from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.probing.worker import Worker
 from cupel_core.providers import http
 from cupel_core.runs import dispatch, start
-from cupel_core.runs.spec import RunSpec
 from cupel_core.settings import settings
 from cupel_core.store import clients, keys, runs, scenarios, snapshots
 from cupel_core.store.queues import Delivery
@@ -45,99 +46,103 @@ _POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What one run has taken. `handed_over` are the messages that the event source mappings' pollers received."""
+class RunUsage:
+    """AWS usage of one run. `received_count` is the number of messages received by event source mappings."""
 
     probes: int
     counts: dict[str, float]
     calls: dict[str, int]
-    handed_over: int
+    received_count: int
     item_bytes: float
 
-    def each(self, *names: str) -> float:
-        """Of these together, per probe."""
+    def per_probe(self, *names: str) -> float:
+        """The sum of these counts, per probe."""
         return sum(self.counts.get(name, 0.0) for name in names) / self.probes
 
 
-async def count(probes: int, seconds: float, content: dict[str, Any], answer: str | None) -> Counted:
-    """Carries out one run against the model server; without an answer it gives its own, short ones."""
+async def measure_run(probes: int, seconds: float, content: dict[str, Any], answer: str | None) -> RunUsage:
+    """Measure one run against the model server, whose replies are short by default."""
     behaviour = Behaviour(latency_seconds=seconds, latency_spread=SPREAD, answer=answer)
     with _cloud():
-        plain: dict[str, Any] = {"dynamodb": boto3.client("dynamodb"), "sqs": boto3.client("sqs")}
+        unmetered: dict[str, Any] = {"dynamodb": boto3.client("dynamodb"), "sqs": boto3.client("sqs")}
         async with serving(ModelServer(behaviour)) as url:
-            accounts.configure(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": PARALLEL})
+            accounts.update_provider(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": PARALLEL})
             spec = _spec(probes, content)
-            meter = Meter(plain["dynamodb"].get_item)
-            with meter.before(*aws_clients()):
-                run, handed_over = await _carry_out(spec, meter, plain["sqs"])
+            meter = RequestMeter(unmetered["dynamodb"].get_item)
+            with meter.attached(*aws_clients()):
+                run, received_count = await _execute(spec, meter, unmetered["sqs"])
             await http.close()
-        sizes = [item_bytes(item) for item in _outcomes(plain["dynamodb"], run)]
-    return Counted(run.plan.total, dict(meter.counts), dict(meter.calls), handed_over, mean(sizes))
+        sizes = [item_bytes(item) for item in _outcomes(unmetered["dynamodb"], run)]
+    return RunUsage(run.plan.total, dict(meter.counts), dict(meter.calls), received_count, mean(sizes))
 
 
 def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
-    """As many repeats of all the definition's scenarios as make about so many probes."""
-    definition = catalog.create(_WORKSPACE, catalog.Labels(name="units"), content, utc_now())
-    total = generations.begin(_WORKSPACE, definition.head.id, generations.GenerationSpec(Mode.MATRIX), utc_now()).total
+    """As many repeats of all scenarios as make about this number of probes."""
+    definition = catalog.create(_WORKSPACE, Labels(name="units"), content, utc_now())
+    total = generations.start_generation(
+        _WORKSPACE, definition.head.id, GenerationSpec(GenerationMode.MATRIX), utc_now()
+    ).total
     return RunSpec(definition.head.id, ("custom/bench",), repeats=max(1, round(probes / total)))
 
 
-async def _carry_out(spec: RunSpec, meter: Meter, sqs: Any) -> tuple[Run, int]:
-    """The run at its end, and how many messages the event source mappings have handed over."""
+async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, int]:
+    """The finished run, and the number of messages the event source mappings received."""
     run = start.start(_WORKSPACE, spec, None, utc_now()).run
-    _forget()
-    over = asyncio.Event()
-    handed_over = sum(await asyncio.gather(_dispatch(sqs, over), _probe(meter, sqs, over)))
-    _forget()
-    phases.settle(RunRef(run.workspace, run.id), run.epoch, utc_now())
-    phases.complete(RunRef(run.workspace, run.id), run.epoch, utc_now())
-    return runs.get(RunRef(run.workspace, run.id)), handed_over
+    _clear_caches()
+    is_finished = asyncio.Event()
+    received_count = sum(await asyncio.gather(_dispatch(sqs, is_finished), _probe(meter, sqs, is_finished)))
+    _clear_caches()
+    phases.settle(RunRef(run.workspace, run.id), run.fencing_token, utc_now())
+    phases.complete(RunRef(run.workspace, run.id), run.fencing_token, utc_now())
+    return runs.get(RunRef(run.workspace, run.id)), received_count
 
 
-async def _dispatch(sqs: Any, over: asyncio.Event) -> int:
-    """Carries out orders as they come, those that are delayed too; how many."""
-    handed_over, queue_url = 0, settings().dispatch_queue_url
-    while not over.is_set():
-        if order := _hand_over(sqs, queue_url):
-            handed_over += 1
-            told = DispatchOrder.model_validate_json(order.body)
-            await asyncio.to_thread(dispatch.carry_out, told, utc_now(), lambda: _INVOCATION_SECONDS)
-            sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=order.receipt)
+async def _dispatch(sqs: Any, is_finished: asyncio.Event) -> int:
+    """Execute dispatch requests, including delayed ones, until the run has finished; returns their number."""
+    received_count, queue_url = 0, settings().dispatch_queue_url
+    while not is_finished.is_set():
+        if delivery := _receive(sqs, queue_url):
+            received_count += 1
+            request = DispatchRequest.model_validate_json(delivery.body)
+            await asyncio.to_thread(dispatch.execute, request, utc_now(), lambda: _INVOCATION_SECONDS)
+            sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=delivery.receipt)
         await asyncio.sleep(_POLL_SECONDS)
-    return handed_over
+    return received_count
 
 
-async def _probe(meter: Meter, sqs: Any, over: asyncio.Event) -> int:
-    """Invocations, as many at a time as there are workers, until nothing is to be done any more; how many."""
-    handed_over, queue_url = 0, settings().probe_queue_url("custom")
-    while any(_waits(sqs, url) for url in (settings().dispatch_queue_url, queue_url)):
-        handed = [each for _ in range(WORKERS) if (each := _hand_over(sqs, queue_url))]
-        handed_over += len(handed)
+async def _probe(meter: RequestMeter, sqs: Any, is_finished: asyncio.Event) -> int:
+    """Run one invocation per worker at a time until the queues are empty; returns their number."""
+    received_count, queue_url = 0, settings().probe_queue_url("custom")
+    while any(_has_messages(sqs, url) for url in (settings().dispatch_queue_url, queue_url)):
+        deliveries = [delivery for _ in range(WORKERS) if (delivery := _receive(sqs, queue_url))]
+        received_count += len(deliveries)
         before = meter.counts["s3_reads"]
-        await asyncio.gather(*(Worker("custom", time.time() + _INVOCATION_SECONDS).run([each]) for each in handed))
-        # Two workers share this process and what it remembers of the bucket; on AWS each reads it for itself.
-        meter.counts["s3_reads"] += (meter.counts["s3_reads"] - before) * max(0, len(handed) - 1)
+        await asyncio.gather(
+            *(Worker("custom", time.time() + _INVOCATION_SECONDS).run([delivery]) for delivery in deliveries)
+        )
+        # Two workers share the caches of this process; on AWS each reads the bucket separately.
+        meter.counts["s3_reads"] += (meter.counts["s3_reads"] - before) * max(0, len(deliveries) - 1)
         await asyncio.sleep(_POLL_SECONDS)
-    over.set()
-    return handed_over
+    is_finished.set()
+    return received_count
 
 
-def _waits(sqs: Any, queue_url: str) -> bool:
-    """Whether the queue has a message, in whatever state."""
-    told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
-    return any(int(number) for name, number in told.items() if name.startswith("ApproximateNumberOfMessages"))
+def _has_messages(sqs: Any, queue_url: str) -> bool:
+    """Whether the queue has a message in any state."""
+    attributes = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
+    return any(int(number) for name, number in attributes.items() if name.startswith("ApproximateNumberOfMessages"))
 
 
-def _hand_over(sqs: Any, queue_url: str) -> Delivery | None:
-    """As the poller of an event source mapping does; its requests are not the meter's."""
-    answer = sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=1)
-    for message in answer.get("Messages", []):
+def _receive(sqs: Any, queue_url: str) -> Delivery | None:
+    """Receive a message like the poller of an event source mapping, whose requests are not metered."""
+    response = sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=1)
+    for message in response.get("Messages", []):
         return Delivery(queue_url, message["MessageId"], message["ReceiptHandle"], message["Body"], 1)
     return None
 
 
-def _forget() -> None:
-    """Another function's process begins, which remembers nothing of the bucket."""
+def _clear_caches() -> None:
+    """Simulate the start of another function's process, which has nothing of the bucket cached."""
     snapshots.get.cache_clear()
     scenarios.read_page.cache_clear()
 
@@ -145,14 +150,14 @@ def _forget() -> None:
 def _outcomes(dynamodb: Any, run: Run) -> Iterator[dict[str, Any]]:
     for first in range(0, run.plan.total, keys.PROBES_PER_BLOCK):
         values = {":pk": {"S": keys.probes(RunRef(run.workspace, run.id), first)}}
-        asked = {"TableName": settings().table_name, "KeyConditionExpression": "pk = :pk"}
-        for page in dynamodb.get_paginator("query").paginate(**asked, ExpressionAttributeValues=values):
+        query = {"TableName": settings().table_name, "KeyConditionExpression": "pk = :pk"}
+        for page in dynamodb.get_paginator("query").paginate(**query, ExpressionAttributeValues=values):
             yield from page["Items"]
 
 
 @contextmanager
 def _cloud() -> Iterator[None]:
-    """What the run needs of the stack, on moto."""
+    """The resources of the stack that the run needs, on moto."""
     credentials = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": _REGION}
     os.environ.pop("AWS_ENDPOINT_URL", None)
     os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel")

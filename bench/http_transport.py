@@ -1,7 +1,7 @@
-"""CPU per model call: httpx over its own pool, httpx over aiohttp's connections, aiohttp alone, at 50 calls in flight.
+"""CPU per model call: httpx with its own pool, httpx over aiohttp's connections, and aiohttp, at 50 calls in flight.
 
-`python -m bench.http_transport` starts the bench model server in a process of its own and prints a table. The reason
-for the transport in shared/cupel_core/providers/http.py; recorded in docs/decisions.md.
+`python -m bench.http_transport` starts the bench model server in a separate process and prints a table. These
+measurements justify the transport in shared/cupel_core/providers/http.py; see docs/decisions.md.
 """
 
 import argparse
@@ -26,7 +26,7 @@ type Open = Callable[[AsyncExitStack, str], Awaitable[Post]]
 _BODY = {"model": "bench", "messages": [{"role": "user", "content": "Which of the two would you save? " * 20}]}
 
 
-class Measured(NamedTuple):
+class ClientCost(NamedTuple):
     cpu_ms: float
     wall_ratio: float
 
@@ -60,13 +60,13 @@ async def _aiohttp(stack: AsyncExitStack, url: str) -> Post:
 
 
 CLIENTS: dict[str, Open] = {
-    "httpx, its own pool": _own_pool,
+    "httpx, own pool": _own_pool,
     "httpx over aiohttp": _over_aiohttp,
     "aiohttp": _aiohttp,
 }
 
 
-async def measure(open_client: Open, url: str, calls: int, in_flight: int, latency_seconds: float) -> Measured:
+async def measure(open_client: Open, url: str, calls: int, in_flight: int, latency_seconds: float) -> ClientCost:
     async with AsyncExitStack() as stack:
         post = await open_client(stack, url)
         await _run(post, in_flight * 2, in_flight)
@@ -74,7 +74,7 @@ async def measure(open_client: Open, url: str, calls: int, in_flight: int, laten
         await _run(post, calls, in_flight)
         wall, cpu = perf_counter() - wall, process_time() - cpu
     ideal = calls / in_flight * latency_seconds
-    return Measured(cpu / calls * 1000, wall / ideal)
+    return ClientCost(cpu / calls * 1000, wall / ideal)
 
 
 async def _run(post: Post, calls: int, in_flight: int) -> None:
@@ -106,7 +106,7 @@ def main() -> None:
                     asyncio.run(measure(open_client, url, options.calls, options.in_flight, options.latency))
                     for _ in range(options.rounds)
                 ]
-                cpu, wall = median(each.cpu_ms for each in rounds), median(each.wall_ratio for each in rounds)
+                cpu, wall = median(cost.cpu_ms for cost in rounds), median(cost.wall_ratio for cost in rounds)
                 print(f"{name:<22}{cpu:>12.2f}{wall:>12.2f}")
         finally:
             server.terminate()

@@ -1,7 +1,7 @@
-"""Memory of the workers over time: whether the workers of a function grow.
+"""Memory of the workers over time: does a function leak?
 
-A function has as many workers as it was ever needed at a time, and one that first has work late grows then to what the
-others hold. So what counts is the largest of a function's workers at each moment.
+The number of a function's workers is the largest concurrency so far, and a worker that gets its first work late grows
+only then. So the measure is the largest worker of each function at each time.
 """
 
 from collections import defaultdict
@@ -13,36 +13,36 @@ from typing import NamedTuple
 
 import psutil
 
-_EVERY_SECONDS = 2.0
+_SAMPLE_INTERVAL_SECONDS = 2.0
 _WARM_SHARE = 0.5
-"""Of the time, in which workers load what they need."""
+"""Share of the time after which workers have loaded everything they need."""
 
 
-class Trace(NamedTuple):
-    """The largest worker of a function. `mb_a_minute` is the slope of the later, warm time; the figures are of it."""
+class MemoryTrend(NamedTuple):
+    """The largest worker of a function, after warm-up. `mb_per_minute` is the slope."""
 
     function: str
     workers: int
     seconds: float
     first_mb: float
     last_mb: float
-    mb_a_minute: float
+    mb_per_minute: float
 
 
 @dataclass
-class Memory:
+class WorkerMemory:
     emulator_pid: int
-    _seen: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
-    """(seconds, MB of the largest) by function."""
+    _samples: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    """(time in seconds, MB of the largest worker) by function."""
     _workers: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    _looked_at: float = float("-inf")
+    _sampled_at: float = float("-inf")
 
-    def look(self) -> None:
-        """Notes what the workers hold now; not more often than every two seconds."""
+    def sample(self) -> None:
+        """Record the current memory of the workers, at most every two seconds."""
         now = monotonic()
-        if now - self._looked_at < _EVERY_SECONDS:
+        if now - self._sampled_at < _SAMPLE_INTERVAL_SECONDS:
             return
-        self._looked_at = now
+        self._sampled_at = now
         largest: dict[str, float] = defaultdict(float)
         for child in psutil.Process(self.emulator_pid).children():
             try:
@@ -53,29 +53,29 @@ class Memory:
             except psutil.NoSuchProcess:
                 continue
         for function, megabytes in largest.items():
-            self._seen[function].append((now, megabytes))
+            self._samples[function].append((now, megabytes))
 
-    def traces(self) -> list[Trace]:
-        return [self._trace(function, points) for function, points in sorted(self._seen.items()) if len(points) > 1]
+    def trends(self) -> list[MemoryTrend]:
+        return [self._trend(function, points) for function, points in sorted(self._samples.items()) if len(points) > 1]
 
     @property
     def steepest(self) -> float:
-        """MB a minute of the function whose workers grow most."""
-        return max((trace.mb_a_minute for trace in self.traces()), default=0.0)
+        """MB per minute of the function whose workers grow fastest."""
+        return max((trend.mb_per_minute for trend in self.trends()), default=0.0)
 
-    def _trace(self, function: str, points: list[tuple[float, float]]) -> Trace:
+    def _trend(self, function: str, points: list[tuple[float, float]]) -> MemoryTrend:
         warm = points[min(int(len(points) * _WARM_SHARE), len(points) - 2) :]
         seconds = warm[-1][0] - warm[0][0]
-        return Trace(function, len(self._workers[function]), seconds, warm[0][1], warm[-1][1], _slope(warm) * 60)
+        return MemoryTrend(function, len(self._workers[function]), seconds, warm[0][1], warm[-1][1], _slope(warm) * 60)
 
 
 def _slope(points: list[tuple[float, float]]) -> float:
-    """By Theil and Sen, the median of all pairs' slopes: something loaded once is a step and no trend."""
+    """The Theil-Sen estimator, the median slope of all pairs: a single step, such as a late import, is no trend."""
     return median((later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in combinations(points, 2))
 
 
 def _function(arguments: list[str]) -> str | None:
-    """Which function a process of the emulator works for; None for other processes."""
+    """The function that an emulator process works for; None for other processes."""
     marker = "ministack-lambda-cupel-"
     named = next((argument for argument in arguments if marker in argument), None)
     return named.partition(marker)[2].partition("-")[0] if named else None

@@ -1,4 +1,4 @@
-"""The three wire formats from the server's side: what a request asks, and how an answer and an error look."""
+"""The server side of the three wire formats: parsing of requests, and bodies of replies and errors."""
 
 import zlib
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 
 type Json = dict[str, Any]
-type Answer = str | Json
+type ReplyBody = str | Json
 
 VERSION = "bench-1"
 _KEY_LENGTH = 100
@@ -17,7 +17,7 @@ _KEY_LENGTH = 100
 
 @dataclass(frozen=True)
 class Prompt:
-    """`text` is all messages, system first; `last` the newest one; `schema` what the answer is to satisfy."""
+    """`text` is all messages, system first; `last` the last one; `schema` is the JSON schema of the reply, if any."""
 
     model: str
     text: str
@@ -30,21 +30,21 @@ class Prompt:
 
     @property
     def key(self) -> str:
-        """Readable and unique: the model, the beginning of the newest message, a hash of the whole conversation."""
+        """Readable and unique: the model, the beginning of the last message, a hash of the whole conversation."""
         return f"{self.model} {self.last[:_KEY_LENGTH]} #{self.digest:08x}"
 
 
-class Format(NamedTuple):
-    """`model_in(path)` is None for paths of other formats, and "" where the body names the model."""
+class WireFormat(NamedTuple):
+    """`model_in(path)` is None for paths of other formats, and "" if the model is in the body."""
 
     model_in: Callable[[str], str | None]
     read: Callable[[Json, str], Prompt]
-    answer: Callable[[Prompt, Answer], Json]
+    reply: Callable[[Prompt, ReplyBody], Json]
     error: Callable[[str], Json]
 
 
-def _text(answer: Answer) -> str:
-    return answer if isinstance(answer, str) else orjson.dumps(answer).decode()
+def _text(reply: ReplyBody) -> str:
+    return reply if isinstance(reply, str) else orjson.dumps(reply).decode()
 
 
 def _tokens(text: str) -> int:
@@ -60,8 +60,8 @@ def _read_openai(body: Json, _model: str) -> Prompt:
     return _prompt(body["model"], [message["content"] for message in body["messages"]], schema)
 
 
-def _answer_openai(prompt: Prompt, answer: Answer) -> Json:
-    text = _text(answer)
+def _reply_openai(prompt: Prompt, reply: ReplyBody) -> Json:
+    text = _text(reply)
     used = {"prompt_tokens": _tokens(prompt.text), "completion_tokens": _tokens(text)}
     return {
         "object": "chat.completion",
@@ -78,23 +78,23 @@ def _error_openai(message: str) -> Json:
 def _read_anthropic(body: Json, _model: str) -> Prompt:
     tools = body.get("tools") or [{}]
     system = [body["system"]] if body.get("system") else []
-    spoken = [message["content"] for message in body["messages"]]
-    return _prompt(body["model"], system + spoken, tools[0].get("input_schema"))
+    texts = [message["content"] for message in body["messages"]]
+    return _prompt(body["model"], system + texts, tools[0].get("input_schema"))
 
 
-def _answer_anthropic(prompt: Prompt, answer: Answer) -> Json:
-    """An object answers with the forced tool, as the real API does."""
-    if isinstance(answer, dict) and prompt.schema is not None:
-        block: Json = {"type": "tool_use", "id": "toolu_bench", "name": "answer", "input": answer}
+def _reply_anthropic(prompt: Prompt, reply: ReplyBody) -> Json:
+    """An object becomes a call of the forced tool, as in the real API."""
+    if isinstance(reply, dict) and prompt.schema is not None:
+        block: Json = {"type": "tool_use", "id": "toolu_bench", "name": "answer", "input": reply}
     else:
-        block = {"type": "text", "text": _text(answer)}
+        block = {"type": "text", "text": _text(reply)}
     return {
         "type": "message",
         "role": "assistant",
         "model": f"{prompt.model}-{VERSION}",
         "content": [block],
         "stop_reason": "tool_use" if block["type"] == "tool_use" else "end_turn",
-        "usage": {"input_tokens": _tokens(prompt.text), "output_tokens": _tokens(_text(answer))},
+        "usage": {"input_tokens": _tokens(prompt.text), "output_tokens": _tokens(_text(reply))},
     }
 
 
@@ -110,12 +110,12 @@ def _google_model(path: str) -> str | None:
 
 def _read_google(body: Json, model: str) -> Prompt:
     contents = [body["systemInstruction"]] if body.get("systemInstruction") else []
-    spoken = ["".join(part["text"] for part in content["parts"]) for content in contents + body["contents"]]
-    return _prompt(model, spoken, body.get("generationConfig", {}).get("responseJsonSchema"))
+    texts = ["".join(part["text"] for part in content["parts"]) for content in contents + body["contents"]]
+    return _prompt(model, texts, body.get("generationConfig", {}).get("responseJsonSchema"))
 
 
-def _answer_google(prompt: Prompt, answer: Answer) -> Json:
-    text = _text(answer)
+def _reply_google(prompt: Prompt, reply: ReplyBody) -> Json:
+    text = _text(reply)
     used = {"promptTokenCount": _tokens(prompt.text), "candidatesTokenCount": _tokens(text)}
     return {
         "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
@@ -128,12 +128,12 @@ def _error_google(message: str) -> Json:
     return {"error": {"code": 0, "message": message, "status": "BENCH_ERROR"}}
 
 
-def _at(suffix: str) -> Callable[[str], str | None]:
+def _path_ends_with(suffix: str) -> Callable[[str], str | None]:
     return lambda path: "" if path.endswith(suffix) else None
 
 
 FORMATS = (
-    Format(_at("/chat/completions"), _read_openai, _answer_openai, _error_openai),
-    Format(_at("/messages"), _read_anthropic, _answer_anthropic, _error_anthropic),
-    Format(_google_model, _read_google, _answer_google, _error_google),
+    WireFormat(_path_ends_with("/chat/completions"), _read_openai, _reply_openai, _error_openai),
+    WireFormat(_path_ends_with("/messages"), _read_anthropic, _reply_anthropic, _error_anthropic),
+    WireFormat(_google_model, _read_google, _reply_google, _error_google),
 )

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import psutil
 
 
-class Use(NamedTuple):
-    """CPU seconds of the cloud with its workers since they started, and resident memory in MB.
+class ResourceUsage(NamedTuple):
+    """CPU seconds of the emulator and its workers since they started, and resident memory in MB.
 
-    `emulator_mb` is of the emulator alone, `worker_mb` the most that any worker of the probe function ever had.
+    `emulator_mb` is the emulator alone, `worker_mb` the peak of any worker of the probe function.
     """
 
     cpu_seconds: float
@@ -17,11 +17,11 @@ class Use(NamedTuple):
     worker_mb: float
 
 
-def use_of(emulator_pid: int) -> Use:
+def measure_usage(emulator_pid: int) -> ResourceUsage:
     emulator = psutil.Process(emulator_pid)
-    family = [emulator, *emulator.children(recursive=True)]
-    most = max(map(_most_mb, filter(_is_probe_worker, family)), default=0.0)
-    return Use(sum(map(_cpu_seconds, family)), emulator.memory_info().rss / 1e6, most)
+    processes = [emulator, *emulator.children(recursive=True)]
+    worker_mb = max(map(_peak_mb, filter(_is_probe_worker, processes)), default=0.0)
+    return ResourceUsage(sum(map(_cpu_seconds, processes)), emulator.memory_info().rss / 1e6, worker_mb)
 
 
 def _cpu_seconds(process: psutil.Process) -> float:
@@ -29,7 +29,7 @@ def _cpu_seconds(process: psutil.Process) -> float:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
         return 0.0
-    # A worker that has ended is counted in the children's times of the emulator.
+    # The times of workers that have ended are in the emulator's children times.
     return times.user + times.system + times.children_user + times.children_system
 
 
@@ -41,8 +41,8 @@ def _is_probe_worker(process: psutil.Process) -> bool:
         return False
 
 
-def _most_mb(process: psutil.Process) -> float:
-    """The high-water mark, which the kernel keeps."""
+def _peak_mb(process: psutil.Process) -> float:
+    """The peak resident memory as recorded by the kernel."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text()
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""`make bench`: runs through the embedded cloud against the local model server, against the ideal.
+"""`make bench`: runs through the embedded cloud with the local model server, compared with the ideal time.
 
-The ideal is probes x latency / parallel requests. Time is taken from before the start request to the run's
-`completedAt`; CPU is the emulator's with its workers', memory the emulator's and the most a probe worker ever had.
-Figures and their date go to docs/performance.md.
+The ideal time is probes x latency / parallel requests. Time is measured from just before the start request to the run's
+`completedAt`. CPU is that of the emulator and its workers; memory is the emulator's and the peak of any probe worker.
+Results go to docs/performance.md with their date.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from bench.processes import Use, use_of
+from bench.processes import ResourceUsage, measure_usage
 from cupel.client import Client
 
 PARALLEL = 50
@@ -32,8 +32,8 @@ MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One measured run."""
+class RunMeasurement:
+    """The measurements of one run."""
 
     probes: int
     latency_seconds: float
@@ -42,7 +42,7 @@ class Figure:
     after_last_answer_seconds: float
     seconds: float
     model_calls: int
-    peak: int
+    in_flight_peak: int
     cpu_seconds: float
     emulator_mb: float
     worker_mb: float
@@ -63,7 +63,7 @@ class Figure:
             "first call": f"{self.first_call_seconds:.2f} s",
             "after last": f"{self.after_last_answer_seconds:.2f} s",
             "calls": f"{self.model_calls:,}",
-            "peak": str(self.peak),
+            "peak": str(self.in_flight_peak),
             "failed": str(self.failed),
             "CPU": f"{self.cpu_seconds:.2f} s",
             "emulator": f"{self.emulator_mb:.0f} MB",
@@ -76,64 +76,64 @@ def main() -> None:
     with Client.from_environment() as client, _model_server() as server:
         definition_id = _definition(client, max(arguments.probes or [probes for probes, _ in CASES]))
         emulator = _emulator_pid(client)
-        use = {"baseUrl": f"{server}/v1", "maxParallelRequests": PARALLEL, "enabled": True}
-        client.configure_provider("custom", use)
+        settings = {"baseUrl": f"{server}/v1", "maxParallelRequests": PARALLEL, "enabled": True}
+        client.update_provider("custom", settings)
         cases = [(probes, arguments.latency) for probes in arguments.probes] if arguments.probes else CASES
         if not arguments.cold:
             _measure(client, server, emulator, definition_id, 200, 0.05)
-        figures = [_measure(client, server, emulator, definition_id, *case) for case in cases]
-        _print(figures)
+        measurements = [_measure(client, server, emulator, definition_id, *case) for case in cases]
+        _print(measurements)
         if not arguments.probes:
             _print_million(client, definition_id)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--probes", type=int, nargs="*", help="sizes of runs instead of the standard cases")
+    parser.add_argument("--probes", type=int, nargs="*", help="run sizes instead of the standard cases")
     parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call, with --probes")
-    parser.add_argument("--cold", action="store_true", help="no warm-up run first")
+    parser.add_argument("--cold", action="store_true", help="skip the warm-up run")
     return parser.parse_args()
 
 
 def _measure(
     client: Client, server: str, emulator: int, definition_id: str, probes: int, latency_seconds: float
-) -> Figure:
+) -> RunMeasurement:
     httpx.post(f"{server}/configure", json={"latencySeconds": latency_seconds}).raise_for_status()
     httpx.post(f"{server}/reset").raise_for_status()
-    before = use_of(emulator)
-    began = time.time()
-    percentage, repeats = _shape(client, definition_id, probes)
-    started = client.start_run(
+    before = measure_usage(emulator)
+    started_at = time.time()
+    percentage, repeats = _sampling(client, definition_id, probes)
+    started = client.create_run(
         {"definitionId": definition_id, "models": [MODEL], "samplePercentage": percentage, "repeats": repeats}
     )
-    accepted = time.time() - began
+    accepted = time.time() - started_at
     if started["jobCount"] != probes:
-        raise SystemExit(f"{probes} probes cannot be made of the definition's scenarios")
+        raise SystemExit(f"no sample of the definition's scenarios gives {probes} probes")
     run = _wait(client, started["run"]["id"], probes * latency_seconds / PARALLEL)
     counts = httpx.get(f"{server}/counts").json()
-    return _figure(run, probes, latency_seconds, began, accepted, counts, before, use_of(emulator))
+    return _measurement(run, probes, latency_seconds, started_at, accepted, counts, before, measure_usage(emulator))
 
 
-def _figure(
+def _measurement(
     run: dict[str, Any],
     probes: int,
     latency_seconds: float,
-    began: float,
+    started_at: float,
     accepted: float,
     counts: dict[str, Any],
-    before: Use,
-    after: Use,
-) -> Figure:
+    before: ResourceUsage,
+    after: ResourceUsage,
+) -> RunMeasurement:
     ended = datetime.fromisoformat(run["completedAt"]).timestamp()
-    return Figure(
+    return RunMeasurement(
         probes=probes,
         latency_seconds=latency_seconds,
         accepted_seconds=accepted,
-        first_call_seconds=counts["firstRequestAt"] - began,
+        first_call_seconds=counts["firstRequestAt"] - started_at,
         after_last_answer_seconds=ended - counts["lastRequestAt"] - latency_seconds,
-        seconds=ended - began,
+        seconds=ended - started_at,
         model_calls=counts["requests"],
-        peak=counts["inFlightPeak"],
+        in_flight_peak=counts["inFlightPeak"],
         cpu_seconds=after.cpu_seconds - before.cpu_seconds,
         emulator_mb=after.emulator_mb,
         worker_mb=after.worker_mb,
@@ -141,18 +141,18 @@ def _figure(
     )
 
 
-def _shape(client: Client, definition_id: str, probes: int) -> tuple[int, int]:
-    """A sample percentage of the definition's scenarios that makes so many probes, and repeats."""
-    total = client.definition(definition_id)["scenarioCount"]
+def _sampling(client: Client, definition_id: str, probes: int) -> tuple[int, int]:
+    """The sample percentage and the repeats that give this number of probes."""
+    total = client.get_definition(definition_id)["scenarioCount"]
     percentage = max(1, min(100, probes * 100 // total))
     return percentage, max(1, probes // (total * percentage // 100))
 
 
 def _wait(client: Client, run_id: str, ideal_seconds: float) -> dict[str, Any]:
-    """Asks rarely: whoever watches takes part of what is measured."""
+    """Polls rarely, because polling uses the CPU that is measured."""
     time.sleep(ideal_seconds)
     while True:
-        run = client.run(run_id)
+        run = client.get_run(run_id)
         if run["completedAt"]:
             return run
         time.sleep(0.25)
@@ -160,13 +160,13 @@ def _wait(client: Client, run_id: str, ideal_seconds: float) -> dict[str, Any]:
 
 def _definition(client: Client, scenarios: int) -> str:
     name = f"bench {scenarios}"
-    for found in client.definitions(search=name):
-        if found["name"] == name:
-            return str(found["id"])
+    for definition in client.list_definitions(search=name):
+        if definition["name"] == name:
+            return str(definition["id"])
     side = round(scenarios ** (1 / 2))
     while scenarios % side:
         side -= 1
-    levels = [[{"score": n, "label": f"{what} {n}"} for n in range(size)] for what, size in _axes(side, scenarios)]
+    levels = [[{"score": n, "label": f"{axis} {n}"} for n in range(size)] for axis, size in _axes(side, scenarios)]
     content = {
         "template": "Bench: [left] or [right]? End with the line `Rating: N`.",
         "dimensions": [{"name": "left", "levels": levels[0]}, {"name": "right", "levels": levels[1]}],
@@ -182,7 +182,7 @@ def _axes(side: int, scenarios: int) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _emulator_pid(client: Client) -> int:
-    """The process that listens where the API is."""
+    """The process that listens on the port of the API."""
     port = httpx.URL(client.api_url).port
     for connection in psutil.net_connections("tcp"):
         if (
@@ -191,7 +191,7 @@ def _emulator_pid(client: Client) -> int:
             and connection.pid
         ):
             return connection.pid
-    raise SystemExit("the bench needs the local stack: cupel up")
+    raise SystemExit("the benchmark needs the local stack; start it with: cupel up")
 
 
 @contextmanager
@@ -204,31 +204,31 @@ def _model_server() -> Iterator[str]:
             process.terminate()
 
 
-def _print(figures: list[Figure]) -> None:
+def _print(measurements: list[RunMeasurement]) -> None:
     table = Table(title=f"{PARALLEL} parallel requests")
-    for heading in figures[0].cells():
+    for heading in measurements[0].cells():
         table.add_column(heading, justify="right")
-    for figure in figures:
-        table.add_row(*figure.cells().values())
+    for measurement in measurements:
+        table.add_row(*measurement.cells().values())
     console = Console(width=160)
     console.print(table)
-    small, large = min(figures, key=lambda each: each.probes), max(figures, key=lambda each: each.probes)
+    small, large = min(measurements, key=lambda each: each.probes), max(measurements, key=lambda each: each.probes)
     if large.probes > small.probes:
-        console.print(_further(small, large))
+        console.print(_marginal_cost(small, large))
 
 
-def _further(small: Figure, large: Figure) -> str:
-    more = large.probes - small.probes
-    cpu = (large.cpu_seconds - small.cpu_seconds) / more * 1_000
-    memory = (large.emulator_mb - small.emulator_mb) / more * 1_000
-    return f"each further probe: {cpu:.2f} ms CPU; each further 1,000 probes: {memory:.1f} MB in the emulator"
+def _marginal_cost(small: RunMeasurement, large: RunMeasurement) -> str:
+    additional_probes = large.probes - small.probes
+    cpu = (large.cpu_seconds - small.cpu_seconds) / additional_probes * 1_000
+    memory = (large.emulator_mb - small.emulator_mb) / additional_probes * 1_000
+    return f"each additional probe: {cpu:.2f} ms CPU; each additional 1,000 probes: {memory:.1f} MB in the emulator"
 
 
 def _print_million(client: Client, definition_id: str) -> None:
-    """A run of a million is accepted, and then deleted: its probes are not part of the measurement."""
-    began = time.time()
-    run = client.start_run({"definitionId": definition_id, "models": ["sim/steady"], "repeats": 100})
-    Console().print(f"a run of {run['jobCount']:,} probes was accepted in {time.time() - began:.2f} s")
+    """Measure only how long the start of a run of a million probes takes; the run is then deleted."""
+    started_at = time.time()
+    run = client.create_run({"definitionId": definition_id, "models": ["sim/steady"], "repeats": 100})
+    Console().print(f"start of a run of {run['jobCount']:,} probes accepted in {time.time() - started_at:.2f} s")
     client.delete_run(run["run"]["id"])
 
 

@@ -1,7 +1,7 @@
-"""What DynamoDB takes an item's size to be, and the units it bills for it.
+"""The size of a DynamoDB item, and the units billed for it.
 
-The rules are those of the developer guide ("DynamoDB item sizes and formats", "read and write operations"): names and
-texts in UTF-8, two digits of a number in a byte and one more, 3 bytes for a map or list and 1 for each member.
+According to the developer guide ("DynamoDB item sizes and formats", "read and write operations"): names and texts in
+UTF-8; numbers take a byte for every two digits and one more; maps and lists 3 bytes and 1 for each member.
 """
 
 from math import ceil
@@ -12,7 +12,7 @@ _READ_UNIT_BYTES = 4_096
 
 
 def item_bytes(item: dict[str, Any] | None) -> int:
-    """0 for an item that is not there."""
+    """0 if there is no item."""
     return sum(len(name.encode()) + _value_bytes(value) for name, value in (item or {}).items())
 
 
@@ -34,7 +34,7 @@ def _value_bytes(value: dict[str, Any]) -> int:
         case "B":
             return len(content)
         case "SS" | "BS":
-            return sum(len(each.encode() if kind == "SS" else each) for each in content)
+            return sum(len(member.encode() if kind == "SS" else member) for member in content)
         case "NS":
             return sum(map(_number_bytes, content))
         case "M":

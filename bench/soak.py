@@ -1,7 +1,7 @@
-"""`make soak`: runs of mixed size under random control actions, and what holds of them in the end.
+"""`make soak`: runs of various sizes under random control actions, and their invariants at the end.
 
-Against the local stack (`cupel up`), with a model server that fails now and then. Prints the actions, what broke a
-promise, and the memory of the workers over time; ends with 1 when something did, or when a worker grows.
+On the local stack (`cupel up`), with a model server that sometimes fails. Prints the actions, violated invariants and
+the memory of the workers over time. Exits with 1 if an invariant was violated or the workers of a function grow.
 """
 
 import argparse
@@ -20,25 +20,25 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.invariants import violations
-from bench.memory import Memory
+from bench.memory import WorkerMemory
 from cupel.client import Client
 from cupel.errors import ApiProblem
 from cupel.json_types import Json
 from cupel.stack import emulator
-from cupel.stack.paths import find_place
+from cupel.stack.paths import find_stack_paths
 
 ROOT = Path(__file__).parent.parent
 MODEL = "custom/bench"
 SCENARIOS = 100
 RATES = {"429": 0.01, "500": 0.2, "drop": 0.02, "badJson": 0.02}
-"""So high that a probe in 250 fails four times in a row: there is something to retry."""
+"""So high that one probe in 250 fails four times in a row, and there are probes to retry."""
 STARTING_SHARE = 0.7
-"""Of the time: runs are started evenly until then."""
+"""Share of the time during which runs are started, at a constant rate."""
 PAUSE_SECONDS = 0.5
-PATIENCE_SECONDS = 300
-MOST_MB_A_MINUTE = 1.0
-"""What the largest worker of a function may grow by, once it is warm."""
-OVER = ("COMPLETED", "FAILED", "CANCELLED")
+MAX_WAIT_SECONDS = 300
+MAX_MB_PER_MINUTE = 1.0
+"""Maximum growth of the largest worker of a function after warm-up."""
+TERMINAL = ("COMPLETED", "FAILED", "CANCELLED")
 
 type Action = Callable[[Client, str, Random], object]
 
@@ -47,75 +47,75 @@ ACTIONS: dict[str, Action] = {
     "resume": lambda client, run, _: client.resume_run(run),
     "cancel": lambda client, run, _: client.cancel_run(run),
     "retry": lambda client, run, _: client.retry_run(run),
-    "expand": lambda client, run, luck: client.expand_run(run, luck.randint(50, 100)),
+    "expand": lambda client, run, rng: client.expand_run(run, rng.randint(50, 100)),
 }
-LIKELY = {"PENDING": "pause", "RUNNING": "pause", "PAUSED": "resume", "COMPLETED": "expand", "FAILED": "retry"}
-WHIM = 0.3
-"""How often an action is tried that the run's status does not suggest."""
+USUAL_ACTIONS = {"PENDING": "pause", "RUNNING": "pause", "PAUSED": "resume", "COMPLETED": "expand", "FAILED": "retry"}
+UNUSUAL_ACTION_SHARE = 0.3
+"""Share of the actions that are unusual for the status of the run."""
 
 
 @dataclass
 class Soak:
     client: Client
-    luck: Random
+    rng: Random
     definition_id: str
     runs: list[str] = field(default_factory=list)
-    carried_out: Counter[str] = field(default_factory=Counter)
+    succeeded: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
 
     def start(self) -> None:
-        specification = {
+        spec = {
             "definitionId": self.definition_id,
-            "models": self.luck.choice([[MODEL], [MODEL, "sim/steady"], ["sim/bold"]]),
-            "samplePercentage": self.luck.choice([5, 20, 50, 100]),
-            "repeats": self.luck.choice([1, 1, 2, 5]),
-            "priority": self.luck.choice(["LOW", "NORMAL", "NORMAL", "HIGH"]),
+            "models": self.rng.choice([[MODEL], [MODEL, "sim/steady"], ["sim/bold"]]),
+            "samplePercentage": self.rng.choice([5, 20, 50, 100]),
+            "repeats": self.rng.choice([1, 1, 2, 5]),
+            "priority": self.rng.choice(["LOW", "NORMAL", "NORMAL", "HIGH"]),
         }
-        self.runs.append(str(self.client.start_run(specification)["run"]["id"]))
+        self.runs.append(str(self.client.create_run(spec)["run"]["id"]))
 
     def act(self) -> None:
-        run = self.luck.choice(self.runs)
-        likely = LIKELY.get(self.client.run(run)["status"])
-        action = likely if likely and self.luck.random() > WHIM else self.luck.choice(list(ACTIONS))
+        run = self.rng.choice(self.runs)
+        usual = USUAL_ACTIONS.get(self.client.get_run(run)["status"])
+        action = usual if usual and self.rng.random() > UNUSUAL_ACTION_SHARE else self.rng.choice(list(ACTIONS))
         self._try(action, run)
 
     def _try(self, action: str, run: str) -> None:
         try:
-            ACTIONS[action](self.client, run, self.luck)
-            self.carried_out[action] += 1
+            ACTIONS[action](self.client, run, self.rng)
+            self.succeeded[action] += 1
         except ApiProblem as refusal:
             if refusal.status >= 500:
                 raise
             self.refused[action] += 1
 
-    def come_to_rest(self) -> list[Json]:
-        """The runs at their ends, those that are paused being resumed."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+    def wait_for_end(self) -> list[Json]:
+        """Resume paused runs and wait until all have ended; returns the runs."""
+        deadline = time.monotonic() + MAX_WAIT_SECONDS
         while True:
-            runs = [self.client.run(run) for run in self.runs]
+            runs = [self.client.get_run(run) for run in self.runs]
             for run in runs:
                 if run["status"] == "PAUSED":
                     self._try("resume", run["id"])
-            if all(run["status"] in OVER for run in runs) or time.monotonic() > deadline:
+            if all(run["status"] in TERMINAL for run in runs) or time.monotonic() > deadline:
                 return runs
             time.sleep(1)
 
 
 def main() -> None:
     arguments = _arguments()
-    running = emulator.running(find_place(Path.cwd()))
+    running = emulator.find_running(find_stack_paths(Path.cwd()))
     if running is None:
-        sys.exit("the soak needs the local stack: cupel up")
-    memory = Memory(running.pid)
+        sys.exit("the soak test needs the local stack; start it with: cupel up")
+    memory = WorkerMemory(running.pid)
     with Client.from_environment() as client, _model_server() as models:
-        client.configure_provider("custom", {"baseUrl": f"{models}/v1", "maxParallelRequests": 50})
+        client.update_provider("custom", {"baseUrl": f"{models}/v1", "maxParallelRequests": 50})
         soak = Soak(client, Random(arguments.seed), _definition(client))  # noqa: S311 - reproducible, not secret
-        _go_on(soak, memory, arguments.minutes * 60, arguments.runs)
-        runs = soak.come_to_rest()
-        memory.look()
-        broken = {run["id"]: wrong for run in runs if (wrong := _wrong(client, run))}
-    _print(soak, runs, broken, memory)
-    sys.exit(bool(broken) or memory.steepest > MOST_MB_A_MINUTE)
+        _control_runs(soak, memory, arguments.minutes * 60, arguments.runs)
+        runs = soak.wait_for_end()
+        memory.sample()
+        broken_runs = {run["id"]: violated for run in runs if (violated := _violations(client, run))}
+    _print(soak, runs, broken_runs, memory)
+    sys.exit(bool(broken_runs) or memory.steepest > MAX_MB_PER_MINUTE)
 
 
 def _arguments() -> argparse.Namespace:
@@ -126,19 +126,19 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _go_on(soak: Soak, memory: Memory, seconds: float, runs: int) -> None:
-    began = time.monotonic()
-    while (passed := time.monotonic() - began) < seconds:
-        if len(soak.runs) < runs and passed >= len(soak.runs) * seconds * STARTING_SHARE / runs:
+def _control_runs(soak: Soak, memory: WorkerMemory, seconds: float, runs: int) -> None:
+    started_at = time.monotonic()
+    while (elapsed := time.monotonic() - started_at) < seconds:
+        if len(soak.runs) < runs and elapsed >= len(soak.runs) * seconds * STARTING_SHARE / runs:
             soak.start()
         soak.act()
-        memory.look()
+        memory.sample()
         time.sleep(PAUSE_SECONDS)
 
 
-def _wrong(client: Client, run: Json) -> list[str]:
-    stuck = [] if run["status"] in OVER else [f"the run is still {run['status']}"]
-    return [*stuck, *violations(client, run)]
+def _violations(client: Client, run: Json) -> list[str]:
+    unfinished = [] if run["status"] in TERMINAL else [f"the run is still {run['status']}"]
+    return [*unfinished, *violations(client, run)]
 
 
 def _definition(client: Client) -> str:
@@ -148,7 +148,7 @@ def _definition(client: Client) -> str:
         {"prompt": f"Soak {n}: end with the line `Rating: N`.", "dimensions": {"stakes": n % 5 + 1}}
         for n in range(SCENARIOS)
     ]
-    client.add_scenarios(definition_id, items)
+    client.create_scenarios(definition_id, items)
     return definition_id
 
 
@@ -167,27 +167,29 @@ def _model_server() -> Iterator[str]:
             process.terminate()
 
 
-def _print(soak: Soak, runs: list[Json], broken: dict[str, list[str]], memory: Memory) -> None:
+def _print(soak: Soak, runs: list[Json], broken_runs: dict[str, list[str]], memory: WorkerMemory) -> None:
     console = Console(width=120)
     total: Counter[str] = Counter()
     for run in runs:
         total.update(run["progress"])
     console.print(f"{len(runs)} runs: {dict(Counter(run['status'] for run in runs))}; probes: {dict(total)}")
-    actions = Table("action", "carried out", "refused")
+    actions = Table("action", "succeeded", "refused")
     for action in ACTIONS:
-        actions.add_row(action, str(soak.carried_out[action]), str(soak.refused[action]))
+        actions.add_row(action, str(soak.succeeded[action]), str(soak.refused[action]))
     console.print(actions)
     console.print(_table(memory))
-    for run_id, wrong in broken.items():
-        console.print(f"{run_id}: {'; '.join(wrong)}")
-    console.print(f"{len(broken)} runs broke a promise; workers grew by at most {memory.steepest:.2f} MB a minute")
+    for run_id, violated in broken_runs.items():
+        console.print(f"{run_id}: {'; '.join(violated)}")
+    console.print(
+        f"{len(broken_runs)} runs violated an invariant; workers grew by at most {memory.steepest:.2f} MB per minute"
+    )
 
 
-def _table(memory: Memory) -> Table:
-    table = Table("function", "workers", "warm seconds", "first MB", "last MB", "MB a minute")
-    for trace in memory.traces():
-        figures = [trace.workers, trace.seconds, trace.first_mb, trace.last_mb]
-        table.add_row(trace.function, *(f"{figure:.0f}" for figure in figures), f"{trace.mb_a_minute:+.2f}")
+def _table(memory: WorkerMemory) -> Table:
+    table = Table("function", "workers", "warm seconds", "first MB", "last MB", "MB per minute")
+    for trend in memory.trends():
+        values = [trend.workers, trend.seconds, trend.first_mb, trend.last_mb]
+        table.add_row(trend.function, *(f"{value:.0f}" for value in values), f"{trend.mb_per_minute:+.2f}")
     return table
 
 

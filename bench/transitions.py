@@ -1,13 +1,13 @@
 """State transitions of a finishing execution, counted from the definition of the state machine.
 
-A standard workflow is billed for every step it executes; the entry into the first state is counted here as one more.
+A standard workflow is billed for every step it executes; the entry into the first state is counted as one more.
 """
 
 from typing import Any
 
 
 def transitions(machine: dict[str, Any], chosen: str, iterations: int = 0) -> int:
-    """From start to end when every choice meets the value `chosen`, and a map has so many items."""
+    """Transitions from start to end if every choice sees the value `chosen` and every map has `iterations` items."""
     return 1 + _steps(machine, chosen, iterations)
 
 
@@ -23,4 +23,4 @@ def _steps(machine: dict[str, Any], chosen: str, iterations: int) -> int:
 
 
 def _choice(state: dict[str, Any], chosen: str) -> str:
-    return str(next((each["Next"] for each in state["Choices"] if each["StringEquals"] == chosen), state["Default"]))
+    return str(next((rule["Next"] for rule in state["Choices"] if rule["StringEquals"] == chosen), state["Default"]))

@@ -1,6 +1,6 @@
-"""Requests and units per probe, and from them the cost per million single-turn probes, tokens excluded.
+"""Requests and units per probe, and the resulting cost per million single-turn probes, tokens excluded.
 
-`python -m bench.units` takes about a minute per case: calls take 3 seconds on average, from 2 to 4, as they would.
+`python -m bench.units` takes about a minute per case: model calls take a realistic 2 to 4 seconds, 3 on average.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from bench.counting import Counted, count
+from bench.counting import RunUsage, measure_run
 from bench.transitions import transitions
 from cupel_core.domain.runs.run import RunStatus
 
@@ -24,8 +24,8 @@ MACHINE = ROOT / "statemachines/finish.asl.json"
 DILEMMA = ROOT / "samples/value-dilemma.yaml"
 SECONDS = 3.0
 LAMBDA_GB = 0.5
-MOST_CONCURRENT = 50
-"""Conversations in one invocation, where the provider allows it; the local stack's two share as many."""
+MAX_CONCURRENT = 50
+"""Conversations per invocation if the provider allows it; the local stack's two workers share this number."""
 MILLION = 1_000_000
 ANSWER = (
     "The person trusted you, and that trust is worth protecting: without it nobody would tell anyone anything, and the "
@@ -36,12 +36,12 @@ ANSWER = (
 )
 
 
-class Line(NamedTuple):
-    """Of one thing that is billed: how much a probe takes, the most it may take, and what a million probes cost."""
+class BillLine(NamedTuple):
+    """One billed quantity: its use per probe, the maximum allowed, and the cost of a million probes."""
 
     name: str
-    each: float
-    most: float | None
+    per_probe: float
+    maximum: float | None
     usd: float
 
 
@@ -56,8 +56,8 @@ def main() -> None:
     for title, (content, answer) in cases.items():
         if arguments.case not in title:
             continue
-        counted = asyncio.run(count(arguments.probes, arguments.seconds, content, answer))
-        _print(title, counted, lines_of(counted, _transitions(), arguments.seconds, prices), prices)
+        usage = asyncio.run(measure_run(arguments.probes, arguments.seconds, content, answer))
+        _print(title, usage, bill(usage, _transitions(), arguments.seconds, prices), prices)
 
 
 _PATTERN = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
@@ -70,7 +70,7 @@ def _dimension(levels: int) -> dict[str, Any]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probes", type=int, default=1_000, help="rounded to repeats of all scenarios")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of a model call")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="average duration of a model call")
     parser.add_argument("--case", default="", help="only the cases whose title contains this")
     return parser.parse_args()
 
@@ -79,44 +79,46 @@ def _transitions() -> int:
     return transitions(json.loads(MACHINE.read_text()), RunStatus.SUMMARIZING)
 
 
-def lines_of(counted: Counted, steps: int, seconds: float, prices: dict[str, Any]) -> list[Line]:
-    """The bill of a run, by what is billed; the last line is the sum."""
+def bill(usage: RunUsage, steps: int, seconds: float, prices: dict[str, Any]) -> list[BillLine]:
+    """The bill of a run, one line per billed quantity; the last line is the sum."""
     each_million = prices["per_million"]
     lines = [
-        Line("SQS requests", each := counted.each("sqs_requests"), 0.1, each * each_million["sqs_requests"]),
-        Line(
+        BillLine(
+            "SQS requests", per_probe := usage.per_probe("sqs_requests"), 0.1, per_probe * each_million["sqs_requests"]
+        ),
+        BillLine(
             "  of the poller",
-            each := 2 * counted.handed_over / counted.probes,
+            per_probe := 2 * usage.received_count / usage.probes,
             None,
-            each * each_million["sqs_requests"],
+            per_probe * each_million["sqs_requests"],
         ),
     ]
-    for name, key, most in (
+    for name, key, maximum in (
         ("DynamoDB write units", "dynamodb_write_units", 3.0),
         ("DynamoDB read units", "dynamodb_read_units", None),
         ("S3 writes", "s3_writes", 0.1),
         ("S3 reads", "s3_reads", 0.1),
     ):
-        lines.append(Line(name, counted.each(key), most, counted.each(key) * each_million[key]))
+        lines.append(BillLine(name, usage.per_probe(key), maximum, usage.per_probe(key) * each_million[key]))
     lines.append(
-        Line("transitions", steps / counted.probes, 0.02, steps / counted.probes * each_million["transitions"])
+        BillLine("transitions", steps / usage.probes, 0.02, steps / usage.probes * each_million["transitions"])
     )
-    gb_seconds = seconds * LAMBDA_GB / MOST_CONCURRENT
-    lines.append(Line("Lambda GB-seconds", gb_seconds, None, gb_seconds * prices["lambda"]["gb_second"] * MILLION))
-    return [*lines, Line("USD per million", 0.0, 2.50, sum(line.usd for line in lines))]
+    gb_seconds = seconds * LAMBDA_GB / MAX_CONCURRENT
+    lines.append(BillLine("Lambda GB-seconds", gb_seconds, None, gb_seconds * prices["lambda"]["gb_second"] * MILLION))
+    return [*lines, BillLine("USD per million", 0.0, 2.50, sum(line.usd for line in lines))]
 
 
-def _print(title: str, counted: Counted, lines: list[Line], prices: dict[str, Any]) -> None:
-    told = f"an outcome has {counted.item_bytes:,.0f} bytes on average"
-    caption = f"{told}; list prices of {prices['region']}, {prices['date']}"
-    table = Table(title=f"{counted.probes:,} probes, {title}", caption=caption)
-    for heading in ("", "per probe", "at most", "USD per million"):
+def _print(title: str, usage: RunUsage, lines: list[BillLine], prices: dict[str, Any]) -> None:
+    item_size = f"an outcome has {usage.item_bytes:,.0f} bytes on average"
+    caption = f"{item_size}; list prices of {prices['region']}, {prices['date']}"
+    table = Table(title=f"{usage.probes:,} probes, {title}", caption=caption)
+    for heading in ("", "per probe", "maximum", "USD per million"):
         table.add_column(heading, justify="right" if heading else "left")
     for line in lines:
-        most = "" if line.most is None else f"{line.most:g}"
-        table.add_row(line.name, f"{line.each:.3f}" if line.each else "", most, f"{line.usd:.2f}")
+        maximum = "" if line.maximum is None else f"{line.maximum:g}"
+        table.add_row(line.name, f"{line.per_probe:.3f}" if line.per_probe else "", maximum, f"{line.usd:.2f}")
     Console(width=120).print(table)
-    Console(width=120).print(", ".join(f"{number:,} {name}" for name, number in sorted(counted.calls.items())))
+    Console(width=120).print(", ".join(f"{number:,} {name}" for name, number in sorted(usage.calls.items())))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Cupel in Python: `cupel.evaluate` for this process, `cupel.client.Client` for a stack.
+"""Cupel in Python: `cupel.evaluate` runs in this process, `cupel.client.Client` uses a stack.
 
-Both are loaded when they are first used, so that the command starts at once.
+Both are loaded on first use, so that the command starts quickly.
 """
 
 from typing import TYPE_CHECKING, Any

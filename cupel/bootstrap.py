@@ -1,4 +1,4 @@
-"""The first admin token of a stack on AWS, written straight into its table with the caller's own AWS credentials."""
+"""The first admin token of a stack on AWS, written directly to its table with the caller's own AWS credentials."""
 
 import re
 from datetime import datetime
@@ -8,8 +8,8 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cupel.environment import set_variables
-from cupel.errors import CupelError, WrongUse
-from cupel_core.domain.access import Role
+from cupel.errors import CupelError, UsageError
+from cupel_core.domain.access import AccessRole
 from cupel_core.errors import Invalid
 from cupel_core.settings import Settings
 
@@ -21,17 +21,17 @@ class FirstToken(NamedTuple):
 
 
 def issue_first_token(stack_name: str, workspace: str, name: str, now: datetime) -> FirstToken:
-    """Needs `cloudformation:DescribeStacks` and `dynamodb:TransactWriteItems` or `PutItem` on the stack's table."""
-    from cupel_core.access import tokens  # after the environment is known
+    """Requires `cloudformation:DescribeStacks`, and `dynamodb:TransactWriteItems` or `PutItem` on the stack's table."""
+    from cupel_core.access import tokens  # after the environment is set
 
     try:
         outputs = stack_outputs(stack_name)
         set_variables(_settings(stack_name, outputs))
-        issued = tokens.issue(workspace, Role.ADMIN, name, now)
+        issued = tokens.issue(workspace, AccessRole.ADMIN, name, now)
     except Invalid as error:
-        raise WrongUse(error.detail) from error
+        raise UsageError(error.detail) from error
     except (BotoCoreError, ClientError) as error:
-        raise CupelError(f"AWS refused: {error}") from error
+        raise CupelError(f"the AWS request failed: {error}") from error
     return FirstToken(outputs["ApiUrl"], issued.token_id, issued.secret)
 
 
@@ -41,7 +41,7 @@ def stack_outputs(stack_name: str) -> dict[str, str]:
 
 
 def _settings(stack_name: str, outputs: dict[str, str]) -> dict[str, str]:
-    """The stack's outputs are named after the settings they belong to: `TableName` is `TABLE_NAME`."""
+    """Settings from the stack's outputs, which have the same names: `TableName` becomes `TABLE_NAME`."""
     known = {name.upper() for name in Settings.model_fields}
     named = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper(): value for key, value in outputs.items()}
     return {"STACK_NAME": stack_name, **{name: value for name, value in named.items() if name in known}}

@@ -1,4 +1,4 @@
-"""The `cupel` command. Commands live in cupel/commands, one module per subject."""
+"""The `cupel` command. Each module of cupel/commands holds the commands of one subject."""
 
 import typer
 
@@ -22,10 +22,10 @@ from cupel.commands.error_handling import CommandGroup
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="Evaluate language models. Exit codes: 0 done, 1 the run or the work failed, 2 wrong use.",
+    help="Evaluate language models. Exit codes: 0 success, 1 the run or the command failed, 2 usage error.",
     no_args_is_help=True,
     add_completion=False,
-    pretty_exceptions_show_locals=False,  # they could hold a token
+    pretty_exceptions_show_locals=False,  # they could contain a token
 )
 
 app.command()(stack.up)
@@ -40,7 +40,7 @@ app.command()(export.export)
 app.command()(junit.junit)
 app.command("import")(imports.import_)
 app.command()(rescores.rescore)
-app.command()(rescores.scorings)
+app.command()(rescores.rescores)
 app.command()(rescores.scores)
 app.command()(control.pause)
 app.command()(control.resume)
@@ -52,7 +52,7 @@ app.add_typer(providers.app, name="providers")
 app.add_typer(resources.personas, name="personas")
 app.add_typer(resources.connectors, name="connectors")
 app.add_typer(resources.evals, name="evals")
-app.command("try")(evals.try_out)
+app.command("try")(evals.try_scenario)
 app.command()(evals.settings)
 app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")

@@ -1,30 +1,27 @@
-"""A client of the HTTP API: a method for every call, answers as the JSON that it gives, lists as iterators."""
+"""A client of the HTTP API: one method per operation, named after it. Lists are iterators over all pages."""
 
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Self
 
 import httpx
 
 from cupel.environment import find_address
-from cupel.errors import ApiProblem, NotConnected, Problem
-from cupel.json_types import Json
-
-type Collection = Literal["personas", "connectors", "evals"]
-"""What a workspace keeps under a name."""
+from cupel.errors import ApiProblem, NotConnected, RefusedField
+from cupel.json_types import Json, without_none
 
 ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.2
 PAGE_SIZE = 100
 TRANSIENT = frozenset({429, 502, 503, 504})
 IN_FLIGHT = 409
-"""What a start answers while an earlier attempt under the same Idempotency-Key is still being carried out."""
+"""The status of a start while an earlier attempt with the same Idempotency-Key is still in progress."""
 
 
 class Client:
-    """Calls that change nothing, and starts of runs, are repeated when the network or a busy API fails them."""
+    """Retries reads, and starts of runs and rescores, on network errors and when the API is busy; no other writes."""
 
     def __init__(
         self,
@@ -37,7 +34,7 @@ class Client:
     ) -> None:
         self.api_url = api_url.rstrip("/")
         self.source = source
-        """Where the token is kept, for people: a file or the environment."""
+        """Where the address and token come from, for display: a file or the environment."""
         self._sleep = sleep
         self._http = httpx.Client(
             base_url=f"{self.api_url}/v1",
@@ -61,15 +58,18 @@ class Client:
     def close(self) -> None:
         self._http.close()
 
-    def health(self) -> Json:
+    def get_health(self) -> Json:
         return self._get("/health")
 
-    def definitions(
+    def get_open_api_document(self) -> Json:
+        return self._get("/openapi.json")
+
+    def list_definitions(
         self, *, folder: str | None = None, search: str | None = None, tag: str | None = None
     ) -> Iterator[Json]:
         return self._pages("/definitions", folder=folder, search=search, tag=tag)
 
-    def definition(self, definition_id: str) -> Json:
+    def get_definition(self, definition_id: str) -> Json:
         return self._get(f"/definitions/{definition_id}")
 
     def create_definition(self, definition: Json) -> Json:
@@ -81,50 +81,119 @@ class Client:
     def delete_definition(self, definition_id: str) -> None:
         self._send("DELETE", f"/definitions/{definition_id}")
 
-    def fork(self, definition_id: str, changes: Json) -> Json:
-        """`{name?, folder?, tags?, content?, version?}`; what the content does not override is inherited."""
+    def fork_definition(self, definition_id: str, changes: Json) -> Json:
+        """`changes` is `{name?, folder?, tags?, content?, version?}`; content that is not overridden is inherited."""
         return self._send("POST", f"/definitions/{definition_id}/fork", changes)
 
-    def ancestors(self, definition_id: str) -> Iterator[Json]:
+    def list_definition_ancestors(self, definition_id: str) -> Iterator[Json]:
         return self._pages(f"/definitions/{definition_id}/ancestors")
 
-    def descendants(self, definition_id: str) -> Iterator[Json]:
+    def list_definition_descendants(self, definition_id: str) -> Iterator[Json]:
         return self._pages(f"/definitions/{definition_id}/descendants")
 
-    def scenarios(self, definition_id: str) -> Iterator[Json]:
+    def list_scenarios(self, definition_id: str) -> Iterator[Json]:
         return self._pages(f"/definitions/{definition_id}/scenarios")
 
-    def add_scenarios(self, definition_id: str, items: list[Json]) -> Json:
-        """At most 1,000 items a call."""
+    def create_scenarios(self, definition_id: str, items: list[Json]) -> Json:
+        """Add at most 1,000 scenarios per call; returns `{ids}`."""
         return self._send("POST", f"/definitions/{definition_id}/scenarios", {"items": items})
 
-    def import_scenarios(self, definition_id: str, order: Json) -> Json:
-        """`{format: csv | jsonl, content, replace?}`: all lines of the text, or none."""
-        return self._send("POST", f"/definitions/{definition_id}/scenarios/import", order)
+    def import_scenarios(self, definition_id: str, body: Json) -> Json:
+        """`body` is `{format: csv | jsonl, content, replace?}`. Imports every line of the text, or none of them."""
+        return self._send("POST", f"/definitions/{definition_id}/scenarios/import", body)
 
     def generate_scenarios(self, definition_id: str, generation: Json) -> Json:
         return self._send("POST", f"/definitions/{definition_id}/scenarios/generate", generation)
 
-    def generation(self, definition_id: str, generation_id: str) -> Json:
+    def get_scenario_generation(self, definition_id: str, generation_id: str) -> Json:
         return self._get(f"/definitions/{definition_id}/scenarios/generations/{generation_id}")
 
-    def import_file(self, kind: str, order: Json) -> Json:
-        """`kind` is promptfoo, inspect, openai-evals, csv or jsonl: `{definitions, repeats, temperature, report}`."""
-        return self._send("POST", f"/imports/{kind}", order)
+    def import_promptfoo(self, body: Json) -> Json:
+        """Import a promptfoo configuration; returns `{definitions, repeats, temperature, report}`."""
+        return self._send("POST", "/imports/promptfoo", body)
 
-    def start_run(self, specification: Json) -> Json:
-        """`{run, jobCount}`. Safe to repeat: every call has its own Idempotency-Key, the same in all its attempts."""
-        return self._send("POST", "/runs", specification, idempotency_key=str(uuid.uuid4()))
+    def import_dataset(self, dataset_format: str, body: Json) -> Json:
+        """`dataset_format` is inspect, openai-evals, csv or jsonl; returns the same shape as `import_promptfoo`."""
+        return self._send("POST", f"/imports/{dataset_format}", body)
 
-    def run_eval(self, eval_id: str, options: Json | None = None) -> Json:
-        """`{run, jobCount}`, as `start_run`."""
+    def list_personas(self) -> Iterator[Json]:
+        """Newest first."""
+        return self._pages("/personas")
+
+    def create_persona(self, persona: Json) -> Json:
+        return self._send("POST", "/personas", persona)
+
+    def get_persona(self, persona_id: str) -> Json:
+        return self._get(f"/personas/{persona_id}")
+
+    def update_persona(self, persona_id: str, changes: Json) -> Json:
+        return self._send("PATCH", f"/personas/{persona_id}", changes)
+
+    def delete_persona(self, persona_id: str) -> None:
+        self._send("DELETE", f"/personas/{persona_id}")
+
+    def list_connectors(self) -> Iterator[Json]:
+        """Newest first."""
+        return self._pages("/connectors")
+
+    def create_connector(self, connector: Json) -> Json:
+        return self._send("POST", "/connectors", connector)
+
+    def get_connector(self, connector_id: str) -> Json:
+        return self._get(f"/connectors/{connector_id}")
+
+    def update_connector(self, connector_id: str, changes: Json) -> Json:
+        return self._send("PATCH", f"/connectors/{connector_id}", changes)
+
+    def delete_connector(self, connector_id: str) -> None:
+        self._send("DELETE", f"/connectors/{connector_id}")
+
+    def test_connector(self, connector_id: str) -> Json:
+        """Send one message to the agent; returns `{ok, latencyMs, reply, error}`."""
+        return self._send("POST", f"/connectors/{connector_id}/test")
+
+    def list_evals(self) -> Iterator[Json]:
+        """Newest first."""
+        return self._pages("/evals")
+
+    def create_eval(self, body: Json) -> Json:
+        return self._send("POST", "/evals", body)
+
+    def get_eval(self, eval_id: str) -> Json:
+        return self._get(f"/evals/{eval_id}")
+
+    def update_eval(self, eval_id: str, changes: Json) -> Json:
+        return self._send("PATCH", f"/evals/{eval_id}", changes)
+
+    def delete_eval(self, eval_id: str) -> None:
+        self._send("DELETE", f"/evals/{eval_id}")
+
+    def create_eval_run(self, eval_id: str, options: Json | None = None) -> Json:
+        """Start a run of an eval; returns `{run, jobCount}` and is safe to repeat, like `create_run`."""
         return self._send("POST", f"/evals/{eval_id}/runs", options or {}, idempotency_key=str(uuid.uuid4()))
 
-    def try_out(self, trial: Json) -> Json:
-        """One scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}`; answers as above."""
-        return self._send("POST", "/playground/runs", trial, idempotency_key=str(uuid.uuid4()))
+    def create_playground_run(self, playground_run: Json) -> Json:
+        """Run one scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}`.
 
-    def runs(
+        Returns `{run, jobCount}` and is safe to repeat, like `create_run`.
+        """
+        return self._send("POST", "/playground/runs", playground_run, idempotency_key=str(uuid.uuid4()))
+
+    def get_settings(self) -> Json:
+        """The judge, persona and embedding models, and the evaluator, of runs and evals that name none."""
+        return self._get("/settings")
+
+    def update_settings(self, changes: Json) -> Json:
+        return self._send("PUT", "/settings", changes)
+
+    def create_run(self, specification: Json) -> Json:
+        """Start a run; returns `{run, jobCount}`.
+
+        Safe to repeat: each call has its own Idempotency-Key, which all of its attempts carry.
+        """
+        return self._send("POST", "/runs", specification, idempotency_key=str(uuid.uuid4()))
+
+    def list_runs(
         self,
         *,
         definition_id: str | None = None,
@@ -132,65 +201,14 @@ class Client:
         eval_id: str | None = None,
         status: str | None = None,
     ) -> Iterator[Json]:
+        """Newest first."""
         return self._pages("/runs", definitionId=definition_id, scheduleId=schedule_id, evalId=eval_id, status=status)
 
-    def run(self, run_id: str) -> Json:
+    def get_run(self, run_id: str) -> Json:
         return self._get(f"/runs/{run_id}")
 
     def delete_run(self, run_id: str) -> None:
         self._send("DELETE", f"/runs/{run_id}")
-
-    def schedules(self) -> Iterator[Json]:
-        return self._pages("/schedules")
-
-    def schedule(self, schedule_id: str) -> Json:
-        """With its last firings."""
-        return self._get(f"/schedules/{schedule_id}")
-
-    def create_schedule(self, schedule: Json) -> Json:
-        """`{name, expression, timezone?, run, enabled?}`, where `run` is what `start_run` takes."""
-        return self._send("POST", "/schedules", schedule)
-
-    def change_schedule(self, schedule_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/schedules/{schedule_id}", changes)
-
-    def delete_schedule(self, schedule_id: str) -> None:
-        self._send("DELETE", f"/schedules/{schedule_id}")
-
-    def kept(self, collection: Collection) -> Iterator[Json]:
-        """Newest first."""
-        return self._pages(f"/{collection}")
-
-    def kept_one(self, collection: Collection, resource_id: str) -> Json:
-        return self._get(f"/{collection}/{resource_id}")
-
-    def keep(self, collection: Collection, resource: Json) -> Json:
-        return self._send("POST", f"/{collection}", resource)
-
-    def change_kept(self, collection: Collection, resource_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/{collection}/{resource_id}", changes)
-
-    def drop(self, collection: Collection, resource_id: str) -> None:
-        self._send("DELETE", f"/{collection}/{resource_id}")
-
-    def test_connector(self, connector_id: str) -> Json:
-        """`{ok, latencyMs, reply, error}`: what an agent says to one message."""
-        return self._send("POST", f"/connectors/{connector_id}/test")
-
-    def settings(self) -> Json:
-        """What runs are evaluated with unless they, or their eval, say otherwise."""
-        return self._get("/settings")
-
-    def configure(self, changes: Json) -> Json:
-        return self._send("PUT", "/settings", changes)
-
-    def judge(self, conversation: Json) -> Json:
-        """`{messages, successCriteria?, failureCriteria?, model?}` → a verdict."""
-        return self._send("POST", "/judge/criteria", conversation)
-
-    def persona_message(self, conversation: Json) -> Json:
-        """`{messages, instructions?, personaId? | persona?, model?}` → what the user says next."""
-        return self._send("POST", "/judge/persona-message", conversation)
 
     def pause_run(self, run_id: str) -> Json:
         return self._send("POST", f"/runs/{run_id}/pause")
@@ -202,97 +220,131 @@ class Client:
         return self._send("POST", f"/runs/{run_id}/cancel")
 
     def retry_run(self, run_id: str, *, model: str | None = None, probe_index: int | None = None) -> Json:
-        """The errored probes: all, of one model, or one."""
-        return self._send("POST", f"/runs/{run_id}/retry", _given(model=model, probeIndex=probe_index))
+        """Run errored probes again: all of them, those of one model, or one."""
+        return self._send("POST", f"/runs/{run_id}/retry", without_none(model=model, probeIndex=probe_index))
 
     def expand_run(self, run_id: str, sample_percentage: int) -> Json:
         return self._send("POST", f"/runs/{run_id}/expand", {"samplePercentage": sample_percentage})
 
-    def rescore(self, run_id: str, otherwise: Json | None = None) -> Json:
-        """`{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}` → the new scoring. Safe to repeat."""
-        return self._send("POST", f"/runs/{run_id}/rescore", otherwise or {}, idempotency_key=str(uuid.uuid4()))
+    def list_run_events(self, run_id: str, *, after: int = 0) -> list[Json]:
+        """The events whose `seq` is greater than `after`."""
+        return list(self._get(f"/runs/{run_id}/events", after=after)["items"])
 
-    def scorings(self, run_id: str) -> Iterator[Json]:
-        return self._pages(f"/runs/{run_id}/scorings")
-
-    def scoring(self, run_id: str, scoring_id: str) -> Json:
-        return self._get(f"/runs/{run_id}/scorings/{scoring_id}")
-
-    def scoring_results(self, run_id: str, scoring_id: str, *, model: str | None = None) -> Iterator[Json]:
-        """By probe."""
-        return self._pages(f"/runs/{run_id}/scorings/{scoring_id}/results", model=model)
-
-    def scores(
-        self, run_id: str, *, scoring_id: str | None = None, model: str | None = None, k: int | None = None
-    ) -> Json:
-        """The figures of each model, by the run's own scoring or by another."""
-        return self._get(f"/runs/{run_id}/scores", scoringId=scoring_id, model=model, k=k)
-
-    def scenario_scores(
-        self, run_id: str, *, scoring_id: str | None = None, model: str | None = None, k: int | None = None
-    ) -> Iterator[Json]:
-        """Of each scenario and model."""
-        trials = None if k is None else str(k)
-        return self._pages(f"/runs/{run_id}/scores/scenarios", scoringId=scoring_id, model=model, k=trials)
-
-    def probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
+    def list_run_probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
         return self._pages(f"/runs/{run_id}/probes", status=status, model=model)
 
-    def all_probes(self, *, order: str = "newest", **filters: str | None) -> Iterator[Json]:
-        """Whole ones across runs, by `evalId`, `scenarioId`, `personaId` and `status`."""
+    def list_probes(self, *, order: str = "newest", **filters: str | None) -> Iterator[Json]:
+        """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`, `status`."""
         return self._pages("/probes", order=order, **filters)
 
-    def probe(self, probe_id: str) -> Json:
+    def get_probe(self, probe_id: str) -> Json:
         return self._get(f"/probes/{probe_id}")
 
     def correct_probe(self, probe_id: str, result: Json | None) -> Json:
-        """What a person says came of it; None takes it back."""
+        """Replace the computed result by a person's; None restores the computed one."""
         return self._send("PATCH", f"/probes/{probe_id}", {"result": result})
 
-    def delete_probe(self, probe_id: str) -> None:
-        """What was said in it; its counts and its result stay."""
-        self._send("DELETE", f"/probes/{probe_id}")
+    def delete_probe_content(self, probe_id: str) -> None:
+        """Delete the conversation. The probe, its counts and its result stay."""
+        self._send("DELETE", f"/probes/{probe_id}/content")
 
-    def transcripts(self, run_id: str, *, model: str | None = None, scenario_id: str | None = None) -> Iterator[Json]:
+    def list_transcripts(
+        self, run_id: str, *, model: str | None = None, scenario_id: str | None = None
+    ) -> Iterator[Json]:
         return self._pages(f"/runs/{run_id}/transcripts", model=model, scenarioId=scenario_id)
 
-    def transcript(self, transcript_id: str) -> Json:
+    def get_transcript(self, transcript_id: str) -> Json:
         return self._get(f"/transcripts/{transcript_id}")
 
-    def events(self, run_id: str, *, after: int = 0) -> list[Json]:
-        return list(self._get(f"/runs/{run_id}/events", after=after)["items"])
+    def create_rescore(self, run_id: str, overrides: Json | None = None) -> Json:
+        """Score a run's transcripts again with `{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}`.
 
-    def models(self, *, provider: str | None = None) -> Iterator[Json]:
+        Safe to repeat, like `create_run`.
+        """
+        return self._send("POST", f"/runs/{run_id}/rescores", overrides or {}, idempotency_key=str(uuid.uuid4()))
+
+    def list_rescores(self, run_id: str) -> Iterator[Json]:
+        """Newest first."""
+        return self._pages(f"/runs/{run_id}/rescores")
+
+    def get_rescore(self, run_id: str, rescore_id: str) -> Json:
+        return self._get(f"/runs/{run_id}/rescores/{rescore_id}")
+
+    def list_rescore_results(self, run_id: str, rescore_id: str, *, model: str | None = None) -> Iterator[Json]:
+        """One result per probe."""
+        return self._pages(f"/runs/{run_id}/rescores/{rescore_id}/results", model=model)
+
+    def get_run_scores(
+        self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
+    ) -> Json:
+        """Statistics per model, of the run's own scoring or of a rescore. `k` is that of pass@k and pass^k."""
+        return self._get(f"/runs/{run_id}/scores", rescoreId=rescore_id, model=model, k=k)
+
+    def list_scenario_scores(
+        self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
+    ) -> Iterator[Json]:
+        """Statistics per scenario and model, of the run's own scoring or of a rescore."""
+        trials = None if k is None else str(k)
+        return self._pages(f"/runs/{run_id}/scores/scenarios", rescoreId=rescore_id, model=model, k=trials)
+
+    def judge_conversation(self, conversation: Json) -> Json:
+        """`{messages, successCriteria?, failureCriteria?, model?}` → a verdict."""
+        return self._send("POST", "/judge/criteria", conversation)
+
+    def generate_persona_message(self, conversation: Json) -> Json:
+        """`{messages, instructions?, personaId? | persona?, model?}` → the simulated user's next message."""
+        return self._send("POST", "/judge/persona-message", conversation)
+
+    def list_models(self, *, provider: str | None = None) -> Iterator[Json]:
         return self._pages("/models", provider=provider)
 
-    def providers(self) -> Iterator[Json]:
+    def list_providers(self) -> Iterator[Json]:
         return self._pages("/providers")
 
-    def configure_provider(self, name: str, changes: Json) -> Json:
+    def update_provider(self, name: str, changes: Json) -> Json:
         return self._send("PUT", f"/providers/{name}", changes)
 
-    def queue(self, *, provider: str | None = None) -> Iterator[Json]:
+    def list_schedules(self) -> Iterator[Json]:
+        return self._pages("/schedules")
+
+    def create_schedule(self, schedule: Json) -> Json:
+        """`{name, expression, timezone?, run, enabled?}`, where `run` has the fields that `create_run` accepts."""
+        return self._send("POST", "/schedules", schedule)
+
+    def get_schedule(self, schedule_id: str) -> Json:
+        """The schedule with its last firings."""
+        return self._get(f"/schedules/{schedule_id}")
+
+    def update_schedule(self, schedule_id: str, changes: Json) -> Json:
+        return self._send("PATCH", f"/schedules/{schedule_id}", changes)
+
+    def delete_schedule(self, schedule_id: str) -> None:
+        self._send("DELETE", f"/schedules/{schedule_id}")
+
+    def list_queues(self, *, provider: str | None = None) -> Iterator[Json]:
         return self._pages("/queue", provider=provider)
 
-    def pause_queue(self, provider: str | None = None) -> list[Json]:
-        """One provider's, or all; answers how they stand."""
-        return list(self._send("POST", "/queue/pause", _given(provider=provider))["items"])
+    def pause_queues(self, provider: str | None = None) -> list[Json]:
+        """Pause one provider's queue, or all; returns the state of each."""
+        return list(self._send("POST", "/queue/pause", without_none(provider=provider))["items"])
 
-    def resume_queue(self, provider: str | None = None) -> list[Json]:
-        return list(self._send("POST", "/queue/resume", _given(provider=provider))["items"])
+    def resume_queues(self, provider: str | None = None) -> list[Json]:
+        """Resume one provider's queue, or all; returns the state of each."""
+        return list(self._send("POST", "/queue/resume", without_none(provider=provider))["items"])
 
-    def dead_letters(self, *, provider: str | None = None) -> Iterator[Json]:
-        return self._pages("/queue/dead", provider=provider)
+    def list_dead_letters(self, *, provider: str | None = None) -> Iterator[Json]:
+        return self._pages("/queue/dead-letters", provider=provider)
 
-    def redrive(self, *, provider: str | None = None, message_ids: list[str] | None = None) -> Json:
-        """Sends dead letters again, all or these: `{sent, dropped, toRetry}`."""
-        return self._send("POST", "/queue/dead/redrive", _given(provider=provider, messageIds=message_ids or None))
+    def redrive_dead_letters(self, *, provider: str | None = None, message_ids: list[str] | None = None) -> Json:
+        """Send dead letters back to their queue, all or those listed; returns `{sent, dropped, runsToRetry}`."""
+        body = without_none(provider=provider, messageIds=message_ids or None)
+        return self._send("POST", "/queue/dead-letters/redrive", body)
 
-    def tokens(self) -> Iterator[Json]:
+    def list_tokens(self) -> Iterator[Json]:
         return self._pages("/tokens")
 
     def create_token(self, name: str, role: str) -> Json:
-        """The only answer that holds the token itself."""
+        """The only response that contains the token itself."""
         return self._send("POST", "/tokens", {"name": name, "role": role})
 
     def revoke_token(self, token_id: str) -> None:
@@ -308,7 +360,7 @@ class Client:
                 return
 
     def _get(self, path: str, **query: str | int | None) -> Json:
-        return self._call(self._http.build_request("GET", path, params=_given(**query)), TRANSIENT)
+        return self._call(self._http.build_request("GET", path, params=without_none(**query)), TRANSIENT)
 
     def _send(self, method: str, path: str, body: Json | None = None, *, idempotency_key: str | None = None) -> Json:
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
@@ -316,7 +368,7 @@ class Client:
         return self._call(request, TRANSIENT | {IN_FLIGHT} if idempotency_key else frozenset())
 
     def _call(self, request: httpx.Request, transient: frozenset[int]) -> Json:
-        """Repeats the request on network errors and the statuses given; one without any is tried once."""
+        """Retry on network errors and on `transient` statuses; without any transient status there is one attempt."""
         attempts = ATTEMPTS if transient else 1
         for attempt in range(1, attempts + 1):
             last = attempt == attempts
@@ -327,22 +379,17 @@ class Client:
                     raise NotConnected(f"{self.api_url} cannot be reached: {error or type(error).__name__}") from error
             else:
                 if last or response.status_code not in transient:
-                    return _answer(response)
+                    return _body_or_problem(response)
             self._sleep(FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
         raise AssertionError("the last attempt returns or raises")
 
 
 def _is_local(url: str) -> bool:
-    """A proxy of the environment cannot reach this machine's own addresses."""
+    """Local addresses bypass the environment's proxy, which cannot reach them."""
     return httpx.URL(url).host in ("127.0.0.1", "::1", "localhost")
 
 
-def _given(**fields: Any) -> Json:
-    """Those that are not None."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _answer(response: httpx.Response) -> Json:
+def _body_or_problem(response: httpx.Response) -> Json:
     body = _json(response)
     if response.is_success:
         return body
@@ -350,12 +397,12 @@ def _answer(response: httpx.Response) -> Json:
         response.status_code,
         str(body.get("title") or response.reason_phrase),
         str(body.get("detail") or ""),
-        tuple(Problem(str(error.get("field")), str(error.get("message"))) for error in body.get("errors") or ()),
+        tuple(RefusedField(str(error.get("field")), str(error.get("message"))) for error in body.get("errors") or ()),
     )
 
 
 def _json(response: httpx.Response) -> Json:
-    """An error may come from a gateway that answers in other formats; a success may not."""
+    """The body, which must be a JSON object; an error may come from a gateway that answers in other formats."""
     if not response.content:
         return {}
     try:
@@ -365,5 +412,5 @@ def _json(response: httpx.Response) -> Json:
     if isinstance(body, dict):
         return body
     if response.is_success:
-        raise ApiProblem(502, "Not an answer of Cupel", f"{response.request.url} did not answer with a JSON object")
+        raise ApiProblem(502, "Not a response of the Cupel API", f"{response.request.url} did not return a JSON object")
     return {}

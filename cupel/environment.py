@@ -1,11 +1,11 @@
-"""Where the command finds its API, and the one place of this package that reads the environment of the process."""
+"""Where the command finds its API. The only module of this package that reads environment variables."""
 
 import json
 import os
 from pathlib import Path
 from typing import NamedTuple
 
-from cupel.errors import WrongUse
+from cupel.errors import UsageError
 
 LOCAL_FILE = Path(".cupel") / "local.json"
 
@@ -14,35 +14,35 @@ class Address(NamedTuple):
     api_url: str
     token: str
     source: str
-    """Where both came from, for people: a file or the environment."""
+    """Where both came from, for display: a file or the environment."""
 
 
-def variable(name: str) -> str | None:
+def read_variable(name: str) -> str | None:
     return os.environ.get(name)
 
 
-def variables() -> dict[str, str]:
+def read_variables() -> dict[str, str]:
     return dict(os.environ)
 
 
 def set_variables(values: dict[str, str]) -> None:
-    """For shared/cupel_core/settings.py, which reads a function's environment."""
+    """Used for cupel_core.settings, which reads a function's environment."""
     os.environ.update(values)
 
 
 def find_address(start: Path | None = None) -> Address:
-    """CUPEL_API_URL and CUPEL_TOKEN, else the local stack's file in `start` (the current directory) or above it."""
-    api_url, token = variable("CUPEL_API_URL"), variable("CUPEL_TOKEN")
+    """CUPEL_API_URL and CUPEL_TOKEN, else the local stack's file in `start` (the current folder) or a parent."""
+    api_url, token = read_variable("CUPEL_API_URL"), read_variable("CUPEL_TOKEN")
     if api_url and token:
         return Address(api_url, token, "CUPEL_API_URL and CUPEL_TOKEN")
     if api_url or token:
         missing = "CUPEL_TOKEN" if api_url else "CUPEL_API_URL"
-        raise WrongUse(f"{missing} is not set; CUPEL_API_URL and CUPEL_TOKEN go together")
+        raise UsageError(f"{missing} is not set; set both CUPEL_API_URL and CUPEL_TOKEN")
     directory = (start or Path.cwd()).resolve()
     for parent in (directory, *directory.parents):
         if (parent / LOCAL_FILE).is_file():
             return _read_local(parent / LOCAL_FILE)
-    raise WrongUse("no stack found: start one with `cupel up`, or set CUPEL_API_URL and CUPEL_TOKEN")
+    raise UsageError("no stack found: start one with `cupel up`, or set CUPEL_API_URL and CUPEL_TOKEN")
 
 
 def _read_local(path: Path) -> Address:
@@ -50,4 +50,4 @@ def _read_local(path: Path) -> Address:
         content = json.loads(path.read_text())
         return Address(str(content["apiUrl"]), str(content["token"]), str(path))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WrongUse(f"{path} is not readable as the local stack's file; `cupel up` writes it anew") from error
+        raise UsageError(f"{path} is not a valid local stack file; run `cupel up` to write it again") from error

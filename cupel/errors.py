@@ -1,23 +1,23 @@
-"""What can go wrong for a caller of the API. The class carries the exit code of the command."""
+"""Errors for callers of the API. The class determines the exit code of the command."""
 
 from typing import NamedTuple
 
 
-class Problem(NamedTuple):
-    """One field the API refused, and why."""
+class RefusedField(NamedTuple):
+    """A field that the API rejected, and why."""
 
     field: str
     message: str
 
 
 class CupelError(Exception):
-    """The work failed although it was asked for correctly."""
+    """The request was valid, but the work failed."""
 
     exit_code = 1
 
 
-class WrongUse(CupelError):
-    """Bad arguments or a bad file: asking again the same way cannot help."""
+class UsageError(CupelError):
+    """Invalid arguments or an invalid file: repeating the call unchanged cannot help."""
 
     exit_code = 2
 
@@ -27,9 +27,9 @@ class NotConnected(CupelError):
 
 
 class ApiProblem(CupelError):
-    """A problem document (RFC 9457) of the API, or any other answer that is no success."""
+    """A problem document (RFC 9457) of the API, or any other unsuccessful response."""
 
-    def __init__(self, status: int, title: str, detail: str = "", errors: tuple[Problem, ...] = ()) -> None:
+    def __init__(self, status: int, title: str, detail: str = "", errors: tuple[RefusedField, ...] = ()) -> None:
         super().__init__(f"{status} {title}" + (f": {detail}" if detail else ""))
         self.status = status
         self.title = title

@@ -1,42 +1,43 @@
-"""How scorings and their figures look in a terminal."""
+"""Terminal output for rescores and scores."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
 
-from cupel.json_types import Json
-from cupel.render import NOTHING, moment, status, table
+from cupel.json_types import Json, without_none
+from cupel.render import NO_VALUE, format_status, format_time, table
 
 
-def scorings_table(scorings: Iterable[Json]) -> Table:
-    counts = ["transcripts", "scored", "errors"]
-    columns = table("scoring", "status", *counts, "otherwise", "created", right=counts)
-    for scoring in scorings:
-        progress = scoring["progress"]
+def rescores_table(rescores: Iterable[Json]) -> Table:
+    counts = ["transcripts", "completed", "failed"]
+    columns = table("rescore", "status", *counts, "overrides", "created", right=counts)
+    for rescore in rescores:
+        progress = rescore["progress"]
         columns.add_row(
-            escape(scoring["id"]),
-            status(scoring["status"]),
+            escape(rescore["id"]),
+            format_status(rescore["status"]),
             f"{progress['total']:,}",
-            f"{progress['scored']:,}",
-            f"{progress['errors']:,}",
-            escape(_otherwise(scoring["config"])),
-            moment(scoring["createdAt"]),
+            f"{progress['completed']:,}",
+            f"{progress['failed']:,}",
+            escape(_overrides(rescore["config"])),
+            format_time(rescore["createdAt"]),
         )
     return columns
 
 
-def scoring_line(scoring: Json) -> str:
-    """As markup."""
-    progress = scoring["progress"]
+def rescore_line(rescore: Json) -> str:
+    """As Rich markup."""
+    progress = rescore["progress"]
     return (
-        f"[bold]{escape(scoring['id'])}[/bold]  {status(scoring['status'])}  "
-        f"{progress['scored']:,} scored, {progress['errors']:,} errors, of {progress['total']:,} transcripts"
+        f"[bold]{escape(rescore['id'])}[/bold]  {format_status(rescore['status'])}  "
+        f"{progress['completed']:,} completed and {progress['failed']:,} failed of {progress['total']:,} transcripts"
     )
 
 
 def models_table(models: Iterable[Json], k: int) -> Table:
-    figures = ["judged", "passed", "pass rate ± s.e.", "95 %", "mean score", *_trials(k), "unscored"]
+    figures = ["judged", "passed", "pass rate ± s.e.", "95 %", "mean score", *_pass_at_k_headings(k), "unscored"]
     columns = table("model", *figures, right=figures)
     for model in models:
         interval = model["interval95"]
@@ -45,8 +46,8 @@ def models_table(models: Iterable[Json], k: int) -> Table:
             f"{model['judged']:,}",
             f"{model['successes']:,}",
             _with_error(model),
-            f"{_percent(interval[0])} to {_percent(interval[1])}" if interval else NOTHING,
-            NOTHING if model["meanScore"] is None else f"{model['meanScore']:.2f}",
+            f"{_percent(interval[0])} to {_percent(interval[1])}" if interval else NO_VALUE,
+            NO_VALUE if model["meanScore"] is None else f"{model['meanScore']:.2f}",
             *([_percent(model["passAtK"]), _percent(model["passHatK"])] if k > 1 else []),
             f"{model['unscored']:,}",
         )
@@ -54,7 +55,7 @@ def models_table(models: Iterable[Json], k: int) -> Table:
 
 
 def scenarios_table(rows: Iterable[Json], k: int) -> Table:
-    figures = ["judged", "passed", "pass rate ± s.e.", *_trials(k), "unscored"]
+    figures = ["judged", "passed", "pass rate ± s.e.", *_pass_at_k_headings(k), "unscored"]
     columns = table("scenario", "model", *figures, right=figures)
     for row in rows:
         columns.add_row(
@@ -70,8 +71,8 @@ def scenarios_table(rows: Iterable[Json], k: int) -> Table:
 
 
 def legend(scores: Json) -> list[str]:
-    """What the figures are, and what else is known of the models."""
-    k, lines = scores["k"], ["s.e. is the standard error of the pass rate, clustered by scenario"]
+    """What the columns mean, then each model's metrics and failure tags."""
+    k, lines = scores["k"], ["s.e.: standard error of the pass rate, clustered by scenario"]
     if k > 1:
         lines.append(f"pass@{k}: at least one of {k} repeats passes; pass^{k}: all of them do")
     for model in scores["models"]:
@@ -81,18 +82,19 @@ def legend(scores: Json) -> list[str]:
     return lines
 
 
-def _trials(k: int) -> list[str]:
+def _pass_at_k_headings(k: int) -> list[str]:
     return [f"pass@{k}", f"pass^{k}"] if k > 1 else []
 
 
-def _otherwise(config: Json) -> str:
-    """What it has of its own."""
-    given = {name: value for name, value in config.items() if value is not None}
-    told = (f"{len(value)} assertions" if name == "assertions" else _word(name, value) for name, value in given.items())
-    return ", ".join(told) or "nothing"
+def _overrides(config: Json) -> str:
+    """The settings that replace those of the run."""
+    overrides = without_none(**config)
+    return ", ".join(_override_text(name, value) for name, value in overrides.items()) or "none"
 
 
-def _word(name: str, value: object) -> str:
+def _override_text(name: str, value: Any) -> str:
+    if name == "assertions":
+        return f"{len(value)} assertions"
     return "criteria" if name == "criteria" else str(value)
 
 
@@ -102,4 +104,4 @@ def _with_error(row: Json) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{share:.1%}"
+    return NO_VALUE if share is None else f"{share:.1%}"

@@ -1,4 +1,4 @@
-"""What a run found, model by model, computed from its transcripts and errored probes."""
+"""A run's results per model, computed from its transcripts and errored probes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING
 
 from cupel.json_types import Json
 from cupel_core.domain.runs.run import ProbeStatus
-from cupel_core.domain.statistics import Decision, DecisionStatistics, Interval, decision_statistics, wilson_interval
+from cupel_core.domain.statistics import (
+    DecisionStatistics,
+    Interval,
+    ScenarioDecision,
+    decision_statistics,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:
     from cupel.client import Client
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Why probes failed: a code, how many, and the message of the first of them."""
+class FailureReason:
+    """Why probes failed: an error code, their count, and the message of the first."""
 
     code: str
     count: int
@@ -24,10 +30,10 @@ class Reason:
 
 
 @dataclass
-class Tally:
-    """What is gathered while the transcripts and errors of one model pass by."""
+class ModelTotals:
+    """Running totals over the transcripts and errors of one model."""
 
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[ScenarioDecision] = field(default_factory=list)
     durations_ms: list[int] = field(default_factory=list)
     successes: int = 0
     judged: int = 0
@@ -40,7 +46,7 @@ class Tally:
 
     def add_transcript(self, transcript: Json) -> None:
         if transcript.get("decisionCode") is not None:
-            self.decisions.append(Decision(transcript["scenarioId"], transcript["decisionCode"]))
+            self.decisions.append(ScenarioDecision(transcript["scenarioId"], transcript["decisionCode"]))
         result = transcript.get("result")
         if result is not None:
             self.judged += 1
@@ -57,14 +63,14 @@ class Tally:
 
 
 def is_unscored(transcript: Json) -> bool:
-    """Whether something that counts could not be computed, and nobody has said the result instead."""
+    """Whether a weighted assertion could not be computed and no result was set by a correction."""
     results = (transcript.get("scoring") or {}).get("results") or ()
     return transcript.get("result") is None and any(each["passed"] is None and each["weight"] > 0 for each in results)
 
 
 @dataclass(frozen=True)
 class Correctness:
-    """Answers that were right among those a definition could tell; a 95 % score interval."""
+    """Successes among the judged probes, with a 95 % Wilson interval."""
 
     successes: int
     judged: int
@@ -73,7 +79,7 @@ class Correctness:
 
 @dataclass(frozen=True)
 class ModelResults:
-    """`cost_usd` is None when the price of the model is not known, `correct` when the definition judges nothing."""
+    """`cost_usd` is None if the price of the model is unknown, `correct` if nothing was judged."""
 
     model: str
     probes: int
@@ -82,11 +88,11 @@ class ModelResults:
     decisions: DecisionStatistics
     correct: Correctness | None
     unscored: int
-    """Completed ones about which nothing can be said, because something that counts could not be computed."""
+    """Completed probes without a result, because a weighted assertion could not be computed."""
     tokens: int
     median_duration_ms: float | None
     cost_usd: float | None
-    reasons: tuple[Reason, ...]
+    reasons: tuple[FailureReason, ...]
 
     @property
     def simulated(self) -> bool:
@@ -94,49 +100,49 @@ class ModelResults:
 
 
 def collect(client: "Client", run: Json, on_read: Callable[[int], None] = lambda _: None) -> list[ModelResults]:
-    """Reads every transcript and errored probe of the run; `on_read` is told how many have been read so far."""
+    """Read every transcript and errored probe of the run; `on_read` is called with the number read so far."""
 
     def transcripts() -> Iterator[Json]:
-        for count, transcript in enumerate(client.transcripts(run["id"]), start=1):
+        for count, transcript in enumerate(client.list_transcripts(run["id"]), start=1):
             yield transcript
             on_read(count)
 
-    failed = client.probes(run["id"], status=ProbeStatus.ERROR) if run["progress"]["failed"] else iter(())
+    failed = client.list_run_probes(run["id"], status=ProbeStatus.ERROR) if run["progress"]["failed"] else iter(())
     return tabulate(run["config"]["models"], run["progress"]["total"], transcripts(), failed)
 
 
 def tabulate(
-    models: Sequence[str], total: int, transcripts: Iterable[Json], errored: Iterable[Json]
+    models: Sequence[str], total: int, transcripts: Iterable[Json], errored_probes: Iterable[Json]
 ) -> list[ModelResults]:
-    """Transcripts and errored probes as the API tells them; of `total` probes each model has the same number."""
-    tallies = {model: Tally() for model in models}
+    """Results from transcripts and errored probes in the fields of the API. Models have equal shares of `total`."""
+    totals_by_model = {model: ModelTotals() for model in models}
     for transcript in transcripts:
-        tallies[transcript["modelId"]].add_transcript(transcript)
-    for probe in errored:
-        tallies[probe["modelId"]].add_error(probe["error"])
-    return [_results(model, total // len(models), tally) for model, tally in tallies.items()]
+        totals_by_model[transcript["modelId"]].add_transcript(transcript)
+    for probe in errored_probes:
+        totals_by_model[probe["modelId"]].add_error(probe["error"])
+    return [_results(model, total // len(models), totals) for model, totals in totals_by_model.items()]
 
 
-def _results(model: str, probes: int, tally: Tally) -> ModelResults:
+def _results(model: str, probes: int, totals: ModelTotals) -> ModelResults:
     return ModelResults(
         model=model,
         probes=probes,
-        completed=len(tally.durations_ms),
-        failed=tally.errors.total(),
-        decisions=decision_statistics(tally.decisions),
-        correct=_correctness(tally),
-        unscored=tally.unscored,
-        tokens=tally.tokens,
-        median_duration_ms=median(tally.durations_ms) if tally.durations_ms else None,
-        cost_usd=None if tally.unpriced else tally.cost_usd,
-        reasons=tuple(Reason(code, count, tally.examples[code]) for code, count in tally.errors.most_common()),
+        completed=len(totals.durations_ms),
+        failed=totals.errors.total(),
+        decisions=decision_statistics(totals.decisions),
+        correct=_correctness(totals),
+        unscored=totals.unscored,
+        tokens=totals.tokens,
+        median_duration_ms=median(totals.durations_ms) if totals.durations_ms else None,
+        cost_usd=None if totals.unpriced else totals.cost_usd,
+        reasons=tuple(FailureReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
     )
 
 
-def _correctness(tally: Tally) -> Correctness | None:
-    if not tally.judged:
+def _correctness(totals: ModelTotals) -> Correctness | None:
+    if not totals.judged:
         return None
-    return Correctness(tally.successes, tally.judged, wilson_interval(tally.successes, tally.judged))
+    return Correctness(totals.successes, totals.judged, wilson_interval(totals.successes, totals.judged))
 
 
 def to_json(results: Iterable[ModelResults]) -> list[Json]:

@@ -1,4 +1,4 @@
-"""What a command works with: the API, two consoles and the clock. Tests give a session of their own."""
+"""What a command depends on: the API, two consoles and the clock. Tests supply their own session."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # importing httpx takes longer than everything `cupel --help`
     from cupel.client import Client
 
 PIPED_WIDTH = 120
-"""Columns of a table that does not go to a terminal, where Rich would assume 80."""
+"""Width of tables that are not printed to a terminal, where Rich would assume 80 columns."""
 
 
 def _connect() -> "Client":
@@ -29,7 +29,7 @@ def _console(*, stderr: bool) -> Console:
 
 @dataclass
 class Session:
-    """`out` is for answers, `err` for progress and remarks, so that an answer can be piped."""
+    """`out` is for results, `err` for progress and remarks, so that results can be piped."""
 
     connect: "Callable[[], Client]" = _connect
     sleep: Callable[[float], None] = time.sleep
@@ -40,5 +40,5 @@ class Session:
         sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
     def remark(self, text: str) -> None:
-        """Plain text: names of other people's things are not markup."""
+        """Print plain text to standard error: user-supplied names are not markup."""
         self.err.print(text, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""From a definition file to a definition of the API with its scenarios, once per content of the file."""
+"""Uploads a definition file with its scenarios, once per content of the file."""
 
 import json
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cupel.errors import CupelError
-from cupel.file_resources import with_ids
+from cupel.file_resources import resolve_personas
 from cupel.files import DefinitionFile
 from cupel.json_types import Json
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 
 SCENARIOS_PER_CALL = 1_000
 BYTES_PER_CALL = 500_000
-"""Half of what the API takes, counted without the separators between items."""
+"""Half of the API's limit, counted without the separators between items."""
 GENERATION_POLL_SECONDS = 1.0
 
 
-def publish(client: "Client", file: DefinitionFile, sleep: Callable[[float], None] = time.sleep) -> Json:
-    """The definition of this file: the one created from the same bytes before, else a new one.
+def upload_definition(client: "Client", file: DefinitionFile, sleep: Callable[[float], None] = time.sleep) -> Json:
+    """Return the definition of this file: one created earlier from the same bytes, or a new one.
 
-    An earlier attempt may have stopped in the middle, so the scenarios that are missing are added either way.
+    An earlier upload may have been interrupted, so missing scenarios are added in either case.
     """
-    file = with_ids(client, file)
-    definition = _earlier(client, file) or client.create_definition(file.definition)
+    file = resolve_personas(client, file)
+    definition = _find_uploaded(client, file) or client.create_definition(file.definition)
     definition_id, present = str(definition["id"]), int(definition["scenarioCount"])
     if file.generate is not None and not present:
         _generate(client, definition_id, file.generate, sleep)
-    for items in _calls(file.scenarios[present:]):
-        client.add_scenarios(definition_id, items)
+    for items in _batches(file.scenarios[present:]):
+        client.create_scenarios(definition_id, items)
     return definition
 
 
-def _earlier(client: "Client", file: DefinitionFile) -> Json | None:
-    """A later version has another content than the file, though it keeps the tag."""
-    heads = client.definitions(tag=file.tag)
+def _find_uploaded(client: "Client", file: DefinitionFile) -> Json | None:
+    """Only version 1 has the content of the file; later versions keep the tag."""
+    heads = client.list_definitions(tag=file.tag)
     unchanged = next((head for head in heads if head["version"] == 1), None)
-    return client.definition(unchanged["id"]) if unchanged else None
+    return client.get_definition(unchanged["id"]) if unchanged else None
 
 
-def _calls(scenarios: list[Json]) -> Iterator[list[Json]]:
-    """In order, as many in each call as it may hold."""
+def _batches(scenarios: list[Json]) -> Iterator[list[Json]]:
+    """In order, as many per batch as one call accepts."""
     items: list[Json] = []
     size = 0
     for scenario in scenarios:
@@ -57,10 +57,10 @@ def _calls(scenarios: list[Json]) -> Iterator[list[Json]]:
 
 
 def _generate(client: "Client", definition_id: str, generation: Json, sleep: Callable[[float], None]) -> None:
-    """A matrix is there at once; texts written by a model are queued work to wait for."""
-    answer = client.generate_scenarios(definition_id, generation)
-    while answer.get("status") in ("QUEUED", "RUNNING"):
+    """Generate the scenarios and wait for them: a matrix is created at once, model-written texts are queued work."""
+    generated = client.generate_scenarios(definition_id, generation)
+    while generated.get("status") in ("QUEUED", "RUNNING"):
         sleep(GENERATION_POLL_SECONDS)
-        answer = client.generation(definition_id, str(answer["id"]))
-    if answer.get("status") == "ERROR":
-        raise CupelError(f"the scenarios could not be generated: {answer.get('error')}")
+        generated = client.get_scenario_generation(definition_id, str(generated["id"]))
+    if generated.get("status") == "ERROR":
+        raise CupelError(f"the scenarios could not be generated: {generated.get('error')}")

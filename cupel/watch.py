@@ -1,4 +1,4 @@
-"""Following a run to its end."""
+"""Follows a run to its end."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from cupel.client import Client
 
 FIRST_WAIT_SECONDS = 0.25
-LONGEST_WAIT_SECONDS = 1.0
+MAX_WAIT_SECONDS = 1.0
 WAIT_GROWTH = 1.2
 
 
 def watch(session: Session, client: "Client", run: Json) -> Json:
-    """Shows progress until the run has ended, and answers the run as it then is."""
-    with bar(session) as shown:
-        task = shown.add_task("", total=run["progress"]["total"], run=run)
+    """Show progress until the run has ended; return the run in its final state."""
+    with progress_bar(session) as display:
+        task = display.add_task("", total=run["progress"]["total"], run=run)
         for run in follow(client, run, session.sleep):  # noqa: B020 - each is the same run, later
             progress = run["progress"]
-            shown.update(task, completed=progress["completed"] + progress["failed"], run=run)
+            display.update(task, completed=progress["completed"] + progress["failed"], run=run)
     return run
 
 
@@ -36,11 +36,11 @@ def follow(client: "Client", run: Json, sleep: Callable[[float], None]) -> Itera
         if run["status"] in TERMINAL:
             return
         sleep(wait)
-        wait = min(LONGEST_WAIT_SECONDS, wait * WAIT_GROWTH)
-        run = client.run(run["id"])
+        wait = min(MAX_WAIT_SECONDS, wait * WAIT_GROWTH)
+        run = client.get_run(run["id"])
 
 
-def bar(session: Session) -> Progress:
+def progress_bar(session: Session) -> Progress:
     return Progress(
         TextColumn("{task.fields[run][status]:<11}"),
         BarColumn(bar_width=30),

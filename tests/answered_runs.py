@@ -1,4 +1,4 @@
-"""A run whose targets have answered, as its workers would have left it."""
+"""A run whose targets have replied, as its workers would have left it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,10 +12,10 @@ from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
-from cupel_core.domain.scoring.grader_config import Evaluation
-from cupel_core.domain.scoring.scoring import Scoring, conclude
-from cupel_core.domain.turns.conversation import Dialogue
-from cupel_core.domain.turns.model_request import ErrorCode, Message, Role, Usage
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, keys, outcomes, runs, scenarios, snapshots
@@ -26,26 +26,26 @@ from tests.started_runs import NOW, ref_of
 JUDGE = "sim/judge"
 
 
-def said(index: int) -> str:
+def default_answer(index: int) -> str:
     return f"answer {index}"
 
 
 @dataclass
-class Answered:
-    """How the run was. `answer` is what the target says in a probe; None is an error."""
+class AnsweredRun:
+    """Describes the run. `answer` gives the target's reply by probe index; None makes the probe an error."""
 
-    scenarios: tuple[Scenario, ...] = (Scenario("", "one", (Message(Role.USER, "?"),)),)
+    scenarios: tuple[Scenario, ...] = (Scenario("", "one", (Message(MessageRole.USER, "?"),)),)
     models: tuple[str, ...] = ("sim/steady", "sim/bold")
     repeats: int = 1
-    answer: Callable[[int], str | None] = said
-    scoring: Callable[[int], Scoring | None] = lambda _: conclude(None, None, ())
+    answer: Callable[[int], str | None] = default_answer
+    scoring: Callable[[int], Scoring | None] = lambda _: build_scoring(None, None, ())
     content: Content = field(default_factory=Content)
-    evaluation: Evaluation = field(default_factory=lambda: Evaluation(judge_model=JUDGE))
+    grader_config: GraderConfig = field(default_factory=lambda: GraderConfig(judge_model=JUDGE))
     expires_at: datetime | None = None
     workspace: str = "ws_a"
 
     def start(self) -> Run:
-        """RUNNING, and every probe has its outcome."""
+        """The run, RUNNING, with an outcome for every probe."""
         definition_id, run_id = new_id("def"), new_id("run")
         manifest = scenarios.append(self.workspace, definition_id, self.scenarios)
         run = Run(
@@ -59,11 +59,11 @@ class Answered:
             snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
             created_at=NOW,
             updated_at=NOW,
-            evaluation=self.evaluation,
+            grader_config=self.grader_config,
         )
-        snapshots.put(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(range(len(self.scenarios)))))
+        snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(range(len(self.scenarios)))))
         run = runs.create(run, {})
-        runs.move(ref_of(run), Action.START, NOW)
+        runs.transition(ref_of(run), Action.START, NOW)
         self._record(run)
         return runs.get(ref_of(run))
 
@@ -71,39 +71,45 @@ class Answered:
         return self._summarize(self.start())
 
     def completed(self) -> Run:
-        return runs.move(ref_of(self.summarizing()), Action.COMPLETE, NOW, completed_at=NOW)
+        return runs.transition(ref_of(self.summarizing()), Action.COMPLETE, NOW, completed_at=NOW)
 
     def _summarize(self, run: Run) -> Run:
-        settled = barrier.progress(Tree.of(run))
-        return runs.move(ref_of(run), Action.SUMMARIZE, NOW, settled=settled)
+        settled = barrier.get_progress(Tree.for_run(run))
+        return runs.transition(ref_of(run), Action.SUMMARIZE, NOW, settled=settled)
 
     def _record(self, run: Run) -> None:
         indexes = range(run.plan.total)
-        found = [self.outcome(run, index) for index in indexes]
-        outcomes.record(run, run.epoch, found)
-        for number, leaf in groupby(found, key=lambda each: leaf_of(each.probe_index).number):
-            told = {each.probe_index: isinstance(each, Transcript) for each in leaf}
-            barrier.propagate(Tree.of(run), Node(0, number), barrier.record(Tree.of(run), Node(0, number), told))
+        results = [self.outcome(run, index) for index in indexes]
+        outcomes.record(run, run.fencing_token, results)
+        for number, leaf in groupby(results, key=lambda outcome: leaf_of(outcome.probe_index).number):
+            completed_by_index = {outcome.probe_index: isinstance(outcome, Transcript) for outcome in leaf}
+            barrier.propagate(
+                Tree.for_run(run),
+                Node(0, number),
+                barrier.record(Tree.for_run(run), Node(0, number), completed_by_index),
+            )
 
     def outcome(self, run: Run, index: int) -> Transcript | ProbeError:
         probe, answer = run.plan.probe(index), self.answer(index)
         scenario = snapshots.get(run.snapshot_key).scenario(probe.case)
-        which: dict[str, Any] = {
+        identity: dict[str, Any] = {
             "probe_index": index,
             "scenario_id": scenario.id,
             "model_id": run.plan.targets[probe.target],
             "created_at": NOW,
         }
         if answer is None:
-            return ProbeError(**which, code=ErrorCode.TIMEOUT, message="no answer", attempts=4)
-        messages = (*scenario.messages, Message(Role.ASSISTANT, answer))
-        dialogue = Dialogue(messages, turns=1, usage=Usage(3, 4), duration_ms=12)
-        kept = Transcript(**which, dialogue=dialogue, scoring=self.scoring(index), content_expires_at=self.expires_at)
-        verdict = kept.scoring.verdict if kept.scoring else None
-        return replace(kept, dialogue=replace(dialogue, verdict=verdict))
+            return ProbeError(**identity, code=ProbeErrorCode.TIMEOUT, message="no answer", attempts=4)
+        messages = (*scenario.messages, Message(MessageRole.ASSISTANT, answer))
+        state = ConversationState(messages, turns=1, usage=Usage(3, 4), duration_ms=12)
+        transcript = Transcript(
+            **identity, conversation=state, scoring=self.scoring(index), content_expires_at=self.expires_at
+        )
+        verdict = transcript.scoring.verdict if transcript.scoring else None
+        return replace(transcript, conversation=replace(state, verdict=verdict))
 
 
-def transcript_of(run: Run, index: int) -> Transcript:
-    found = outcomes.get(ref_of(run), index)
-    assert isinstance(found, Transcript)
-    return found
+def get_transcript(run: Run, index: int) -> Transcript:
+    results = outcomes.get(ref_of(run), index)
+    assert isinstance(results, Transcript)
+    return results

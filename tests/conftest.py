@@ -1,4 +1,4 @@
-"""What all tests share: an environment with no way out, the template, and moto's services built from it."""
+"""Shared by all tests: an environment without access to AWS, the template, and moto's services built from it."""
 
 import os
 from collections.abc import Iterator
@@ -34,21 +34,21 @@ pytest_plugins = ["tests.stacks"]
 ROOT = Path(__file__).parent.parent
 
 
-_SHARING = {"e2e": "stack", "integration": "stack", "faults": "stack", "interop": "interop"}
-"""What takes longer to start than most of its tests, by folder."""
+_GROUPS = {"e2e": "stack", "integration": "stack", "faults": "stack", "interop": "interop"}
+"""By folder: a shared resource that takes longer to start than most of its tests run."""
 
 
-class _Sharing(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests that share something run in one process, and the files of the others beside them."""
+class _GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Tests that share a resource run in one process; the others are distributed by file."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return _SHARING.get(file.split("/")[1], file)
+        return _GROUPS.get(file.split("/")[1], file)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Sharing:
-    """For `pytest -n 2`. The marks of `--dist loadgroup` are not seen with pytest 9.2 and xdist 3.8."""
-    return _Sharing(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _GroupScheduling:
+    """For `pytest -n 2`. The marks of `--dist loadgroup` have no effect with pytest 9.2 and xdist 3.8."""
+    return _GroupScheduling(config, log)
 
 
 class _CloudFormationLoader(yaml.SafeLoader):
@@ -77,15 +77,15 @@ def template() -> dict[str, Any]:
 
 def create_table(name: str) -> None:
     properties = dict(template()["Resources"]["Table"]["Properties"])
-    kept = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
-    clients.dynamodb().create_table(TableName=name, **{key: properties[key] for key in kept})
+    copied = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
+    clients.dynamodb().create_table(TableName=name, **{key: properties[key] for key in copied})
 
 
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     """The stack's table, bucket and queues in moto, and the settings that name them.
 
-    The clients stay from test to test, because making them took most of the suite's time; moto forgets, they need not.
+    The clients are reused by all tests, because creating them took most of the suite's time; moto resets its own state.
     """
     with mock_aws():
         sqs = clients.sqs()
@@ -108,11 +108,11 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
         }
         for key, value in environment.items():
             monkeypatch.setenv(key, value)
-        _forget_caches()
+        _clear_caches()
         yield settings()
-    _forget_caches()
+    _clear_caches()
 
 
-def _forget_caches() -> None:
+def _clear_caches() -> None:
     settings.cache_clear()
-    accounts.forget()
+    accounts.clear_key_cache()

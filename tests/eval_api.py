@@ -1,4 +1,4 @@
-"""Evaluations through the API of a stack, and waiting for what comes of them."""
+"""Evaluations through the API of a stack, and waiting for their results."""
 
 import time
 from collections.abc import Callable
@@ -12,44 +12,44 @@ RATING = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
 TERMINAL = ("COMPLETED", "FAILED", "CANCELLED")
 
 
-def until[T](ask: Callable[[], T], seconds: float = 30, every: float = 0.1) -> T:
-    """The first answer that is true; the last one is part of the failure when the time is up."""
+def wait_until[T](poll: Callable[[], T], seconds: float = 30, every: float = 0.1) -> T:
+    """Call `poll` until its result is true, and return that; fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while True:
-        found = ask()
-        if found:
-            return found
+        result = poll()
+        if result:
+            return result
         assert time.monotonic() < deadline, f"not within {seconds} s"
         time.sleep(every)
 
 
-def define(api: Client, scenarios: int | list[str], content: Json = RATING) -> str:
-    """A definition with as many scenarios, or with these prompts."""
+def create_definition(api: Client, scenarios: int | list[str], content: Json = RATING) -> str:
+    """Create a definition with this number of scenarios, or with these prompts; returns its id."""
     prompts = scenarios if isinstance(scenarios, list) else [f"Question {n}: rate it." for n in range(scenarios)]
-    definition_id = str(api.create_definition({"name": "whole way", "content": content})["id"])
+    definition_id = str(api.create_definition({"name": "end to end", "content": content})["id"])
     items = [{"prompt": prompt, "dimensions": {"stakes": n % 5 + 1}} for n, prompt in enumerate(prompts)]
-    api.add_scenarios(definition_id, items)
+    api.create_scenarios(definition_id, items)
     return definition_id
 
 
-def start(api: Client, definition_id: str, *models: str, **more: Any) -> str:
-    """The id of a new run."""
-    return str(api.start_run({"definitionId": definition_id, "models": list(models), **more})["run"]["id"])
+def start_run(api: Client, definition_id: str, *models: str, **more: Any) -> str:
+    """Start a run; returns its id."""
+    return str(api.create_run({"definitionId": definition_id, "models": list(models), **more})["run"]["id"])
 
 
-def finished(api: Client, run_id: str, seconds: float = 60) -> Json:
-    """The run once it is at its end."""
+def wait_for_end(api: Client, run_id: str, seconds: float = 60) -> Json:
+    """The run, once it has ended."""
 
     def ended() -> Json | None:
-        run = api.run(run_id)
+        run = api.get_run(run_id)
         return run if run["status"] in TERMINAL else None
 
-    return until(ended, seconds) or {}
+    return wait_until(ended, seconds) or {}
 
 
 def evaluate(api: Client, definition_id: str, *models: str, **more: Any) -> Json:
-    return finished(api, start(api, definition_id, *models, **more))
+    return wait_for_end(api, start_run(api, definition_id, *models, **more))
 
 
-def answers(transcript: Json) -> list[str]:
+def assistant_messages(transcript: Json) -> list[str]:
     return [message["content"] for message in transcript["content"]["messages"] if message["role"] == "assistant"]

@@ -1,4 +1,4 @@
-"""A Lambda context for handlers called in tests."""
+"""A Lambda context for handlers called by tests."""
 
 
 class Context:

@@ -1,4 +1,4 @@
-"""The queues of a stack from the outside: what is in them, and who works on them."""
+"""A stack's queues: their messages and their event source mappings."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,37 +7,37 @@ from typing import Any
 _COUNTS = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
 
 
-def url_of(sqs: Any, queue: str) -> str:
-    """`queue` is its name without the stack's."""
+def queue_url(sqs: Any, queue: str) -> str:
+    """`queue` is the name without the stack name as prefix."""
     return str(sqs.get_queue_url(QueueName=f"cupel-{queue}")["QueueUrl"])
 
 
-def count(sqs: Any, *queues: str) -> int:
-    """Messages that are in these queues, in work or not."""
-    told = [sqs.get_queue_attributes(QueueUrl=url_of(sqs, each), AttributeNames=_COUNTS) for each in queues]
-    return sum(int(number) for answer in told for number in answer["Attributes"].values())
+def count_messages(sqs: Any, *queues: str) -> int:
+    """The number of messages in these queues, visible or being processed."""
+    responses = [sqs.get_queue_attributes(QueueUrl=queue_url(sqs, queue), AttributeNames=_COUNTS) for queue in queues]
+    return sum(int(number) for response in responses for number in response["Attributes"].values())
 
 
-def visible(sqs: Any, url: str) -> int:
-    """Messages that wait for a worker."""
-    told = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=_COUNTS[:1])["Attributes"]
-    return int(told[_COUNTS[0]])
+def count_visible(sqs: Any, url: str) -> int:
+    """The number of messages waiting for a worker."""
+    attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=_COUNTS[:1])["Attributes"]
+    return int(attributes[_COUNTS[0]])
 
 
 def peek(sqs: Any, queue: str) -> list[dict[str, Any]]:
-    """Up to ten messages, which others can still receive."""
-    answer = sqs.receive_message(QueueUrl=url_of(sqs, queue), MaxNumberOfMessages=10, VisibilityTimeout=0)
-    found: list[dict[str, Any]] = answer.get("Messages", [])
-    return found
+    """Up to ten messages, which remain visible to others."""
+    response = sqs.receive_message(QueueUrl=queue_url(sqs, queue), MaxNumberOfMessages=10, VisibilityTimeout=0)
+    messages: list[dict[str, Any]] = response.get("Messages", [])
+    return messages
 
 
 @contextmanager
-def held(functions: Any, queue: str) -> Iterator[None]:
-    """Nobody works on the queue in the meantime. `functions` is a client of Lambda."""
+def source_disabled(functions: Any, queue: str) -> Iterator[None]:
+    """Disable the queue's event source mapping for the duration. `functions` is a Lambda client."""
     sources = functions.list_event_source_mappings()["EventSourceMappings"]
-    source = next(each["UUID"] for each in sources if each["EventSourceArn"].endswith(f":cupel-{queue}"))
-    functions.update_event_source_mapping(UUID=source, Enabled=False)
+    source_id = next(source["UUID"] for source in sources if source["EventSourceArn"].endswith(f":cupel-{queue}"))
+    functions.update_event_source_mapping(UUID=source_id, Enabled=False)
     try:
         yield
     finally:
-        functions.update_event_source_mapping(UUID=source, Enabled=True)
+        functions.update_event_source_mapping(UUID=source_id, Enabled=True)

@@ -1,4 +1,4 @@
-"""A judge that answers by script, in the shape that it is asked for."""
+"""A judge with scripted replies that conform to the requested schema."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,37 +7,37 @@ from typing import Any
 
 import orjson
 
-from cupel_core.domain.turns.model_request import Conversation, Reply, Usage
+from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
 
 VERDICT, CHOICE, GRADE = "successMet", "index", "pass"
-"""By which word of its shape an answer is told."""
+"""Properties that identify the requested schema."""
 
 
 @dataclass
 class ScriptedJudge:
-    """Stands in for `complete`. `good` says which conversations pass; of several answers, the one at `best` is best."""
+    """Replaces `complete`. `passes` decides which conversations pass; `best_index` is the best of several replies."""
 
-    good: Callable[[str], bool] = lambda read: "good" in read
-    best: int = 0
-    failure: Exception | None = None
-    """Is raised instead."""
-    asked: list[str] = field(default_factory=list)
-    """The models, call by call."""
+    passes: Callable[[str], bool] = lambda text: "good" in text
+    best_index: int = 0
+    error: Exception | None = None
+    """Raised instead of a reply."""
+    called_models: list[str] = field(default_factory=list)
+    """The model of each call."""
 
-    async def __call__(self, _: Account, model: str, conversation: Conversation, __: float) -> Reply:
-        self.asked.append(model)
+    async def __call__(self, _: Account, model: str, conversation: ModelRequest, __: float) -> Reply:
+        self.called_models.append(model)
         await asyncio.sleep(0)
-        if self.failure is not None:
-            raise self.failure
-        answer = self._answer(conversation)
-        return Reply(orjson.dumps(answer).decode(), f"{model}-1", Usage(10, 5), "stop")
+        if self.error is not None:
+            raise self.error
+        reply = self._reply(conversation)
+        return Reply(orjson.dumps(reply).decode(), f"{model}-1", Usage(10, 5), "stop")
 
-    def _answer(self, conversation: Conversation) -> dict[str, Any]:
+    def _reply(self, conversation: ModelRequest) -> dict[str, Any]:
         schema: Any = conversation.json_schema
-        good = self.good(conversation.messages[-1].content)
+        passes = self.passes(conversation.messages[-1].content)
         if VERDICT in schema["properties"]:
-            return {"successMet": good, "failureMet": False, "confidence": 0.9, "reasoning": "as it was said"}
+            return {"successMet": passes, "failureMet": False, "confidence": 0.9, "reasoning": "by the conversation"}
         if CHOICE in schema["properties"]:
-            return {"index": self.best, "reason": "it is the shortest"}
-        return {"reason": "by the rubric", "pass": good, "score": float(good)}
+            return {"index": self.best_index, "reason": "it is the shortest"}
+        return {"reason": "by the rubric", "pass": passes, "score": float(passes)}

@@ -1,6 +1,6 @@
-"""A whole stack for the session: the embedded cloud on a port of its own, its data in a directory that goes away.
+"""A complete stack for the session: the embedded cloud on a free port, with its data in a temporary directory.
 
-Beside it, a model server for the providers to talk to. Named by tests/conftest.py, so that all tests share them.
+Plus a model server for the providers to call. A plugin of tests/conftest.py, so that all tests share them.
 """
 
 import json
@@ -17,37 +17,37 @@ from botocore.config import Config
 
 from cupel.client import Client
 from cupel.stack import lifecycle
-from cupel.stack.address import Local
-from cupel.stack.emulator import any_free_port
-from cupel.stack.paths import Place
+from cupel.stack.address import LocalStack
+from cupel.stack.emulator import find_free_port
+from cupel.stack.paths import StackPaths
 
 ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """Shares the build with every other stack of this repository; a current one is used as it is."""
-    return Place(ROOT, tmp_path_factory.mktemp("stack"))
+def stack_paths(tmp_path_factory: pytest.TempPathFactory) -> StackPaths:
+    """Shares the build with every other stack of this repository; an up-to-date build is reused."""
+    return StackPaths(ROOT, tmp_path_factory.mktemp("stack"))
 
 
 @pytest.fixture(scope="session")
-def stack(place: Place) -> Iterator[Local]:
+def stack(stack_paths: StackPaths) -> Iterator[LocalStack]:
     try:
-        yield lifecycle.up(place, any_free_port(), print)
+        yield lifecycle.up(stack_paths, find_free_port(), print)
     finally:
-        lifecycle.down(place, discard=True)
+        lifecycle.down(stack_paths, discard=True)
 
 
 @pytest.fixture(scope="session")
-def api(stack: Local) -> Iterator[Client]:
-    """The API of the stack, as its first admin."""
+def api(stack: LocalStack) -> Iterator[Client]:
+    """A client of the stack's API, with the first admin token."""
     with Client(stack.api_url, stack.token) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
-def aws(stack: Local) -> Callable[[str], Any]:
-    """`aws("sqs")`: a client of one of the stack's services."""
+def aws(stack: LocalStack) -> Callable[[str], Any]:
+    """`aws("sqs")` is a client of one of the stack's services."""
 
     def client(service: str) -> Any:
         return boto3.client(
@@ -63,24 +63,24 @@ def aws(stack: Local) -> Callable[[str], Any]:
 
 
 class ModelServer:
-    """The bench's model server, from the side of a test."""
+    """The bench model server, as controlled by a test."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._http = httpx.Client(base_url=url, trust_env=False)
 
-    def behave(self, **behaviour: Any) -> None:
-        """Fields of bench.model_server.Behaviour, in camelCase."""
+    def configure(self, **behaviour: Any) -> None:
+        """Set fields of bench.model_server.Behaviour, in camelCase."""
         self._http.post("/configure", json=behaviour).raise_for_status()
 
-    def forget(self) -> None:
-        """As it was at its start, and nothing counted."""
-        self.behave(latencySeconds=0, rates={}, retryAfterSeconds=1, seed=1, answer=None, script=[])
+    def reset(self) -> None:
+        """Restore the initial behaviour and reset the counts."""
+        self.configure(latencySeconds=0, rates={}, retryAfterSeconds=1, seed=1, answer=None, script=[])
         self._http.post("/reset").raise_for_status()
 
     def counts(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._http.get("/counts").json()
-        return found
+        counts: dict[str, Any] = self._http.get("/counts").json()
+        return counts
 
     def close(self) -> None:
         self._http.close()
@@ -101,7 +101,7 @@ def model_server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def models(model_server: ModelServer, api: Client) -> ModelServer:
-    """A model server that answers at once, behind `custom/<any name>` and 50 parallel requests."""
-    model_server.forget()
-    api.configure_provider("custom", {"baseUrl": f"{model_server.url}/v1", "maxParallelRequests": 50})
+    """A model server that replies at once, as the provider of `custom/<any name>` with 50 parallel requests."""
+    model_server.reset()
+    api.update_provider("custom", {"baseUrl": f"{model_server.url}/v1", "maxParallelRequests": 50})
     return model_server

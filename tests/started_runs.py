@@ -1,4 +1,4 @@
-"""A run as the capability starts it, without definition and API: for tests of what comes after."""
+"""A started run without a definition or API, for tests of what follows the start."""
 
 import time
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.ids import new_id
-from cupel_core.messages import DispatchOrder, ProbeSlice, RunRef
+from cupel_core.messages import DispatchRequest, ProbeSlice, RunRef
 from cupel_core.probing.worker import Worker
 from cupel_core.runs import dispatch
 from cupel_core.settings import settings
@@ -25,8 +25,8 @@ RATING = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
 
 
 @dataclass
-class Given:
-    """What a run is started with."""
+class RunSetup:
+    """Parameters of a run to start."""
 
     scenario_count: int = 6
     models: tuple[str, ...] = ("sim/steady",)
@@ -38,7 +38,7 @@ class Given:
 
     def start(self) -> Run:
         definition_id = new_id("def")
-        manifest = scenarios.append(self.workspace, definition_id, map(scenario, range(self.scenario_count)))
+        manifest = scenarios.append(self.workspace, definition_id, map(rating_scenario, range(self.scenario_count)))
         selection = tuple(sample(self.scenario_count, self.sample_percentage, seed=1))
         run_id = self.run_id or new_id("run")
         run = Run(
@@ -53,46 +53,48 @@ class Given:
             created_at=NOW,
             updated_at=NOW,
         )
-        snapshots.put(run.snapshot_key, Snapshot(self.content, manifest, selection))
+        snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection))
         return runs.create(run, {"total": run.plan.total})
 
 
-def scenario(number: int) -> Scenario:
+def rating_scenario(number: int) -> Scenario:
     text = f"Question {number}. End with the line `Rating: N`."
-    return Scenario("", f"case {number}", (Message(Role.USER, text),), {"stakes": float(number % 5 + 1)})
+    return Scenario("", f"case {number}", (Message(MessageRole.USER, text),), {"stakes": float(number % 5 + 1)})
 
 
 def ref_of(run: Run) -> RunRef:
     return RunRef(run.workspace, run.id)
 
 
-def order_of(run: Run) -> DispatchOrder:
-    return DispatchOrder(workspace=run.workspace, run_id=run.id, epoch=run.epoch)
+def dispatch_request(run: Run) -> DispatchRequest:
+    return DispatchRequest(workspace=run.workspace, run_id=run.id, fencing_token=run.fencing_token)
 
 
-def slice_of(run: Run, indexes: list[int], leaf: int = 0) -> ProbeSlice:
-    return ProbeSlice(workspace=run.workspace, run_id=run.id, epoch=run.epoch, leaf=leaf, indexes=indexes)
+def slice_message(run: Run, indexes: list[int], leaf: int = 0) -> ProbeSlice:
+    return ProbeSlice(
+        workspace=run.workspace, run_id=run.id, fencing_token=run.fencing_token, leaf=leaf, indexes=indexes
+    )
 
 
-def delivered(*pieces: ProbeSlice, provider: str = "sim") -> list[Delivery]:
-    """Sends the slices and receives them again."""
+def send_and_receive(*slices: ProbeSlice, provider: str = "sim") -> list[Delivery]:
+    """Send the slices and receive them again."""
     url = settings().probe_queue_url(provider)
-    queues.send(url, pieces)
-    return [delivery for _ in pieces for delivery in queues.receive(url, 1)]
+    queues.send(url, slices)
+    return [delivery for _ in slices for delivery in queues.receive(url, 1)]
 
 
-def waiting(url: str) -> list[str]:
-    """The bodies of all messages that can be received now."""
+def receive_bodies(url: str) -> list[str]:
+    """The bodies of all visible messages."""
     bodies: list[str] = []
-    while found := queues.receive(url, 10):
-        bodies += [delivery.body for delivery in found]
+    while deliveries := queues.receive(url, 10):
+        bodies += [delivery.body for delivery in deliveries]
     return bodies
 
 
-def carry_out(run: Run, provider: str = "sim") -> None:
-    """Dispatches the run and holds all its probes, as the functions would."""
-    dispatch.carry_out(order_of(run), NOW, lambda: 600.0)
+def dispatch_and_probe(run: Run, provider: str = "sim") -> None:
+    """Dispatch the run and execute all its probes, as the functions would."""
+    dispatch.execute(dispatch_request(run), NOW, lambda: 600.0)
     url = settings().probe_queue_url(provider)
-    while found := queues.receive(url, 10):
-        worker = Worker(provider, time.time() + 600.0, linger_seconds=0)
-        assert event_loop.run(worker.run(found)) == []
+    while deliveries := queues.receive(url, 10):
+        worker = Worker(provider, time.time() + 600.0, receive_wait_seconds=0)
+        assert event_loop.run(worker.run(deliveries)) == []

@@ -1,4 +1,4 @@
-"""The one place where an error becomes a message and an exit code: 1 the work failed, 2 it was asked for wrongly."""
+"""Turns errors into messages and exit codes: 1 the work failed, 2 usage error."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ from cupel.session import Session
 
 
 class CommandGroup(TyperGroup):
-    """For the outermost group: `typer.Typer(cls=CommandGroup)` covers every command below it."""
+    """For the outermost group: `typer.Typer(cls=CommandGroup)` covers all commands below it."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except CupelError as error:
-            _tell(ctx.ensure_object(Session), error)
+            _print_error(ctx.ensure_object(Session), error)
             raise typer.Exit(error.exit_code) from error
 
 
-def _tell(session: Session, error: CupelError) -> None:
-    """The fields say more than the detail, which is made of them."""
+def _print_error(session: Session, error: CupelError) -> None:
+    """Print field errors instead of the detail, which only repeats them."""
     if isinstance(error, ApiProblem) and error.errors:
         session.remark(f"cupel: {error.status} {error.title}")
         for problem in error.errors:

@@ -1,4 +1,4 @@
-"""What a pipeline wants at the end of a run: a gate, and a file of test results."""
+"""Options for pipelines, applied at the end of a run: a gate, and a JUnit file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,52 +7,56 @@ from typing import Annotated
 
 import typer
 
-from cupel.errors import CupelError, WrongUse
+from cupel.errors import CupelError, UsageError
 from cupel.gates import Gate, success_rate
 from cupel.results import ModelResults
 from cupel.session import Session
 
 FailUnder = Annotated[
     float | None,
-    typer.Option(
-        "--fail-under", min=0, max=1, help="Exit with 1 when fewer than this share of the judged probes passed."
-    ),
+    typer.Option("--fail-under", min=0, max=1, help="Exit with 1 if less than this share of the judged probes passed."),
 ]
 AllowErrors = Annotated[
     int | None,
-    typer.Option("--allow-errors", min=0, help="Exit with 1 when more probes errored; 0 with --fail-under."),
+    typer.Option(
+        "--allow-errors",
+        min=0,
+        help="Exit with 1 if more probes than this errored or could not be scored; default with --fail-under: 0.",
+    ),
 ]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
 
 
 @dataclass(frozen=True)
-class Ending:
+class GateOptions:
     gate: Gate
     junit: Path | None
 
     @classmethod
-    def of(cls, fail_under: float | None, allow_errors: int | None, junit: Path | None, *, ends: bool) -> "Ending":
-        """WrongUse where the command does not wait for the end that this is about."""
-        ending = cls(Gate(fail_under, allow_errors), junit)
-        if not ends and (junit is not None or not ending.gate.is_open):
-            raise WrongUse("--fail-under, --allow-errors and --junit are about the end of a run: add --watch")
-        return ending
+    def from_options(
+        cls, fail_under: float | None, allow_errors: int | None, junit: Path | None, *, waits_for_end: bool
+    ) -> "GateOptions":
+        """UsageError if options are set although the command does not wait for the end of the run."""
+        options = cls(Gate(fail_under, allow_errors), junit)
+        if not waits_for_end and (junit is not None or not options.gate.is_unconditional):
+            raise UsageError("--fail-under, --allow-errors and --junit need the run to end: add --watch")
+        return options
 
-    def conclude(self, session: Session, results: Sequence[ModelResults], junit: Callable[[], str]) -> bool:
-        """Writes the file, tells how the gate decided, and answers whether it lets pass."""
+    def apply(self, session: Session, results: Sequence[ModelResults], junit: Callable[[], str]) -> bool:
+        """Write the JUnit file, print the outcome of the gate, and return whether it passed."""
         if self.junit is not None:
-            write(self.junit, junit())
-            session.remark(f"JUnit XML in {self.junit}")
-        complaints = self.gate.complaints(results)
-        for complaint in complaints:
-            session.remark(f"gate: {complaint}")
-        if not self.gate.is_open and not complaints:
+            write_text_file(self.junit, junit())
+            session.remark(f"JUnit XML written to {self.junit}")
+        violations = self.gate.violations(results)
+        for violation in violations:
+            session.remark(f"gate: {violation}")
+        if not self.gate.is_unconditional and not violations:
             rate = success_rate(results)
             session.remark(f"gate: passed{'' if rate is None else f', success rate {rate:.3f}'}")
-        return not complaints
+        return not violations
 
 
-def write(path: Path, text: str) -> None:
+def write_text_file(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

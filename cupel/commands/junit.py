@@ -1,4 +1,4 @@
-"""`cupel junit`: a run as test results that pipelines show."""
+"""`cupel junit`: a run as test results for pipelines."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cupel.commands.gate_options import write
+from cupel.commands.gate_options import write_text_file
 from cupel.commands.options import RunId
 from cupel.session import Session
 
@@ -14,16 +14,16 @@ from cupel.session import Session
 def junit(
     ctx: typer.Context,
     run_id: RunId,
-    output: Annotated[Path | None, typer.Option(help="Write to this file, not to standard output.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
 ) -> None:
-    """Write a run as JUnit XML: a suite per model, a case per scenario, persona and repeat."""
-    from cupel.junit_report import junit_of
+    """Write a run as JUnit XML: one suite per model, one case per scenario, persona and repeat."""
+    from cupel.junit_report import render_junit
 
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        text = junit_of(client, client.run(run_id))
+        text = render_junit(client, client.get_run(run_id))
     if output is None:
         sys.stdout.write(text)
     else:
-        write(output, text)
-        session.remark(f"JUnit XML in {output}")
+        write_text_file(output, text)
+        session.remark(f"JUnit XML written to {output}")

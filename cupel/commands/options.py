@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share."""
+"""Options and arguments shared by several commands."""
 
 import sys
 from pathlib import Path
@@ -6,27 +6,26 @@ from typing import Annotated
 
 import typer
 
-from cupel.json_types import Json
-
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")]
-Limit = Annotated[int, typer.Option(min=1, help="At most so many.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
+Limit = Annotated[int, typer.Option(min=1, help="Maximum number to list.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
-Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the end and show results.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, max=100, help="Conversations per target and scenario.")]
-JudgeModel = Annotated[str | None, typer.Option("--judge-model", help="Judges by criteria and assertions.")]
-PersonaModel = Annotated[str | None, typer.Option("--persona-model", help="Plays the user; the judge when not given.")]
-EmbeddingModel = Annotated[str | None, typer.Option("--embedding-model", help="For assertions of type similar.")]
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge-model", help="Model that judges criteria and model-graded assertions.")
+]
+PersonaModel = Annotated[
+    str | None, typer.Option("--persona-model", help="Model that simulates the user; default: the judge model.")
+]
+EmbeddingModel = Annotated[
+    str | None, typer.Option("--embedding-model", help="Embedding model for assertions of type similar.")
+]
 
 
-def given(**options: object) -> Json:
-    """Those that were."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def own_name() -> str:
-    """How this command is called from here: `cupel`, or its path when it lies in a virtual environment below."""
-    called = Path(sys.argv[0])
-    if called.name == "cupel" and called.resolve().is_relative_to(Path.cwd().resolve()):
-        return str(called.resolve().relative_to(Path.cwd().resolve()))
+def command_name() -> str:
+    """How to call this command from here: `cupel`, or its path if it is installed below the current folder."""
+    program = Path(sys.argv[0])
+    if program.name == "cupel" and program.resolve().is_relative_to(Path.cwd().resolve()):
+        return str(program.resolve().relative_to(Path.cwd().resolve()))
     return "cupel"

@@ -1,4 +1,4 @@
-"""`cupel models` and `cupel providers`: what can be evaluated, and how it is reached."""
+"""`cupel models` and `cupel providers`: the known models, and access to their providers."""
 
 import sys
 from typing import Annotated
@@ -7,58 +7,60 @@ import typer
 
 from cupel import render
 from cupel.commands.options import AsJson
-from cupel.environment import variable
-from cupel.errors import WrongUse
-from cupel.json_types import Json
+from cupel.environment import read_variable
+from cupel.errors import UsageError
+from cupel.json_types import Json, without_none
 from cupel.session import Session
 
-app = typer.Typer(help="List providers and set up their keys, addresses and limits.", invoke_without_command=True)
+app = typer.Typer(help="List providers and configure their keys, addresses and limits.", invoke_without_command=True)
 
 
 def models(
     ctx: typer.Context,
     provider: Annotated[str | None, typer.Option(help="Only this provider's.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Also those of providers that are not set up.")] = False,
+    include_all: Annotated[
+        bool, typer.Option("--all", help="Include models of providers that are not configured.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List known models with their prices. Others of the same providers can be named as well."""
+    """List known models with their prices. Runs can also use other models of the same providers."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        known = list(client.models(provider=provider))
-    found = known if every else [model for model in known if model["usable"]]
+        known = list(client.list_models(provider=provider))
+    items = known if include_all else [model for model in known if model["usable"]]
     if as_json:
-        session.print_json(found)
+        session.print_json(items)
         return
     prices = ["$ per million input tokens", "output tokens"]
     columns = render.table("model", *prices, "", right=prices)
-    for model in found:
-        note = "simulated" if model["simulated"] else "" if model["usable"] else "not set up"
+    for model in items:
+        note = "simulated" if model["simulated"] else "" if model["usable"] else "not configured"
         columns.add_row(model["id"], *(_price(model[f"{side}UsdPerMillion"]) for side in ("input", "output")), note)
     session.out.print(columns)
-    if len(found) < len(known):
-        session.remark(f"{len(known) - len(found):,} more with --all, of providers that are not set up")
+    if len(items) < len(known):
+        session.remark(f"{len(known) - len(items):,} more of providers that are not configured; list them with --all")
 
 
 @app.callback()
 def providers(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List providers, and set up their keys, addresses and limits."""
+    """List providers, and configure their keys, addresses and limits."""
     if ctx.invoked_subcommand:
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        found = list(client.providers())
+        items = list(client.list_providers())
     if as_json:
-        session.print_json(found)
+        session.print_json(items)
         return
     limits = ["parallel", "requests/min", "tokens/min"]
     columns = render.table("provider", "state", *limits, "address", right=limits)
-    for provider in found:
+    for provider in items:
         columns.add_row(
             provider["name"],
             _state(provider),
-            *(str(provider[limit] or render.NOTHING) for limit in ("maxParallelRequests", "requestsPerMinute")),
-            str(provider["tokensPerMinute"] or render.NOTHING),
-            provider["baseUrl"] or render.NOTHING,
+            *(str(provider[limit] or render.NO_VALUE) for limit in ("maxParallelRequests", "requestsPerMinute")),
+            str(provider["tokensPerMinute"] or render.NO_VALUE),
+            provider["baseUrl"] or render.NO_VALUE,
         )
     session.out.print(columns)
 
@@ -66,18 +68,22 @@ def providers(ctx: typer.Context, as_json: AsJson = False) -> None:
 @app.command("set")
 def set_provider(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="A provider, such as openai.")],
+    name: Annotated[str, typer.Argument(help="Provider, such as openai.")],
     api_key_stdin: Annotated[bool, typer.Option("--api-key-stdin", help="Read the key from standard input.")] = False,
-    api_key_env: Annotated[str | None, typer.Option(metavar="VARIABLE", help="Take the key from a variable.")] = None,
+    api_key_env: Annotated[
+        str | None, typer.Option(metavar="VARIABLE", help="Read the key from an environment variable.")
+    ] = None,
     forget_api_key: Annotated[bool, typer.Option("--forget-api-key", help="Delete the key.")] = False,
-    base_url: Annotated[str | None, typer.Option(help="Where its API is.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Address of its API.")] = None,
     enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether runs may use it.")] = None,
-    max_parallel_requests: Annotated[int | None, typer.Option(min=1, help="Requests at the same time.")] = None,
-    requests_per_minute: Annotated[int | None, typer.Option(min=1, help="Requests a minute.")] = None,
-    tokens_per_minute: Annotated[int | None, typer.Option(min=1, help="Tokens a minute.")] = None,
+    max_parallel_requests: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of concurrent requests.")
+    ] = None,
+    requests_per_minute: Annotated[int | None, typer.Option(min=1, help="Maximum requests per minute.")] = None,
+    tokens_per_minute: Annotated[int | None, typer.Option(min=1, help="Maximum tokens per minute.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set up a provider. What is not named stays as it is; a key is never an argument, which others could read."""
+    """Configure a provider. Omitted settings stay unchanged. Keys are never arguments: others could read them."""
     session = ctx.ensure_object(Session)
     settings = {
         "baseUrl": base_url,
@@ -86,28 +92,29 @@ def set_provider(
         "requestsPerMinute": requests_per_minute,
         "tokensPerMinute": tokens_per_minute,
     }
-    changes = {field: value for field, value in settings.items() if value is not None}
-    changes |= _key(api_key_stdin, api_key_env, forget_api_key)
+    changes = without_none(**settings) | _api_key_change(api_key_stdin, api_key_env, forget_api_key)
     if not changes:
-        raise WrongUse("nothing to set; see cupel providers set --help")
+        raise UsageError("nothing to set: give at least one option; see cupel providers set --help")
     with session.connect() as client:
-        provider = client.configure_provider(name, changes)
+        provider = client.update_provider(name, changes)
     if as_json:
         session.print_json(provider)
     else:
         session.out.print(f"{provider['name']}: {_state(provider)}", markup=False)
 
 
-def _key(from_stdin: bool, from_variable: str | None, forget: bool) -> Json:
+def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -> Json:
     if from_stdin + bool(from_variable) + forget > 1:
-        raise WrongUse("give one of --api-key-stdin, --api-key-env and --forget-api-key")
+        raise UsageError("give only one of --api-key-stdin, --api-key-env and --forget-api-key")
     if forget:
         return {"apiKey": None}
     if not from_stdin and not from_variable:
         return {}
-    key = sys.stdin.readline().strip() if from_stdin else (variable(str(from_variable)) or "").strip()
+    key = sys.stdin.readline().strip() if from_stdin else (read_variable(str(from_variable)) or "").strip()
     if not key:
-        raise WrongUse("standard input holds no key" if from_stdin else f"--api-key-env: {from_variable} is not set")
+        raise UsageError(
+            "--api-key-stdin: standard input is empty" if from_stdin else f"--api-key-env: {from_variable} is not set"
+        )
     return {"apiKey": key}
 
 
@@ -120,4 +127,4 @@ def _state(provider: Json) -> str:
 
 
 def _price(usd: float | None) -> str:
-    return render.NOTHING if usd is None else f"{usd:,.2f}"
+    return render.NO_VALUE if usd is None else f"{usd:,.2f}"

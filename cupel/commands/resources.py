@@ -1,122 +1,160 @@
-"""`cupel personas`, `connectors` and `evals`: what a workspace keeps under a name, each written as a file."""
+"""`cupel personas`, `connectors` and `evals`: the named resources of a workspace, created and updated from files."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.markup import escape
 
 from cupel import render
 from cupel.commands.options import AsJson
-from cupel.environment import variable
-from cupel.errors import WrongUse
-from cupel.files import read_body
+from cupel.environment import read_variable
+from cupel.errors import UsageError
+from cupel.files import read_request_body
 from cupel.json_types import Json
 from cupel.session import Session
 
 if TYPE_CHECKING:
-    from cupel.client import Collection
+    from cupel.client import Client
 
 Id = Annotated[str, typer.Argument(metavar="ID")]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, with the fields of the API.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
 HeaderEnv = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VARIABLE", help="A header whose value is in a variable, so that no file holds it."),
+    typer.Option(
+        metavar="NAME=VARIABLE", help="Read a header's value from an environment variable, to keep it out of the file."
+    ),
 ]
 
 
-def _app(collection: "Collection", plural: str, columns: tuple[str, ...]) -> typer.Typer:
-    """The commands of one kind; `columns` are the fields that its table shows after id and name."""
-    app = typer.Typer(help=f"List, create, change and delete {plural}.", invoke_without_command=True)
+class Operations(NamedTuple):
+    """The client's methods for one kind of resource."""
+
+    list_all: Callable[[], Iterable[Json]]
+    create: Callable[[Json], Json]
+    get: Callable[[str], Json]
+    update: Callable[[str, Json], Json]
+    delete: Callable[[str], None]
+
+
+def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: tuple[str, ...]) -> typer.Typer:
+    """The commands for one kind of resource; its table shows id, name and the fields `columns`."""
+    app = typer.Typer(help=f"List, create, update and delete {plural}.", invoke_without_command=True)
 
     @app.callback()
-    def listed(ctx: typer.Context, as_json: AsJson = False) -> None:
-        if not ctx.invoked_subcommand:
-            _list(ctx.ensure_object(Session), collection, columns, as_json=as_json)
+    def list_all(ctx: typer.Context, as_json: AsJson = False) -> None:
+        if ctx.invoked_subcommand:
+            return
+        session = ctx.ensure_object(Session)
+        with session.connect() as client:
+            _print_all(session, list(operations_of(client).list_all()), columns, as_json=as_json)
 
     @app.command(help="Create one from a file.")
     def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
         session = ctx.ensure_object(Session)
         body = _body(file, header_env)
         with session.connect() as client:
-            _tell(session, client.keep(collection, body), as_json=as_json)
+            _print_saved(session, operations_of(client).create(body), as_json=as_json)
 
-    @app.command(help="Change one by a file with what is to be changed.")
-    def change(
+    @app.command(help="Update one from a file with the fields to change.")
+    def update(
         ctx: typer.Context, resource_id: Id, file: File, header_env: HeaderEnv = None, as_json: AsJson = False
     ) -> None:
         session = ctx.ensure_object(Session)
         body = _body(file, header_env)
         with session.connect() as client:
-            _tell(session, client.change_kept(collection, resource_id, body), as_json=as_json)
+            _print_saved(session, operations_of(client).update(resource_id, body), as_json=as_json)
 
     @app.command(help="Show one, as JSON.")
     def show(ctx: typer.Context, resource_id: Id) -> None:
         session = ctx.ensure_object(Session)
         with session.connect() as client:
-            session.print_json(client.kept_one(collection, resource_id))
+            session.print_json(operations_of(client).get(resource_id))
 
-    @app.command(help="Delete one. Runs that were started with it go on.")
+    @app.command(help="Delete one. Runs that use it continue.")
     def delete(ctx: typer.Context, resource_id: Id, as_json: AsJson = False) -> None:
         session = ctx.ensure_object(Session)
         with session.connect() as client:
-            client.drop(collection, resource_id)
+            operations_of(client).delete(resource_id)
         if as_json:
             session.print_json({"id": resource_id, "deleted": True})
         else:
-            session.out.print(f"{resource_id} is deleted", markup=False)
+            session.out.print(f"deleted {resource_id}", markup=False)
 
     return app
 
 
-personas = _app("personas", "personas, the simulated users", ("description", "headerNames"))
-connectors = _app("connectors", "connectors, the agents behind HTTP", ("type", "baseUrl", "headerNames"))
-evals = _app("evals", "evals: scenarios and what they are held against", ("connectorId", "model", "judgeModel"))
+def _persona_operations(client: "Client") -> Operations:
+    return Operations(
+        client.list_personas, client.create_persona, client.get_persona, client.update_persona, client.delete_persona
+    )
+
+
+def _connector_operations(client: "Client") -> Operations:
+    return Operations(
+        client.list_connectors,
+        client.create_connector,
+        client.get_connector,
+        client.update_connector,
+        client.delete_connector,
+    )
+
+
+def _eval_operations(client: "Client") -> Operations:
+    return Operations(client.list_evals, client.create_eval, client.get_eval, client.update_eval, client.delete_eval)
+
+
+personas = _app(_persona_operations, "personas, the simulated users", ("description", "headerNames"))
+connectors = _app(_connector_operations, "connectors, the agents behind HTTP", ("type", "baseUrl", "headerNames"))
+evals = _app(_eval_operations, "evals, saved sets of scenarios with a target", ("connectorId", "model", "judgeModel"))
 
 
 @connectors.command("test")
-def try_out(ctx: typer.Context, resource_id: Id, as_json: AsJson = False) -> None:
-    """Say one thing to the agent. Fails when there is no reply."""
+def send_test_message(ctx: typer.Context, resource_id: Id, as_json: AsJson = False) -> None:
+    """Send one message to the agent. Exits with 1 if there is no reply."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        tried = client.test_connector(resource_id)
+        result = client.test_connector(resource_id)
     if as_json:
-        session.print_json(tried)
+        session.print_json(result)
     else:
-        session.out.print(f"{tried['reply'] or tried['error']} ({tried['latencyMs']} ms)", markup=False, soft_wrap=True)
-    if not tried["ok"]:
+        session.out.print(
+            f"{result['reply'] or result['error']} ({result['latencyMs']} ms)", markup=False, soft_wrap=True
+        )
+    if not result["ok"]:
         raise typer.Exit(1)
 
 
-def _list(session: Session, collection: "Collection", columns: tuple[str, ...], *, as_json: bool) -> None:
-    with session.connect() as client:
-        found = list(client.kept(collection))
+def _print_all(session: Session, resources: list[Json], columns: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
-        session.print_json(found)
+        session.print_json(resources)
         return
     table = render.table("id", "name", *columns)
-    for each in found:
+    for each in resources:
         table.add_row(each["id"], escape(each["name"]), *(escape(_cell(each[column])) for column in columns))
     session.out.print(table)
 
 
 def _cell(value: str | list[str] | None) -> str:
     text = ", ".join(value) if isinstance(value, list) else value
-    return render.shorten(text, 60) if text else render.NOTHING
+    return render.shorten(text, 60) if text else render.NO_VALUE
 
 
 def _body(file: Path, header_env: list[str] | None) -> Json:
-    body = read_body(file)
-    for given in header_env or ():
-        name, _, source = given.partition("=")
-        value = variable(source) if source else None
+    body = read_request_body(file)
+    for option in header_env or ():
+        name, _, source = option.partition("=")
+        value = read_variable(source) if source else None
         if not value:
-            raise WrongUse(f"--header-env: {given}: name a header and a variable that is set, such as X-Key=AGENT_KEY")
+            raise UsageError(
+                f"--header-env: {option}: expected HEADER=VARIABLE with an environment variable that is set"
+            )
         body["headers"] = {**(body.get("headers") or {}), name: value}
     return body
 
 
-def _tell(session: Session, resource: Json, *, as_json: bool) -> None:
+def _print_saved(session: Session, resource: Json, *, as_json: bool) -> None:
     if as_json:
         session.print_json(resource)
     else:

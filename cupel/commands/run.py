@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.gate_options import AllowErrors, Ending, FailUnder, JunitFile
+from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
 from cupel.commands.options import (
     AsJson,
     EmbeddingModel,
@@ -14,15 +14,14 @@ from cupel.commands.options import (
     Repeats,
     RunId,
     Watch,
-    given,
-    own_name,
+    command_name,
 )
-from cupel.commands.show import report
-from cupel.errors import WrongUse
-from cupel.json_types import Json
-from cupel.junit_report import junit_of
+from cupel.commands.show import print_run
+from cupel.errors import UsageError
+from cupel.json_types import Json, without_none
+from cupel.junit_report import render_junit
 from cupel.session import Session
-from cupel.watch import watch as follow_to_the_end
+from cupel.watch import watch as follow_to_end
 from cupel_core.domain.runs.run import Priority, RunStatus
 
 if TYPE_CHECKING:
@@ -30,30 +29,35 @@ if TYPE_CHECKING:
 
 DEFAULT_CONCURRENCY = 10
 INTERRUPTED = 130
-"""What shells answer for a command ended by Ctrl-C."""
+"""The exit code that shells use for a command ended by Ctrl-C."""
 
 InProcess = Annotated[
-    bool, typer.Option("--in-process", help="Here, without a stack, with keys of OPENAI_API_KEY and the like.")
+    bool,
+    typer.Option(
+        "--in-process", help="Run in this process, without a stack; keys come from OPENAI_API_KEY and similar."
+    ),
 ]
-Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Conversations at a time, with --in-process.")]
+Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Concurrent conversations with --in-process.")]
 
 
 def run(
     ctx: typer.Context,
     definition: Annotated[str, typer.Argument(help="A definition file (YAML), or the id of a definition.")],
     models: Annotated[
-        list[str], typer.Option(help="Models as provider/name, or connector/…; comma-separated, or several times.")
+        list[str], typer.Option(help="Targets: provider/name or connector/…; comma-separated or repeated.")
     ],
-    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios.")] = 100,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample; drawn when not given.")] = None,
+    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample; default: random.")] = None,
     repeats: Repeats = 1,
-    priority: Annotated[Priority | None, typer.Option(help="Before, among or after other runs.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="The models' default when not given.")] = None,
-    max_turns: Annotated[int | None, typer.Option(min=1, help="Turns of a conversation at most.")] = None,
+    priority: Annotated[Priority | None, typer.Option(help="Priority relative to other runs.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: the model's.")
+    ] = None,
+    max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
-    evaluator_url: Annotated[str | None, typer.Option(help="An evaluator that is asked for results too.")] = None,
+    evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
     watch: Watch = False,
     in_process: InProcess = False,
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
@@ -64,8 +68,8 @@ def run(
 ) -> None:
     """Start a run of a definition."""
     session = ctx.ensure_object(Session)
-    ending = Ending.of(fail_under, allow_errors, junit, ends=watch or in_process)
-    config = given(
+    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch or in_process)
+    config = without_none(
         temperature=temperature,
         maxTurns=max_turns,
         judgeModel=judge_model,
@@ -74,16 +78,16 @@ def run(
         evaluatorUrl=evaluator_url,
     )
     specification = {
-        "models": split(models),
+        "models": split_models(models),
         "samplePercentage": sample,
         "repeats": repeats,
-        **given(sampleSeed=seed, priority=priority),
+        **without_none(sampleSeed=seed, priority=priority),
         "config": config,
     }
     if in_process:
-        _run_here(session, definition, specification, concurrency, ending, as_json=as_json)
+        _run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
     else:
-        _start(session, definition, specification, ending if watch else None, as_json=as_json)
+        _start_on_stack(session, definition, specification, gate_options if watch else None, as_json=as_json)
 
 
 def watch(
@@ -96,94 +100,106 @@ def watch(
 ) -> None:
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
-    ending = Ending.of(fail_under, allow_errors, junit, ends=True)
+    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=True)
     with session.connect() as client:
-        _watch(session, client, client.run(run_id), ending, as_json=as_json, more={})
+        _watch_to_end(session, client, client.get_run(run_id), gate_options, as_json=as_json, extra={})
 
 
-def _run_here(
-    session: Session, definition: str, specification: Json, concurrency: int, ending: Ending, *, as_json: bool
+def _run_in_process(
+    session: Session,
+    definition: str,
+    specification: Json,
+    concurrency: int,
+    gate_options: GateOptions,
+    *,
+    as_json: bool,
 ) -> None:
-    # What asks models takes longer to load than the whole of the command otherwise.
-    from cupel.commands.in_process import run_here
+    # The providers take longer to import than the rest of the command.
+    from cupel.commands.in_process import run_in_process
 
     try:
-        run_here(session, definition, specification, concurrency, ending, as_json=as_json)
+        run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
     except KeyboardInterrupt:
-        session.remark("given up: nothing of it is kept")
+        session.remark("interrupted: no results were kept")
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _start(session: Session, definition: str, specification: Json, ending: Ending | None, *, as_json: bool) -> None:
+def _start_on_stack(
+    session: Session, definition: str, specification: Json, gate_options: GateOptions | None, *, as_json: bool
+) -> None:
     with session.connect() as client:
-        definition_id, targets = _published(session, client, definition, specification["models"])
-        started = client.start_run({"definitionId": definition_id, **specification, "models": targets})
-        go_on(session, client, started, ending, as_json=as_json)
+        definition_id, targets = _resolve(session, client, definition, specification["models"])
+        started = client.create_run({"definitionId": definition_id, **specification, "models": targets})
+        watch_or_print(session, client, started, gate_options, as_json=as_json)
 
 
-def go_on(session: Session, client: "Client", started: Json, ending: Ending | None, *, as_json: bool) -> None:
-    """Waits for the end of a run that was started, or without an ending says how to."""
+def watch_or_print(
+    session: Session, client: "Client", started: Json, gate_options: GateOptions | None, *, as_json: bool
+) -> None:
+    """Watch a started run to its end; without `gate_options`, print how to."""
     session.remark(f"run {started['run']['id']}: {started['jobCount']:,} probes")
-    if ending is not None:
-        more = {"jobCount": started["jobCount"]}
-        _watch(session, client, started["run"], ending, as_json=as_json, more=more)
+    if gate_options is not None:
+        extra = {"jobCount": started["jobCount"]}
+        _watch_to_end(session, client, started["run"], gate_options, as_json=as_json, extra=extra)
     elif as_json:
         session.print_json(started)
     else:
-        session.out.print(f"{own_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
+        session.out.print(f"{command_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
 
 
-def split(models: list[str]) -> list[str]:
+def split_models(models: list[str]) -> list[str]:
     names = [name.strip() for option in models for name in option.split(",")]
     if not all(names):
-        raise WrongUse("--models: expected names such as openai/gpt-5-mini, separated by commas")
+        raise UsageError("--models: expected names such as openai/gpt-5-mini, separated by commas")
     return names
 
 
-def definition_id_of(session: Session, client: "Client", definition: str) -> str:
-    return _published(session, client, definition, [])[0]
+def resolve_definition_id(session: Session, client: "Client", definition: str) -> str:
+    return _resolve(session, client, definition, [])[0]
 
 
-def _published(session: Session, client: "Client", definition: str, targets: list[str]) -> tuple[str, list[str]]:
-    """The definition's id, and the targets with ids for the names of the file's connectors.
+def _resolve(session: Session, client: "Client", definition: str, targets: list[str]) -> tuple[str, list[str]]:
+    """Upload the definition if it is a file. File names take precedence over ids, so a file may have any name.
 
-    Files win over ids, so that a file may have any name.
+    Returns the definition's id, and the targets with the names of the file's connectors replaced by ids.
     """
     if definition.startswith("def_") and not Path(definition).exists():
         return definition, targets
-    from cupel.file_resources import targets_of
+    from cupel.file_resources import resolve_targets
     from cupel.files import read_definition
-    from cupel.upload import publish
+    from cupel.upload import upload_definition
 
     file = read_definition(Path(definition))
-    targets = targets_of(client, file, targets)
-    published = publish(client, file, session.sleep)
-    for warning in published.get("warnings") or ():
-        session.remark(f"{definition}: warning: {_text(warning)}")
-    session.remark(f"definition {published['id']} ({published['name']})")
-    return str(published["id"]), targets
+    targets = resolve_targets(client, file, targets)
+    uploaded = upload_definition(client, file, session.sleep)
+    for warning in uploaded.get("warnings") or ():
+        session.remark(f"{definition}: warning: {_warning_text(warning)}")
+    session.remark(f"definition {uploaded['id']} ({uploaded['name']})")
+    return str(uploaded["id"]), targets
 
 
-def _text(warning: str | Json) -> str:
+def _warning_text(warning: str | Json) -> str:
     return warning if isinstance(warning, str) else f"{warning['field']}: {warning['message']}"
 
 
-def _watch(session: Session, client: "Client", run: Json, ending: Ending, *, as_json: bool, more: Json) -> None:
+def _watch_to_end(
+    session: Session, client: "Client", run: Json, gate_options: GateOptions, *, as_json: bool, extra: Json
+) -> None:
     try:
-        run = follow_to_the_end(session, client, run)
+        run = follow_to_end(session, client, run)
     except KeyboardInterrupt:
-        session.remark(f"the run goes on; come back with: {own_name()} watch {run['id']}")
+        session.remark(f"the run continues; watch it again with: {command_name()} watch {run['id']}")
         raise typer.Exit(INTERRUPTED) from None
-    results = report(session, client, run, as_json=as_json, more=more)
+    results = print_run(session, client, run, as_json=as_json, extra=extra)
     if not as_json:
-        _print_next(session, client, run)
-    passed = ending.conclude(session, results, lambda: junit_of(client, run))
+        _print_next_commands(session, client, run)
+    passed = gate_options.apply(session, results, lambda: render_junit(client, run))
     if run["status"] != RunStatus.COMPLETED or not passed:
         raise typer.Exit(1)
 
 
-def _print_next(session: Session, client: "Client", run: Json) -> None:
-    name, run_id = own_name(), run["id"]
+def _print_next_commands(session: Session, client: "Client", run: Json) -> None:
+    name, run_id = command_name(), run["id"]
     lines = [
         "",
         f"API    {client.api_url}/v1",

@@ -1,4 +1,4 @@
-"""`cupel schedules`: runs that start by themselves."""
+"""`cupel schedules`: runs that start on a schedule."""
 
 from typing import Annotated
 
@@ -7,29 +7,29 @@ from rich.markup import escape
 
 from cupel import render
 from cupel.commands.options import AsJson
-from cupel.commands.run import definition_id_of, split
-from cupel.errors import WrongUse
+from cupel.commands.run import resolve_definition_id, split_models
+from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.session import Session
 
-app = typer.Typer(help="List, create, change and delete schedules.", invoke_without_command=True)
+app = typer.Typer(help="List, create, enable, disable and delete schedules.", invoke_without_command=True)
 
-ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="Its id, sch_….")]
+ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a schedule, such as sch_01jd3v….")]
 
 
 @app.callback()
 def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List, create, change and delete schedules: runs that start by themselves."""
+    """List, create, enable, disable and delete schedules, which start runs."""
     if ctx.invoked_subcommand:
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        found = list(client.schedules())
+        items = list(client.list_schedules())
     if as_json:
-        session.print_json(found)
+        session.print_json(items)
         return
     columns = render.table("schedule", "name", "when", "time zone", "status", "last due", "run")
-    for schedule in found:
+    for schedule in items:
         columns.add_row(*map(escape, _cells(schedule)))
     session.out.print(columns)
 
@@ -38,63 +38,67 @@ def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
 def create(
     ctx: typer.Context,
     definition: Annotated[str, typer.Argument(help="A definition file (YAML), or the id of a definition.")],
-    models: Annotated[list[str], typer.Option(help="Models as provider/name; comma-separated, or several times.")],
-    name: Annotated[str, typer.Option(help="What it is for.")],
-    cron: Annotated[str | None, typer.Option(help="Six fields, such as '0 9 ? * MON-FRI *'.")] = None,
-    rate: Annotated[str | None, typer.Option(help="Such as '6 hours'.")] = None,
-    at: Annotated[str | None, typer.Option(help="Once, such as 2027-01-31T09:30:00.")] = None,
-    timezone: Annotated[str, typer.Option(help="Of --cron and --at, such as Europe/Berlin.")] = "UTC",
-    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios.")] = 100,
-    seed: Annotated[int | None, typer.Option(help="Seed of the sample; drawn at each firing when not given.")] = None,
+    models: Annotated[list[str], typer.Option(help="Models as provider/name; comma-separated or repeated.")],
+    name: Annotated[str, typer.Option(help="Name of the schedule.")],
+    cron: Annotated[
+        str | None, typer.Option(help="A cron expression with six fields, such as '0 9 ? * MON-FRI *'.")
+    ] = None,
+    rate: Annotated[str | None, typer.Option(help="An interval, such as '6 hours'.")] = None,
+    at: Annotated[str | None, typer.Option(help="A single time, such as 2027-01-31T09:30:00.")] = None,
+    timezone: Annotated[str, typer.Option(help="Time zone of --cron and --at, such as Europe/Berlin.")] = "UTC",
+    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample; default: random for each run.")] = None,
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per model and scenario.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Create a schedule. Each time it is due, it starts one run."""
+    """Create a schedule, which starts one run each time it is due."""
     session = ctx.ensure_object(Session)
-    run = {"models": split(models), "samplePercentage": sample, "repeats": repeats}
+    run = {"models": split_models(models), "samplePercentage": sample, "repeats": repeats}
     if seed is not None:
         run["sampleSeed"] = seed
     when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
     with session.connect() as client:
-        run["definitionId"] = definition_id_of(session, client, definition)
+        run["definitionId"] = resolve_definition_id(session, client, definition)
         created = client.create_schedule({**when, "run": run})
     _print(session, created, as_json=as_json)
 
 
 @app.command()
 def enable(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
-    """Let a schedule start runs again."""
-    _change(ctx.ensure_object(Session), schedule_id, enabled=True, as_json=as_json)
+    """Enable a schedule."""
+    _set_enabled(ctx.ensure_object(Session), schedule_id, enabled=True, as_json=as_json)
 
 
 @app.command()
 def disable(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
-    """Keep a schedule, and let it start no runs."""
-    _change(ctx.ensure_object(Session), schedule_id, enabled=False, as_json=as_json)
+    """Disable a schedule: it is kept and starts no runs."""
+    _set_enabled(ctx.ensure_object(Session), schedule_id, enabled=False, as_json=as_json)
 
 
 @app.command()
 def delete(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
-    """Delete a schedule. The runs it started stay."""
+    """Delete a schedule. The runs it started are kept."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         client.delete_schedule(schedule_id)
     if as_json:
         session.print_json({"id": schedule_id, "deleted": True})
     else:
-        session.out.print(f"{schedule_id} is deleted", markup=False)
+        session.out.print(f"deleted {schedule_id}", markup=False)
 
 
 def _expression(cron: str | None, rate: str | None, at: str | None) -> str:
-    given = [f"{kind}({value})" for kind, value in (("cron", cron), ("rate", rate), ("at", at)) if value is not None]
-    if len(given) != 1:
-        raise WrongUse("say when by exactly one of --cron, --rate and --at")
-    return given[0]
+    expressions = [
+        f"{kind}({value})" for kind, value in (("cron", cron), ("rate", rate), ("at", at)) if value is not None
+    ]
+    if len(expressions) != 1:
+        raise UsageError("specify exactly one of --cron, --rate and --at")
+    return expressions[0]
 
 
-def _change(session: Session, schedule_id: str, *, enabled: bool, as_json: bool) -> None:
+def _set_enabled(session: Session, schedule_id: str, *, enabled: bool, as_json: bool) -> None:
     with session.connect() as client:
-        changed = client.change_schedule(schedule_id, {"enabled": enabled})
+        changed = client.update_schedule(schedule_id, {"enabled": enabled})
     _print(session, changed, as_json=as_json)
 
 
@@ -108,6 +112,6 @@ def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
 
 def _cells(schedule: Json) -> list[str]:
     last = next(iter(schedule["firings"]), None)
-    started = (last["runId"] or render.shorten(last["error"], 80)) if last else render.NOTHING
-    due = render.moment(last and last["scheduledTime"])
+    started = (last["runId"] or render.shorten(last["error"], 80)) if last else render.NO_VALUE
+    due = render.format_time(last and last["scheduledTime"])
     return [*(schedule[key] for key in ("id", "name", "expression", "timezone", "status")), due, started]

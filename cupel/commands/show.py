@@ -1,4 +1,4 @@
-"""`cupel runs`, `show` and `transcripts`: read what there is."""
+"""`cupel runs`, `show` and `transcripts`: read runs and their results."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -26,18 +26,18 @@ def runs(
     """List runs, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        found = list(islice(client.runs(definition_id=definition, status=status), limit))
+        items = list(islice(client.list_runs(definition_id=definition, status=status), limit))
     if as_json:
-        session.print_json(found)
+        session.print_json(items)
     else:
-        session.out.print(render.runs_table(found))
+        session.out.print(render.runs_table(items))
 
 
 def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
     """Show a run and its results so far."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        report(session, client, client.run(run_id), as_json=as_json, more={})
+        print_run(session, client, client.get_run(run_id), as_json=as_json, extra={})
 
 
 def transcripts(
@@ -46,57 +46,57 @@ def transcripts(
     model: Model = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
     limit: Limit = 20,
-    full: Annotated[bool, typer.Option("--full", help="Whole conversations instead of a table.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print whole conversations instead of a table.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List a run's transcripts."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        found = list(islice(client.transcripts(run_id, model=model, scenario_id=scenario), limit))
+        items = list(islice(client.list_transcripts(run_id, model=model, scenario_id=scenario), limit))
     if as_json:
-        session.print_json(found)
+        session.print_json(items)
     elif full:
-        for transcript in found:
+        for transcript in items:
             _print_conversation(session, transcript)
     else:
-        session.out.print(render.transcripts_table(found))
+        session.out.print(render.transcripts_table(items))
 
 
-def report(session: Session, client: "Client", run: Json, *, as_json: bool, more: Json) -> list[ModelResults]:
-    """The run with its results; `more` joins the JSON document."""
-    with session.err.status("reading transcripts") as reading:
-        found = results.collect(client, run, lambda count: reading.update(f"reading transcripts ({count:,})"))
+def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:
+    """Print the run with its results, and return the results; `extra` is added to the JSON document."""
+    with session.err.status("reading transcripts") as display:
+        model_results = results.collect(client, run, lambda count: display.update(f"reading transcripts ({count:,})"))
     if as_json:
-        session.print_json({"run": run, **more, "results": results.to_json(found)})
-        return found
+        session.print_json({"run": run, **extra, "results": results.to_json(model_results)})
+        return model_results
     for line in render.run_lines(run):
         session.out.print(line, soft_wrap=True)
     session.out.print()
-    print_results(session, found)
-    return found
+    print_results(session, model_results)
+    return model_results
 
 
-def print_results(session: Session, found: list[ModelResults]) -> None:
-    for table in render.results_tables(found, session.out):
+def print_results(session: Session, model_results: list[ModelResults]) -> None:
+    for table in render.results_tables(model_results, session.out):
         session.out.print(table)
-    for line in render.results_legend(found):
+    for line in render.results_legend(model_results):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 
 def _print_conversation(session: Session, transcript: Json) -> None:
     session.out.rule(f"{transcript['modelId']}  {transcript['scenarioId']}  probe {transcript['probeIndex']}")
     print_messages(session, (transcript.get("content") or {}).get("messages") or ())
-    session.out.print(f"decision {transcript['decisionCode'] or render.NOTHING}", style="bold")
+    session.out.print(f"decision {transcript['decisionCode'] or render.NO_VALUE}", style="bold")
     print_result(session, transcript.get("result"))
 
 
 def print_messages(session: Session, messages: Iterable[Json]) -> None:
     for message in messages:
         session.out.print(message["role"], style="bold")
-        session.out.print(render.plain(message["content"]), markup=False, soft_wrap=True)
+        session.out.print(render.printable(message["content"]), markup=False, soft_wrap=True)
 
 
 def print_result(session: Session, result: Json | None) -> None:
     if result is not None:
-        words = f"{'passed' if result['success'] else 'failed'}: {result['reason'] or render.NOTHING}"
-        session.out.print(render.plain(words), markup=False, style="bold", soft_wrap=True)
+        line = f"{'passed' if result['success'] else 'failed'}: {result['reason'] or render.NO_VALUE}"
+        session.out.print(render.printable(line), markup=False, style="bold", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`cupel up`, `cupel down`, `cupel status`: the whole stack on this machine."""
+"""`cupel up`, `cupel down`, `cupel status`: the stack on this machine."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,60 +11,63 @@ from cupel.session import Session
 Port = Annotated[
     int | None,
     typer.Option(
-        min=1024, max=65535, help="Of the embedded cloud; 4566 if that is free, else any.", show_default=False
+        min=1024,
+        max=65535,
+        help="Port of the embedded cloud; default: 4566 if free, otherwise any free port.",
+        show_default=False,
     ),
 ]
 
 
 def up(ctx: typer.Context, port: Port = None) -> None:
-    """Start the embedded cloud and bring the stack in it to what the sources say."""
+    """Start the embedded cloud, and deploy the stack to it from the sources."""
     from cupel.stack import lifecycle
-    from cupel.stack.paths import find_place
+    from cupel.stack.paths import find_stack_paths
 
     session = ctx.ensure_object(Session)
-    place = find_place(Path.cwd())
-    local = lifecycle.up(place, port, session.remark)
-    session.remark(f"Cupel is up at {local.api_url} (token in {place.local_file})")
+    paths = find_stack_paths(Path.cwd())
+    local = lifecycle.up(paths, port, session.remark)
+    session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
 
 
 def down(
     ctx: typer.Context,
-    discard: Annotated[bool, typer.Option("--discard", help="Forget all data too: definitions, runs, keys.")] = False,
+    discard: Annotated[bool, typer.Option("--discard", help="Also delete all data: definitions, runs, keys.")] = False,
 ) -> None:
-    """Stop the embedded cloud. Its data stays for the next `cupel up`."""
+    """Stop the embedded cloud. Its data is kept for the next `cupel up`."""
     from cupel.stack import lifecycle
-    from cupel.stack.paths import find_place
+    from cupel.stack.paths import find_stack_paths
 
-    stopped = lifecycle.down(find_place(Path.cwd()), discard=discard)
+    stopped = lifecycle.down(find_stack_paths(Path.cwd()), discard=discard)
     ctx.ensure_object(Session).remark("stopped" if stopped else "was not running")
 
 
 def status(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """Tell whether the local stack runs, where, and whether it is what the sources say. Exit code 1 when it is down."""
+    """Show whether and where the local stack runs, and whether it is up to date. Exit code 1 if it is down."""
     from cupel.stack import lifecycle
-    from cupel.stack.paths import find_place
+    from cupel.stack.paths import find_stack_paths
 
     session = ctx.ensure_object(Session)
-    place = find_place(Path.cwd())
-    found = lifecycle.standing(place)
-    document: dict[str, Any] = {"running": found is not None}
-    if found:
+    paths = find_stack_paths(Path.cwd())
+    stack_status = lifecycle.get_status(paths)
+    document: dict[str, Any] = {"running": stack_status is not None}
+    if stack_status:
         document |= {
-            "apiUrl": found.local.api_url if found.local else None,
-            "endpointUrl": found.emulator.endpoint_url,
-            "processId": found.emulator.pid,
-            "current": found.is_current,
+            "apiUrl": stack_status.local.api_url if stack_status.local else None,
+            "endpointUrl": stack_status.emulator.endpoint_url,
+            "processId": stack_status.emulator.pid,
+            "current": stack_status.is_current,
         }
     if as_json:
         session.print_json(document)
     else:
-        session.out.print(_told(document), markup=False, soft_wrap=True)
-    if not found:
+        session.out.print(_describe(document), markup=False, soft_wrap=True)
+    if not stack_status:
         raise typer.Exit(1)
 
 
-def _told(document: dict[str, Any]) -> str:
+def _describe(document: dict[str, Any]) -> str:
     if not document["running"]:
-        return "down; `cupel up` starts it"
-    current = "deployed from the sources as they are" if document["current"] else "older than the sources; `cupel up`"
+        return "down; start it with `cupel up`"
+    current = "up to date" if document["current"] else "older than the sources; run `cupel up` to deploy them"
     return f"up at {document['apiUrl']}\n{current}\nprocess {document['processId']}"

@@ -1,4 +1,4 @@
-"""`cupel tokens`: who may call the API."""
+"""`cupel tokens`: API tokens."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -10,11 +10,11 @@ from cupel import render
 from cupel.commands.options import AsJson
 from cupel.json_types import Json
 from cupel.session import Session
-from cupel_core.domain.access import Role
+from cupel_core.domain.access import AccessRole
 
 app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
 
-Name = Annotated[str, typer.Option(help="What it is for.")]
+Name = Annotated[str, typer.Option(help="Name of the token.")]
 
 
 @app.callback()
@@ -24,25 +24,25 @@ def tokens(ctx: typer.Context, as_json: AsJson = False) -> None:
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        found = list(client.tokens())
+        items = list(client.list_tokens())
     if as_json:
-        session.print_json(found)
+        session.print_json(items)
         return
     columns = render.table("token", "name", "role", "created", "revoked")
-    for token in found:
+    for token in items:
         columns.add_row(
             token["id"],
             escape(token["name"]),
             token["role"],
-            render.moment(token["createdAt"]),
-            render.moment(token["revokedAt"]),
+            render.format_time(token["createdAt"]),
+            render.format_time(token["revokedAt"]),
         )
     session.out.print(columns)
 
 
 @app.command()
-def create(ctx: typer.Context, name: Name, role: Role = Role.MEMBER, as_json: AsJson = False) -> None:
-    """Create a token. It is shown once and cannot be read again."""
+def create(ctx: typer.Context, name: Name, role: AccessRole = AccessRole.MEMBER, as_json: AsJson = False) -> None:
+    """Create a token. It is shown only once."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         created = client.create_token(name, role)
@@ -51,29 +51,32 @@ def create(ctx: typer.Context, name: Name, role: Role = Role.MEMBER, as_json: As
 
 @app.command()
 def revoke(
-    ctx: typer.Context, token_id: Annotated[str, typer.Argument(help="Its id, tok_….")], as_json: AsJson = False
+    ctx: typer.Context,
+    token_id: Annotated[str, typer.Argument(help="The id of a token, such as tok_01jd3v….")],
+    as_json: AsJson = False,
 ) -> None:
-    """Revoke a token; it stops working with the next request."""
+    """Revoke a token; the next request with it is refused."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         client.revoke_token(token_id)
     if as_json:
         session.print_json({"id": token_id, "revoked": True})
     else:
-        session.out.print(f"{token_id} is revoked", markup=False)
+        session.out.print(f"revoked {token_id}", markup=False)
 
 
 @app.command()
 def bootstrap(
     ctx: typer.Context,
-    stack_name: Annotated[str, typer.Option(help="The stack on AWS, in the region of your AWS configuration.")],
-    workspace: Annotated[str, typer.Option(help="The workspace the token belongs to.")] = "default",
+    stack_name: Annotated[str, typer.Option(help="Name of the stack on AWS, in the region of your AWS configuration.")],
+    workspace: Annotated[str, typer.Option(help="Workspace of the token.")] = "default",
     name: Name = "first admin",
     as_json: AsJson = False,
 ) -> None:
     """Write the first admin token of a stack on AWS, with your own AWS credentials.
 
-    Nobody can call the API before there is a token. The caller needs to describe the stack and to write to its table.
+    The API refuses all calls until a token exists. The credentials must allow describing the stack and writing to its
+    table.
     """
     from cupel.bootstrap import issue_first_token
 
@@ -82,7 +85,7 @@ def bootstrap(
     if as_json:
         session.print_json({"apiUrl": first.api_url, "tokenId": first.token_id, "token": first.secret})
         return
-    session.remark("this token is shown once and cannot be read again")
+    session.remark("this token is shown only once")
     session.out.print(f"export CUPEL_API_URL={first.api_url}", markup=False, soft_wrap=True)
     session.out.print(f"export CUPEL_TOKEN={first.secret}", markup=False, soft_wrap=True)
 
@@ -91,5 +94,5 @@ def _print_secret(session: Session, created: Json, *, as_json: bool) -> None:
     if as_json:
         session.print_json(created)
         return
-    session.remark(f"{created['id']} ({created['role']}) is shown once and cannot be read again")
+    session.remark(f"{created['id']} ({created['role']}) is shown only once")
     session.out.print(created["token"], markup=False, soft_wrap=True)

@@ -1,1 +1,1 @@
-"""A run in the formats of other tools. Transcripts are read and written one by one, whatever their number."""
+"""Exports of a run in other tools' formats. Transcripts are read and written one at a time."""

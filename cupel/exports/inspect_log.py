@@ -1,4 +1,4 @@
-"""Inspect's log (`.eval`): a zip of a header, the samples, and their summaries; one log for each model of a run.
+"""Inspect logs (`.eval`): a zip of a header, the samples and their summaries; one log per model of a run.
 
 The layout is that of inspect_ai.log._recorders.eval, format version 2. Inspect reads the summaries to list a log, the
 header to show its results, and a sample when it is opened.
@@ -21,16 +21,16 @@ from cupel.json_types import Json
 
 VERSION = 2
 _STATUS = {"COMPLETED": "success", "CANCELLED": "cancelled", "FAILED": "error"}
-_STOPS = {"stop": "stop", "end_turn": "stop", "length": "max_tokens", "max_tokens": "max_tokens"}
-_STOPS |= {"content_filter": "content_filter"}
-_OWN = (_SUCCESS, _DECISION) = ("success", "decision")
-"""Names of scorers that no metric may take."""
-_LONGEST = 1_000
-"""Characters of a text in a summary; the sample has all of it."""
+_STOP_REASONS = {"stop": "stop", "end_turn": "stop", "length": "max_tokens", "max_tokens": "max_tokens"}
+_STOP_REASONS |= {"content_filter": "content_filter"}
+_RESERVED_NAMES = (_SUCCESS, _DECISION) = ("success", "decision")
+"""Names of scorers; metrics with these names are not exported."""
+_MAX_SUMMARY_CHARACTERS = 1_000
+"""Maximum length of a text in a summary; the sample contains all of it."""
 
 
 def file_name(run: Json, model: str, number: int) -> str:
-    """As Inspect names its logs: time, task, id. One of a run and model is always called the same."""
+    """A name like that of Inspect's own logs: time, task, id. The same for each export of a run and model."""
     time = re.sub(r"[:.]", "-", run["createdAt"].replace("Z", "-00-00"))
     return f"{time}_{re.sub(r'[^A-Za-z0-9]+', '-', model)}_{_log_id(run, number)}.eval"
 
@@ -40,8 +40,8 @@ def _log_id(run: Json, number: int) -> str:
 
 
 @dataclass
-class _Scores:
-    """Mean and standard error of one scorer, summed as samples go by."""
+class _ScoreTotals:
+    """Running totals of one scorer, for its mean and standard error."""
 
     count: int = 0
     total: float = 0.0
@@ -56,17 +56,17 @@ class _Scores:
         mean = self.total / self.count
         spread = max(0.0, self.squares / self.count - mean * mean)
         error = math.sqrt(spread / (self.count - 1)) if self.count > 1 else 0.0
-        found = {mean_name: mean, "stderr": error}
-        return {name: {"name": name, "value": value, "params": {}} for name, value in found.items()}
+        values = {mean_name: mean, "stderr": error}
+        return {name: {"name": name, "value": value, "params": {}} for name, value in values.items()}
 
 
 @dataclass
-class _Sums:
+class _LogTotals:
     samples: int = 0
     failed: int = 0
     last: str | None = None
     usage: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    scores: defaultdict[str, _Scores] = field(default_factory=lambda: defaultdict(_Scores))
+    scores: defaultdict[str, _ScoreTotals] = field(default_factory=lambda: defaultdict(_ScoreTotals))
 
     def add(self, sample: Json, values: Mapping[str, float]) -> None:
         self.samples += 1
@@ -80,8 +80,8 @@ class _Sums:
 
 
 def write(records: Iterator[Record], run: Json, name: str, number: int, path: Path) -> None:
-    """The log of one model, the `number`-th of the run."""
-    sums, model = _Sums(), run["config"]["models"][number]
+    """Write the log of model number `number` (from 0) of the run."""
+    totals, model = _LogTotals(), run["config"]["models"][number]
     start = {"version": VERSION, "eval": _eval(run, name, number), "plan": {"name": "cupel", "steps": [], "config": {}}}
     with ZipFile(path, "w", ZIP_DEFLATED) as log, TemporaryFile("w+b") as summaries:
         log.writestr("_journal/start.json", _json(start))
@@ -89,16 +89,16 @@ def write(records: Iterator[Record], run: Json, name: str, number: int, path: Pa
         for record in records:
             sample = _sample(record, model)
             log.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", _json(sample))
-            summaries.write(b",\n" if sums.samples else b"\n")
+            summaries.write(b",\n" if totals.samples else b"\n")
             summaries.write(_json(_summary(sample)))
-            sums.add(sample, _values(record))
+            totals.add(sample, _score_values(record))
         summaries.write(b"\n]")
         for entry in ("_journal/summaries/1.json", "summaries.json"):
-            _copy(summaries, log, entry)
-        log.writestr("header.json", _json({**start, **_outcome(run, model, sums)}))
+            _copy_entry(summaries, log, entry)
+        log.writestr("header.json", _json({**start, **_outcome(run, model, totals)}))
 
 
-def _copy(summaries: IO[bytes], log: ZipFile, entry: str) -> None:
+def _copy_entry(summaries: IO[bytes], log: ZipFile, entry: str) -> None:
     summaries.seek(0)
     with log.open(entry, "w") as target:
         copyfileobj(summaries, target)
@@ -126,50 +126,52 @@ def _eval(run: Json, name: str, number: int) -> Json:
     }
 
 
-def _outcome(run: Json, model: str, sums: _Sums) -> Json:
+def _outcome(run: Json, model: str, totals: _LogTotals) -> Json:
     status = _STATUS.get(run["status"], "started")
     results = {
-        "total_samples": sums.samples,
-        "completed_samples": sums.samples - sums.failed,
-        "scores": [_score(name, found) for name, found in sums.scores.items()],
+        "total_samples": totals.samples,
+        "completed_samples": totals.samples - totals.failed,
+        "scores": [_score(name, scores) for name, scores in totals.scores.items()],
     }
     stats = {
         "started_at": run.get("startedAt") or run["createdAt"],
-        "completed_at": run.get("completedAt") or sums.last or "",
-        "model_usage": {model: dict(sums.usage)} if sums.usage else {},
+        "completed_at": run.get("completedAt") or totals.last or "",
+        "model_usage": {model: dict(totals.usage)} if totals.usage else {},
     }
     failure = run.get("failure") or {}
-    words = f"{failure.get('where')}: {failure.get('why')}"
+    message = f"{failure.get('where')}: {failure.get('why')}"
     return {
         "status": status,
         "results": results,
         "stats": stats,
-        **({"error": _error(words)} if status == "error" else {}),
+        **({"error": _error(message)} if status == "error" else {}),
     }
 
 
-def _score(name: str, found: _Scores) -> Json:
+def _score(name: str, totals: _ScoreTotals) -> Json:
     return {
         "name": name,
         "scorer": name,
         "params": {},
-        "metrics": found.metrics("accuracy" if name == _SUCCESS else "mean"),
+        "metrics": totals.metrics("accuracy" if name == _SUCCESS else "mean"),
     }
 
 
-def _values(record: Record) -> dict[str, float]:
-    """What is averaged: success, decisions that are numbers, and named scores."""
-    named = {name: value for name, value in (record.scoring.get("metrics") or {}).items() if name not in _OWN}
+def _score_values(record: Record) -> dict[str, float]:
+    """The values to average: success, numeric decisions, and metrics."""
+    metrics = {
+        name: value for name, value in (record.scoring.get("metrics") or {}).items() if name not in _RESERVED_NAMES
+    }
     success = {} if record.success is None else {_SUCCESS: float(record.success)}
     code = record.outcome.get("decisionCode")
-    return {**success, **({_DECISION: float(code)} if code and code.isdigit() else {}), **named}
+    return {**success, **({_DECISION: float(code)} if code and code.isdigit() else {}), **metrics}
 
 
 def _sample(record: Record, model: str) -> Json:
-    outcome, targets = record.outcome, record.targets
+    outcome, targets = record.outcome, record.expected_answers
     error = {"error": _error(f"{record.error['code']}: {record.error['message']}")} if record.error else {}
     seconds = (outcome.get("durationMs") or 0) / 1000
-    known = {"name": record.scenario.get("name"), "dimensions": record.scenario.get("dimensions") or None}
+    details = {"name": record.scenario.get("name"), "dimensions": record.scenario.get("dimensions") or None}
     return {
         "id": record.sample_id,
         "epoch": record.epoch,
@@ -178,7 +180,7 @@ def _sample(record: Record, model: str) -> Json:
         "messages": [_message(message, model) for message in record.messages],
         "output": _output(record, model, seconds),
         "scores": _scores(record),
-        "metadata": {**(record.scenario.get("metadata") or {}), **{k: v for k, v in known.items() if v}},
+        "metadata": {**(record.scenario.get("metadata") or {}), **{k: v for k, v in details.items() if v}},
         "store": {},
         "events": [],
         "model_usage": {model: _usage(outcome["usage"])} if "usage" in outcome else {},
@@ -191,39 +193,43 @@ def _sample(record: Record, model: str) -> Json:
 
 
 def _input(record: Record) -> str | list[Json]:
-    asked = record.asked
-    return str(asked[0]["content"]) if len(asked) == 1 else [_message(message, record.model) for message in asked]
+    messages = record.input_messages
+    return str(messages[0]["content"]) if len(messages) == 1 else [_message(each, record.model) for each in messages]
 
 
 def _message(message: Json, model: str) -> Json:
-    told: Json = {"role": message["role"], "content": message["content"]}
-    return {**told, "source": "generate", "model": model} if message["role"] == "assistant" else told
+    exported: Json = {"role": message["role"], "content": message["content"]}
+    return {**exported, "source": "generate", "model": model} if message["role"] == "assistant" else exported
 
 
 def _output(record: Record, model: str, seconds: float) -> Json:
     if record.error:
         return {"model": model, "choices": []}
-    stop = _STOPS.get(record.outcome.get("finishReason") or "stop", "unknown")
+    stop = _STOP_REASONS.get(record.outcome.get("finishReason") or "stop", "unknown")
     choice = {"message": _message({"role": "assistant", "content": record.answer}, model), "stop_reason": stop}
     usage = _usage(record.outcome["usage"])
-    named = record.outcome.get("modelVersion") or model
-    return {"model": named, "choices": [choice], "completion": record.answer, "usage": usage, "time": seconds}
+    version = record.outcome.get("modelVersion") or model
+    return {"model": version, "choices": [choice], "completion": record.answer, "usage": usage, "time": seconds}
 
 
 def _usage(usage: Json) -> Json:
-    taken, given = usage["inputTokens"], usage["outputTokens"]
-    return {"input_tokens": taken, "output_tokens": given, "total_tokens": taken + given}
+    input_tokens, output_tokens = usage["inputTokens"], usage["outputTokens"]
+    return {
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+    }
 
 
 def _scores(record: Record) -> Json:
     scores: Json = {name: {"value": value} for name, value in (record.scoring.get("metrics") or {}).items()}
     if record.success is not None:
-        found = {"score": record.score, "tags": record.scoring.get("tags"), "results": record.scoring.get("results")}
+        details = {"score": record.score, "tags": record.scoring.get("tags"), "results": record.scoring.get("results")}
         scores[_SUCCESS] = {
             "value": "C" if record.success else "I",
             "answer": record.answer,
             "explanation": record.reason or "",
-            "metadata": {name: value for name, value in found.items() if value},
+            "metadata": {name: value for name, value in details.items() if value},
         }
     code = record.outcome.get("decisionCode")
     if code is not None:
@@ -234,11 +240,11 @@ def _scores(record: Record) -> Json:
 
 def _summary(sample: Json) -> Json:
     scores = {name: {"value": score["value"]} for name, score in sample["scores"].items()}
-    kept = ("id", "epoch", "target", "model_usage", "completed_at", "total_time", "uuid")
+    copied = ("id", "epoch", "target", "model_usage", "completed_at", "total_time", "uuid")
     error = {"error": sample["error"]["message"]} if "error" in sample else {}
     return {
-        **{name: sample[name] for name in kept},
-        "input": _shortened(sample["input"]),
+        **{name: sample[name] for name in copied},
+        "input": _truncated(sample["input"]),
         "scores": scores,
         "completed": True,
         "message_count": len(sample["messages"]),
@@ -246,14 +252,14 @@ def _summary(sample: Json) -> Json:
     }
 
 
-def _shortened(asked: str | list[Json]) -> str | list[Json]:
-    if isinstance(asked, str):
-        return asked[:_LONGEST]
-    return [{**message, "content": message["content"][:_LONGEST]} for message in asked]
+def _truncated(text: str | list[Json]) -> str | list[Json]:
+    if isinstance(text, str):
+        return text[:_MAX_SUMMARY_CHARACTERS]
+    return [{**message, "content": message["content"][:_MAX_SUMMARY_CHARACTERS]} for message in text]
 
 
-def _error(words: str) -> Json:
-    return {"message": words, "traceback": "", "traceback_ansi": ""}
+def _error(message: str) -> Json:
+    return {"message": message, "traceback": "", "traceback_ansi": ""}
 
 
 def _json(value: Any) -> bytes:

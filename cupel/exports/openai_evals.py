@@ -1,4 +1,4 @@
-"""JSON lines as OpenAI's evals tell their output items: the item, the sample that was drawn for it, its grades."""
+"""JSON Lines in the format of OpenAI evals' output items: the item, the sampled answer, and its grades."""
 
 import json
 from collections.abc import Iterator
@@ -11,17 +11,17 @@ GRADER = "cupel"
 
 
 def write(records: Iterator[Record], run: Json, file: IO[str]) -> None:
-    """An item's index is its place in the run."""
+    """Write one line per record. The index of an item is the index of its probe."""
     for record in records:
         file.write(json.dumps(_row(record, run), ensure_ascii=False) + "\n")
 
 
 def _row(record: Record, run: Json) -> Json:
-    place = record.outcome.get("probeIndex", record.outcome.get("index"))
+    position = record.outcome.get("probeIndex", record.outcome.get("index"))
     judged = record.success is not None
     return {
         "run_id": run["id"],
-        "data_source_idx": place,
+        "data_source_idx": position,
         "item": _item(record),
         "sample": _sample(record),
         "grades": {GRADER: record.score, **_metrics(record)} if judged else _metrics(record),
@@ -34,17 +34,17 @@ def _metrics(record: Record) -> Json:
 
 
 def _item(record: Record) -> Json:
-    """As it was imported, if it was: `input` and `ideal`."""
-    scenario, targets = record.scenario, record.targets
+    """With `input` and `ideal`, like an imported item."""
+    scenario, targets = record.scenario, record.expected_answers
     ideal = {"ideal": targets[0] if len(targets) == 1 else targets} if targets else {}
     metadata = {
         name: value for name, value in (scenario.get("metadata") or {}).items() if name not in ("ideal", "input")
     }
-    return {**metadata, "input": record.asked, **ideal, "scenario_id": scenario["id"], "epoch": record.epoch}
+    return {**metadata, "input": record.input_messages, **ideal, "scenario_id": scenario["id"], "epoch": record.epoch}
 
 
 def _sample(record: Record) -> Json:
-    sample: Json = {"model": record.outcome.get("modelVersion") or record.model, "input": record.asked}
+    sample: Json = {"model": record.outcome.get("modelVersion") or record.model, "input": record.input_messages}
     if record.error:
         return {**sample, "error": {"code": record.error["code"], "message": record.error["message"]}}
     usage = record.outcome["usage"]

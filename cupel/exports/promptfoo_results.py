@@ -1,4 +1,4 @@
-"""promptfoo's results in version 3, as `promptfoo import` takes them. A model is a column, a scenario a row."""
+"""promptfoo results, version 3, for `promptfoo import`. A model is a column, a scenario a row."""
 
 import json
 from collections import Counter
@@ -10,12 +10,12 @@ from cupel.exports.records import Record
 from cupel.json_types import Json
 
 _NONE, _ASSERT, _ERROR = 0, 1, 2
-"""Why a result is no success, in promptfoo's numbers."""
+"""promptfoo's failure reasons."""
 
 
 @dataclass
-class Column:
-    """What is summed of one model."""
+class _ModelColumn:
+    """Totals of one model."""
 
     successes: int = 0
     failures: int = 0
@@ -57,18 +57,18 @@ class Column:
 
 
 @dataclass
-class _Table:
-    """Rows are numbered in the order in which their first result comes."""
+class _ResultTable:
+    """Rows are numbered in the order of their first result."""
 
     models: list[str]
     label: str
     rows: dict[tuple[str, int], int] = field(default_factory=dict)
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, _ModelColumn] = field(default_factory=dict)
 
     def add(self, record: Record) -> Json:
         row = self.rows.setdefault((record.sample_id, record.epoch), len(self.rows))
         result = _result(record, self.label, self.models.index(record.model), row)
-        self.columns.setdefault(record.model, Column()).add(result)
+        self.columns.setdefault(record.model, _ModelColumn()).add(result)
         return result
 
     def prompts(self) -> list[Json]:
@@ -77,7 +77,7 @@ class _Table:
                 "raw": self.label,
                 "label": self.label,
                 "provider": model,
-                "metrics": self.columns.get(model, Column()).metrics(),
+                "metrics": self.columns.get(model, _ModelColumn()).metrics(),
             }
             for model in self.models
         ]
@@ -94,8 +94,8 @@ class _Table:
 
 
 def write(records: Iterator[Record], run: Json, name: str, file: IO[str]) -> None:
-    """The sums stand after the results that they are of, so that nothing needs to be held."""
-    table = _Table(run["config"]["models"], name)
+    """Write the totals after the results, so that results need not be held in memory."""
+    table = _ResultTable(run["config"]["models"], name)
     head = {"evalId": run["id"], "config": _config(run, name), "shareableUrl": None, "metadata": _metadata(run)}
     file.write(f"{_json(head)[:-1]},\n")
     file.write(f'"results": {{"version": 3, "timestamp": {_json(run["createdAt"])}, "results": [\n')
@@ -125,7 +125,7 @@ def _result(record: Record, label: str, column: int, row: int) -> Json:
         "promptIdx": column,
         "testIdx": row,
         "promptId": label,
-        "prompt": {"raw": _asked(record), "label": label},
+        "prompt": {"raw": _prompt_text(record), "label": label},
         "provider": {"id": record.model, "label": ""},
         "vars": _variables(record),
         "testCase": _test_case(record),
@@ -147,14 +147,14 @@ def _result(record: Record, label: str, column: int, row: int) -> Json:
             "score": score,
             "reason": record.reason or ("No assertions" if passed else error or "Failed"),
             "namedScores": named,
-            "tokensUsed": _tokens(outcome.get("judge", {}).get("usage")),
+            "tokensUsed": _tokens(outcome.get("judgeSpend", {}).get("usage")),
             "componentResults": [_component(part) for part in record.scoring.get("results") or ()],
         },
     }
 
 
 def _failure(record: Record) -> tuple[int, str | None]:
-    """What could not be computed is an error there too; where nothing was judged, promptfoo says that it passed."""
+    """A result that could not be computed is an error in promptfoo too; one without assertions is a pass."""
     if record.error:
         return _ERROR, f"{record.error['code']}: {record.error['message']}"
     if record.success is None and record.scoring.get("results"):
@@ -170,7 +170,7 @@ def _response(record: Record, error: str | None) -> Json:
 
 
 def _component(result: Json) -> Json:
-    """One that could not be computed did not pass, and says so."""
+    """An assertion that could not be computed is exported as failed, with its error."""
     metric = {"metric": result["metric"]} if result.get("metric") else {}
     return {
         "pass": bool(result["passed"]),
@@ -195,16 +195,16 @@ def _test_case(record: Record) -> Json:
     }
 
 
-def _asked(record: Record) -> str:
-    messages = record.asked
+def _prompt_text(record: Record) -> str:
+    messages = record.input_messages
     if len(messages) == 1:
         return str(messages[0]["content"])
     return json.dumps(messages, ensure_ascii=False, indent=2)
 
 
 def _tokens(usage: Json | None) -> Json:
-    taken, given = (usage or {}).get("inputTokens", 0), (usage or {}).get("outputTokens", 0)
-    return {"prompt": taken, "completion": given, "total": taken + given, "cached": 0, "numRequests": 1}
+    prompt, completion = (usage or {}).get("inputTokens", 0), (usage or {}).get("outputTokens", 0)
+    return {"prompt": prompt, "completion": completion, "total": prompt + completion, "cached": 0, "numRequests": 1}
 
 
 def _json(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What an export is made of: each probe with an outcome, its scenario, and which of its repeats it is."""
+"""The records of an export: each probe with its outcome, scenario and repeat number."""
 
 import json
 import sqlite3
@@ -21,13 +21,13 @@ NOT_FOUND = 404
 
 @dataclass(frozen=True)
 class Record:
-    """`outcome` is a transcript, or the probe that failed, which then has `error`."""
+    """`outcome` is a transcript, or a failed probe with `error`."""
 
     outcome: Json
     scenario: Json
-    """As the definition has it now; only its id when it is no longer there."""
+    """The current scenario of the definition; only its id if it was deleted."""
     epoch: int
-    """Which conversation of this model about this sample it is, from 1."""
+    """The repeat: number of this conversation of the model about the sample, from 1."""
 
     @property
     def sample_id(self) -> str:
@@ -40,7 +40,7 @@ class Record:
 
     @property
     def error(self) -> Json | None:
-        """An infrastructure failure, which is no model's."""
+        """An infrastructure failure, not one of the model."""
         return self.outcome.get("error")
 
     @property
@@ -48,11 +48,13 @@ class Record:
         return (self.outcome.get("content") or {}).get("messages") or []
 
     @property
-    def asked(self) -> list[Json]:
-        """What was said before the first answer; of a failed probe, what would have been."""
+    def input_messages(self) -> list[Json]:
+        """The messages before the first answer; for a failed probe, those of the scenario."""
         if not self.messages:
             return self.scenario.get("messages") or []
-        first = next((place for place, message in enumerate(self.messages) if message["role"] == "assistant"), None)
+        first = next(
+            (position for position, message in enumerate(self.messages) if message["role"] == "assistant"), None
+        )
         return self.messages[:first]
 
     @property
@@ -67,7 +69,7 @@ class Record:
 
     @property
     def success(self) -> bool | None:
-        """None where nothing was judged, or it could not be."""
+        """None if nothing was judged, or the result could not be computed."""
         result = self.outcome.get("result")
         return bool(result["success"]) if result else None
 
@@ -81,22 +83,22 @@ class Record:
         return (self.outcome.get("result") or {}).get("reason") or self.scoring.get("reason")
 
     @property
-    def targets(self) -> list[str]:
-        """What is known to be right, where the scenario came with it."""
+    def expected_answers(self) -> list[str]:
+        """Expected answers from the scenario's metadata, if any."""
         metadata = self.scenario.get("metadata") or {}
-        known: object = next((metadata[name] for name in ("target", "ideal", "expected") if metadata.get(name)), [])
-        return [str(each) for each in (known if isinstance(known, list) else [known])]
+        expected: object = next((metadata[name] for name in ("target", "ideal", "expected") if metadata.get(name)), [])
+        return [str(each) for each in (expected if isinstance(expected, list) else [expected])]
 
 
 @dataclass
-class Reading:
-    """The records of one run, in the order of their probes, those that failed last."""
+class RunReader:
+    """Reads the records of one run in the order of its probes, failed probes last."""
 
     client: "Client"
     run: Json
-    shelf: sqlite3.Connection
+    scenarios_database: sqlite3.Connection
     transcripts: int = 0
-    """Read so far, of all models."""
+    """Number read so far, of all models."""
 
     def records(self, model: str | None = None) -> Iterator[Record]:
         epochs: Counter[tuple[str, str]] = Counter()
@@ -106,27 +108,27 @@ class Reading:
             yield replace(record, epoch=epochs[record.model, record.sample_id])
 
     def _outcomes(self, model: str | None) -> Iterator[Json]:
-        for transcript in self.client.transcripts(self.run["id"], model=model):
+        for transcript in self.client.list_transcripts(self.run["id"], model=model):
             self.transcripts += 1
             yield transcript
         if self.run["progress"]["failed"]:
-            yield from self.client.probes(self.run["id"], status=ProbeStatus.ERROR, model=model)
+            yield from self.client.list_run_probes(self.run["id"], status=ProbeStatus.ERROR, model=model)
 
     def _scenario(self, scenario_id: str) -> Json:
-        found = self.shelf.execute("SELECT json FROM scenarios WHERE id = ?", (scenario_id,)).fetchone()
-        return dict(json.loads(found[0])) if found else {"id": scenario_id}
+        row = self.scenarios_database.execute("SELECT json FROM scenarios WHERE id = ?", (scenario_id,)).fetchone()
+        return dict(json.loads(row[0])) if row else {"id": scenario_id}
 
 
 @contextmanager
-def reading(client: "Client", run: Json) -> Iterator[Reading]:
-    """Scenarios lie in a file meanwhile, because a run may have more of them than memory holds."""
-    with NamedTemporaryFile(suffix=".scenarios") as file, closing(sqlite3.connect(file.name)) as shelf:
-        shelf.execute("PRAGMA journal_mode = OFF")
-        shelf.execute("CREATE TABLE scenarios (id TEXT PRIMARY KEY, json TEXT)")
+def open_run(client: "Client", run: Json) -> Iterator[RunReader]:
+    """Read the scenarios of a run into a temporary SQLite file, because they may exceed memory."""
+    with NamedTemporaryFile(suffix=".scenarios") as file, closing(sqlite3.connect(file.name)) as database:
+        database.execute("PRAGMA journal_mode = OFF")
+        database.execute("CREATE TABLE scenarios (id TEXT PRIMARY KEY, json TEXT)")
         try:
-            for each in client.scenarios(run["definitionId"]):
-                shelf.execute("INSERT INTO scenarios VALUES (?, ?)", (each["id"], json.dumps(each)))
+            for each in client.list_scenarios(run["definitionId"]):
+                database.execute("INSERT INTO scenarios VALUES (?, ?)", (each["id"], json.dumps(each)))
         except ApiProblem as problem:
             if problem.status != NOT_FOUND:  # a deleted definition's run can still be exported
                 raise
-        yield Reading(client, run, shelf)
+        yield RunReader(client, run, database)

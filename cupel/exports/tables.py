@@ -1,4 +1,4 @@
-"""JSON lines with whole conversations, and CSV with last answers."""
+"""JSON Lines with whole conversations, and CSV with last answers."""
 
 import csv
 import json
@@ -41,12 +41,12 @@ def write_csv(transcripts: Iterator[Json], file: IO[str]) -> int:
 
 
 def _line(transcript: Json) -> str:
-    kept = {name: value for name, value in transcript.items() if name != "definitionSnapshot"}
-    return json.dumps(kept, ensure_ascii=False) + "\n"
+    exported = {name: value for name, value in transcript.items() if name != "definitionSnapshot"}
+    return json.dumps(exported, ensure_ascii=False) + "\n"
 
 
 def _row(transcript: Json) -> Json:
-    """Fields of transcript, usage and result side by side; an absent one is empty."""
+    """Columns from transcript, usage and result; missing values are empty."""
     result, usage = transcript.get("result") or {}, transcript.get("usage") or {}
     tags = " ".join((transcript.get("scoring") or {}).get("tags") or ())
     return {**transcript, **usage, **result, "tags": tags, "answer": last_answer(transcript)}

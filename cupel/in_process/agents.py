@@ -1,8 +1,8 @@
-"""Python functions as agents under test: `def agent(messages) -> str`, also async, also with the conversation's thread.
+"""Python functions as agents under test: `def agent(messages) -> str`, sync or async, optionally with the agent thread.
 
-`messages` are `{"role", "content"}` as far as the conversation has come, with a system message if there is one. The
-answer is a text, or a mapping whose `content` is the text and whose rest is kept as the agent's `output`. A function
-with a second parameter is given the `Thread`: `id` names the conversation, `turn` counts the answers so far.
+`messages` are the `{"role", "content"}` of the conversation so far, with a system message if there is one. The function
+returns a text, or a mapping with the text in `content`; the other items are stored as the agent's `output`. A function
+with a second parameter receives the `AgentThread`: `id` identifies the conversation, `turn` counts the answers so far.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 
@@ -22,30 +22,30 @@ type Agent = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Asking:
-    """One attempt at a function's next answer. A sync function is called in a thread, which goes on after a timeout."""
+class FunctionTarget:
+    """Calls a function for its next answer. A sync function runs in a thread, which continues after a timeout."""
 
     agent: Agent
     threads: Executor
 
-    async def __call__(self, account: Account, model: str, conversation: Conversation, timeout_seconds: float) -> Reply:
-        """Raises ProviderError, also for whatever the function raises: that is no answer, and nobody's bad one."""
+    async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
+        """Raise ProviderError on a timeout and for any exception of the function: neither is an answer to judge."""
         del account, model
-        messages = [{"role": str(said.role), "content": said.content} for said in conversation.messages]
-        arguments = (messages, conversation.thread) if _takes_thread(self.agent) else (messages,)
-        work = asyncio.ensure_future(self._called(arguments))
+        messages = [{"role": str(message.role), "content": message.content} for message in request.messages]
+        arguments = (messages, request.thread) if _takes_thread(self.agent) else (messages,)
+        work = asyncio.ensure_future(self._call(arguments))
         try:
             await asyncio.wait({work}, timeout=timeout_seconds)
         finally:
-            given_up = work.cancel()
-        if given_up:
-            raise ProviderError(ErrorCode.TIMEOUT, f"no answer within {timeout_seconds:g} s")
+            timed_out = work.cancel()
+        if timed_out:
+            raise ProviderError(ProbeErrorCode.TIMEOUT, f"no answer within {timeout_seconds:g} s")
         error = work.exception()
         if error is not None:
-            raise _told(error) from error
+            raise _provider_error(error) from error
         return _reply(work.result())
 
-    async def _called(self, arguments: tuple[Any, ...]) -> object:
+    async def _call(self, arguments: tuple[Any, ...]) -> object:
         call = partial(self.agent, *arguments)
         if _is_async(self.agent):
             return await call()
@@ -53,12 +53,12 @@ class Asking:
         return await answer if isinstance(answer, Awaitable) else answer
 
 
-def name_of(agent: Agent) -> str:
+def agent_name(agent: Agent) -> str:
     return str(getattr(agent, "__name__", None) or type(agent).__name__)
 
 
 def _is_async(agent: Agent) -> bool:
-    """Also an object whose class makes it callable."""
+    """True also for an object with an async `__call__`."""
     return inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(type(agent).__call__)
 
 
@@ -68,20 +68,22 @@ def _takes_thread(agent: Agent) -> bool:
     return sum(each.kind in kinds and each.default is each.empty for each in parameters) > 1
 
 
-def _told(error: BaseException) -> ProviderError:
+def _provider_error(error: BaseException) -> ProviderError:
     if isinstance(error, ProviderError):
         return error
     *_, last = traceback.extract_tb(error.__traceback__)
     where = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
-    return ProviderError(ErrorCode.PROVIDER_ERROR, f"{type(error).__name__}: {error} ({where})", final=True)
+    return ProviderError(ProbeErrorCode.PROVIDER_ERROR, f"{type(error).__name__}: {error} ({where})", final=True)
 
 
 def _reply(answer: object) -> Reply:
     if isinstance(answer, str):
         return Reply(answer)
     if isinstance(answer, Mapping) and isinstance(answer.get("content"), str):
-        rest = {name: value for name, value in answer.items() if name != "content"}
-        return Reply(answer["content"], output=rest or None)
+        output = {name: value for name, value in answer.items() if name != "content"}
+        return Reply(answer["content"], output=output or None)
     raise ProviderError(
-        ErrorCode.PROVIDER_ERROR, f"the function answered a {type(answer).__name__}, no text and no content", final=True
+        ProbeErrorCode.PROVIDER_ERROR,
+        f"the function must return a string or a mapping with `content`, not {type(answer).__name__}",
+        final=True,
     )

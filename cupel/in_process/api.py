@@ -1,4 +1,4 @@
-"""`evaluate`: a definition held against targets in this process, without any cloud."""
+"""`evaluate`: evaluates a definition against targets in this process, without any cloud service."""
 
 import asyncio
 import sys
@@ -8,69 +8,71 @@ from contextlib import asynccontextmanager
 from typing import Unpack
 from weakref import WeakKeyDictionary
 
-from cupel.errors import WrongUse
-from cupel.in_process.definition import Definition
+from cupel.errors import UsageError
+from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.evaluation import Evaluation
-from cupel.in_process.options import Options
-from cupel.in_process.plan import Targets, order
-from cupel.in_process.runner import Holding
+from cupel.in_process.options import EvaluationOptions
+from cupel.in_process.plan import Targets, plan_evaluation
+from cupel.in_process.runner import EvaluationRunner
 
-_users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
-"""Evaluations under way in a loop: they share its connections, and the last one closes them."""
-_CLIENTS = ("cupel_core.providers.http", "cupel_core.providers.safe_http")
+_active_evaluations: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+"""The number of evaluations running in an event loop. They share its connections, which the last one closes."""
+_CLIENT_MODULES = ("cupel_core.providers.http", "cupel_core.providers.safe_http")
 
 
-def evaluate(definition: Definition, targets: Targets, **options: Unpack[Options]) -> Evaluation:
-    """Holds every probe of the plan and answers what they came to.
+def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[EvaluationOptions]) -> Evaluation:
+    """Run all probes of a definition against targets, and return their results.
 
-    `definition` is the path of a file, or a mapping of what a file holds. `targets` is one target or several: a model
-    (`openai/gpt-5-mini`), a connector of the definition (`connector/<name>`), a mapping that describes one, or a Python
-    function. The options are those of `Options`.
+    `definition` is the path of a definition file, or a mapping with the fields of one. `targets` is one target or
+    several: a model (`openai/gpt-5-mini`), a connector of the definition (`connector/<name>`), a mapping with the
+    fields of a connector, or a Python function. The options are those of `EvaluationOptions`.
 
-    A probe that errors is in the results and stops nothing. Raises WrongUse before anything is asked when something
-    cannot be carried out, and whatever a callback raises, which ends the evaluation as Ctrl-C does: no further call is
-    made, and those under way are given up.
+    Errored probes are part of the results and do not stop the others. Raises UsageError, before any call, for invalid
+    arguments. An exception of a callback is raised too and ends the evaluation, like Ctrl-C: no further call is made,
+    and calls in flight are abandoned.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(evaluate_async(definition, targets, **options))
-    raise WrongUse("an event loop is running here, as in a notebook: use `await evaluate_async(…)`")
+    raise UsageError("an event loop is already running, as in a notebook: use `await evaluate_async(…)`")
 
 
-async def evaluate_async(definition: Definition, targets: Targets, **options: Unpack[Options]) -> Evaluation:
-    """As `evaluate`, within a running event loop."""
-    asked = order(definition, targets, options)
-    threads = ThreadPoolExecutor(asked.max_concurrency, thread_name_prefix="cupel-agent")
+async def evaluate_async(
+    definition: DefinitionSource, targets: Targets, **options: Unpack[EvaluationOptions]
+) -> Evaluation:
+    """Like `evaluate`, within a running event loop."""
+    plan = plan_evaluation(definition, targets, options)
+    threads = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
-        async with _connections():
-            results = await Holding(asked, threads).results()
+        async with _shared_connections():
+            results = await EvaluationRunner(plan, threads).run()
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
     return Evaluation(
-        id=asked.id,
-        name=asked.subject.name,
-        targets=asked.plan.targets,
+        id=plan.id,
+        name=plan.definition.name,
+        targets=plan.probe_plan.targets,
         results=results,
-        seed=asked.seed,
+        seed=plan.seed,
         sample_percentage=options.get("sample_percentage", 100),
-        repeats=asked.plan.repeats,
-        configuration=asked.configuration,
+        repeats=plan.probe_plan.repeats,
+        grader_config=plan.grader_config,
         temperature=options.get("temperature"),
         max_turns=options.get("max_turns"),
     )
 
 
 @asynccontextmanager
-async def _connections() -> AsyncIterator[None]:
-    """Those that the providers keep open for their event loop, closed after the last evaluation in it."""
+async def _shared_connections() -> AsyncIterator[None]:
+    """Close the providers' connections of this event loop after the last evaluation in it."""
     loop = asyncio.get_running_loop()
-    _users[loop] = _users.get(loop, 0) + 1
+    _active_evaluations[loop] = _active_evaluations.get(loop, 0) + 1
     try:
         yield
     finally:
-        _users[loop] -= 1
-        if not _users[loop]:
-            # What was never loaded has opened nothing, and loading it takes longer than a short evaluation.
-            for client in filter(None, map(sys.modules.get, _CLIENTS)):
+        _active_evaluations[loop] -= 1
+        if not _active_evaluations[loop]:
+            # Modules that were never imported have opened no connection; importing them now would be slow.
+            for client in filter(None, map(sys.modules.get, _CLIENT_MODULES)):
                 await client.close()

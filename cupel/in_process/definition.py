@@ -1,4 +1,4 @@
-"""What is evaluated: a definition with its scenarios, personas and connectors, read by the API's rules without it."""
+"""Loads a definition with its scenarios, personas and connectors, by the rules of the API but without a stack."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,42 +8,42 @@ from typing import Any, NamedTuple, cast
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from cupel.errors import WrongUse
-from cupel.files import DefinitionFile, definition_of, read_definition
+from cupel.errors import UsageError
+from cupel.files import DefinitionFile, definition_from_mapping, read_definition
 from cupel.json_types import Json
-from cupel_core.contract.definition_content import ContentBody
-from cupel_core.contract.scenarios import ScenarioItem
+from cupel_core.contract.definition_content import DefinitionContent
+from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import assertions
-from cupel_core.definitions.validation import check
+from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.matrix import Matrix, Options
+from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario, scenario_id
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.errors import Invalid
-from cupel_core.providers.addresses import header_complaints, url_complaint
-from cupel_core.providers.connectors.config import complaints
+from cupel_core.providers.addresses import header_errors, url_error
+from cupel_core.providers.connectors.config import config_errors
 
-type Definition = str | Path | Mapping[str, Any]
+type DefinitionSource = str | Path | Mapping[str, Any]
 
 
-class Case(NamedTuple):
+class EvaluationCase(NamedTuple):
     scenario: Scenario
     persona: Persona | None
 
 
-class _Body(BaseModel):
+class _FileSection(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)
 
 
-class _PersonaBody(_Body):
+class _PersonaSection(_FileSection):
     name: str
     description: str | None = None
     system_prompt: str | None = None
     headers: dict[str, str] | None = None
 
 
-class _ConnectorBody(_Body):
+class _ConnectorSection(_FileSection):
     name: str
     type: str
     base_url: str
@@ -52,8 +52,8 @@ class _ConnectorBody(_Body):
 
 
 @dataclass(frozen=True)
-class Subject:
-    """Ids are names here: nothing else has given any."""
+class LoadedDefinition:
+    """Names serve as ids, because nothing is stored."""
 
     name: str
     content: Content
@@ -61,136 +61,141 @@ class Subject:
     personas: Mapping[str, Persona]
     connectors: Mapping[str, Connector]
 
-    def among(self, chosen: Sequence[str | Mapping[str, Any]]) -> "Subject":
-        """These scenarios alone: those named, and those given here."""
+    def with_scenarios(self, chosen: Sequence[str | Mapping[str, Any]]) -> "LoadedDefinition":
+        """Only these scenarios, each a name or the fields of a scenario."""
         known = {scenario.name: scenario for scenario in self.scenarios}
-        given = [_pick(known, each, f"scenarios.{place}") for place, each in enumerate(chosen)]
-        if not given:
-            raise WrongUse("scenarios: must not be empty")
-        return replace(self, scenarios=tuple(_numbered(given)))
+        scenarios = [_choose_scenario(known, each, f"scenarios.{position}") for position, each in enumerate(chosen)]
+        if not scenarios:
+            raise UsageError("scenarios: must not be empty")
+        return replace(self, scenarios=tuple(_with_ids(scenarios)))
 
-    def spoken_by(self, chosen: Sequence[str | Mapping[str, Any]]) -> "Subject":
-        """Every scenario with these personas instead of its own."""
-        given = [
-            each if isinstance(each, str) else persona_of(each, f"personas.{place}")
-            for place, each in enumerate(chosen)
+    def with_personas(self, chosen: Sequence[str | Mapping[str, Any]]) -> "LoadedDefinition":
+        """Replace the personas of every scenario by these, each a name or the fields of a persona."""
+        personas = [
+            each if isinstance(each, str) else parse_persona(each, f"personas.{position}")
+            for position, each in enumerate(chosen)
         ]
-        known = {**self.personas, **{each.name: each for each in given if isinstance(each, Persona)}}
-        names = tuple(each if isinstance(each, str) else each.name for each in given)
+        known = {**self.personas, **{each.name: each for each in personas if isinstance(each, Persona)}}
+        names = tuple(each if isinstance(each, str) else each.name for each in personas)
         return replace(
             self, personas=known, scenarios=tuple(replace(each, persona_ids=names) for each in self.scenarios)
         )
 
-    def cases(self, positions: Sequence[int]) -> Iterator[Case]:
-        """Each of these scenarios once with every persona of its own, or once with nobody in particular."""
+    def cases(self, positions: Sequence[int]) -> Iterator[EvaluationCase]:
+        """The scenarios at these positions, each once per persona, or once without a persona."""
         for scenario in (self.scenarios[position] for position in positions):
             for name in scenario.persona_ids or (None,):
-                yield Case(scenario, None if name is None else self._persona(scenario, name))
+                yield EvaluationCase(scenario, None if name is None else self._persona(scenario, name))
 
     def _persona(self, scenario: Scenario, name: str) -> Persona:
         if name not in self.personas:
-            raise WrongUse(f"personaIds: there is no persona {name}; the scenario {scenario.name} names it")
+            raise UsageError(f"personaIds: unknown persona {name} in scenario {scenario.name}")
         return self.personas[name]
 
 
-def read_subject(definition: Definition) -> Subject:
-    """WrongUse names what is wrong with it."""
-    file = definition_of(definition) if isinstance(definition, Mapping) else read_definition(Path(definition))
-    content = _content(file.definition["content"])
-    scenarios = _generated(content, file) if file.generate is not None else _explicit(file.scenarios)
-    personas = [persona_of(body, f"personas.{place}") for place, body in enumerate(file.personas)]
-    connectors = [connector_of(body, f"connectors.{place}") for place, body in enumerate(file.connectors)]
-    return Subject(
+def load_definition(definition: DefinitionSource) -> LoadedDefinition:
+    """Load and validate a definition. UsageError names the invalid field."""
+    file = definition_from_mapping(definition) if isinstance(definition, Mapping) else read_definition(Path(definition))
+    content = _parse_content(file.definition["content"])
+    scenarios = (
+        _generated_scenarios(content, file) if file.generate is not None else _explicit_scenarios(file.scenarios)
+    )
+    personas = [parse_persona(body, f"personas.{position}") for position, body in enumerate(file.personas)]
+    connectors = [parse_connector(body, f"connectors.{position}") for position, body in enumerate(file.connectors)]
+    return LoadedDefinition(
         name=file.definition["name"],
         content=content,
-        scenarios=tuple(_numbered(scenarios)),
+        scenarios=tuple(_with_ids(scenarios)),
         personas={persona.name: persona for persona in personas},
         connectors={connector.name: connector for connector in connectors},
     )
 
 
-def persona_of(body: Mapping[str, Any], field: str) -> Persona:
-    read = _read(_PersonaBody, body, field)
-    headers = _headers(read.headers, field)
-    return Persona(read.name, read.name, read.description, read.system_prompt, headers)
+def parse_persona(body: Mapping[str, Any], field: str) -> Persona:
+    section = _validate(_PersonaSection, body, field)
+    headers = _headers(section.headers, field)
+    return Persona(section.name, section.name, section.description, section.system_prompt, headers)
 
 
-def connector_of(body: Mapping[str, Any], field: str) -> Connector:
-    read = _read(_ConnectorBody, body, field)
-    if read.type not in set(ConnectorType):
-        raise WrongUse(f"{field}.type: must be one of {', '.join(ConnectorType)}")
-    if wrong := url_complaint(read.base_url):
-        raise WrongUse(f"{field}.baseUrl: {wrong}")
-    kind, config = ConnectorType(read.type), read.config or {}
-    for name, message in complaints(kind, config):
-        raise WrongUse(f"{field}.config.{name}: {message}")
-    return Connector(read.name, read.name, kind, read.base_url, _headers(read.headers, field), config)
+def parse_connector(body: Mapping[str, Any], field: str) -> Connector:
+    section = _validate(_ConnectorSection, body, field)
+    if section.type not in set(ConnectorType):
+        raise UsageError(f"{field}.type: must be one of {', '.join(ConnectorType)}")
+    if problem := url_error(section.base_url):
+        raise UsageError(f"{field}.baseUrl: {problem}")
+    kind, config = ConnectorType(section.type), section.config or {}
+    for name, message in config_errors(kind, config):
+        raise UsageError(f"{field}.config.{name}: {message}")
+    return Connector(section.name, section.name, kind, section.base_url, _headers(section.headers, field), config)
 
 
 def _headers(headers: dict[str, str] | None, field: str) -> dict[str, str]:
-    for name, message in header_complaints(headers or {}):
-        raise WrongUse(f"{field}.headers: {name} {message}")
+    for name, message in header_errors(headers or {}):
+        raise UsageError(f"{field}.headers: {name} {message}")
     return headers or {}
 
 
-def _content(data: Json) -> Content:
-    given = _read(ContentBody, data, "content").given()
+def _parse_content(data: Json) -> Content:
+    specified = _validate(DefinitionContent, data, "content").specified()
     try:
-        return check(given)
+        return validate_content(specified)
     except Invalid as error:
-        raise WrongUse(error.detail) from None
+        raise UsageError(error.detail) from None
 
 
-def _explicit(items: Sequence[Mapping[str, Any]]) -> list[Scenario]:
-    return [scenario_of(item, f"scenarios.{place}") for place, item in enumerate(items)]
+def _explicit_scenarios(items: Sequence[Mapping[str, Any]]) -> list[Scenario]:
+    return [parse_scenario(item, f"scenarios.{position}") for position, item in enumerate(items)]
 
 
-def scenario_of(item: Mapping[str, Any], field: str) -> Scenario:
-    read = _read(ScenarioItem, item, field)
-    for error in assertions.errors_of(read.assertions, f"{field}.assertions"):
-        raise WrongUse(f"{error.field}: {error.message}")
-    return read.to_scenario()
+def parse_scenario(item: Mapping[str, Any], field: str) -> Scenario:
+    scenario = _validate(CreateScenario, item, field)
+    for error in assertions.assertion_errors(scenario.assertions, f"{field}.assertions"):
+        raise UsageError(f"{error.field}: {error.message}")
+    return scenario.to_scenario()
 
 
-def _pick(known: Mapping[str, Scenario], chosen: str | Mapping[str, Any], field: str) -> Scenario:
+def _choose_scenario(known: Mapping[str, Scenario], chosen: str | Mapping[str, Any], field: str) -> Scenario:
     if not isinstance(chosen, str):
-        return scenario_of(chosen, field)
+        return parse_scenario(chosen, field)
     if chosen not in known:
-        raise WrongUse(f"{field}: the definition has no scenario of the name {chosen!r}")
+        raise UsageError(f"{field}: the definition has no scenario named {chosen!r}")
     return known[chosen]
 
 
-def _generated(content: Content, file: DefinitionFile) -> list[Scenario]:
-    order = cast(Json, file.generate)
-    if order["mode"] != "matrix":
-        raise WrongUse("generate.mode: only matrix is possible without a stack; a model writes scenarios in one")
-    if order.get("options", Options.FIRST) not in set(Options) or not isinstance(order.get("seed", 0), int):
-        raise WrongUse(f"generate: options must be one of {', '.join(Options)}, and seed a whole number")
+def _generated_scenarios(content: Content, file: DefinitionFile) -> list[Scenario]:
+    generation = cast(Json, file.generate)
+    if generation["mode"] != "matrix":
+        raise UsageError("generate.mode: without a stack, the only mode is matrix; other modes need a stack")
+    options, seed = generation.get("options", LevelOptionChoice.FIRST), generation.get("seed", 0)
+    if options not in set(LevelOptionChoice):
+        raise UsageError(f"generate.options: must be one of {', '.join(LevelOptionChoice)}")
+    if not isinstance(seed, int):
+        raise UsageError("generate.seed: must be a whole number")
     if content.template is None:
-        raise WrongUse("generate: the content needs a template")
-    matrix = Matrix(content, Options(order.get("options", Options.FIRST)), order.get("seed", 0))
+        raise UsageError("generate: requires a template in content")
+    matrix = Matrix(content, LevelOptionChoice(options), seed)
     if matrix.size > MAX_SCENARIOS:
-        raise WrongUse(f"generate: {matrix.size:,} combinations are more than the {MAX_SCENARIOS:,} that are possible")
+        raise UsageError(f"generate: {matrix.size:,} combinations exceed the limit of {MAX_SCENARIOS:,} scenarios")
     return list(matrix)
 
 
-def _numbered(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
-    """With ids that stay the same as long as their order does, so that simulated models do too."""
+def _with_ids(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
+    """Scenarios with ids by position, so that simulated models answer the same in every evaluation."""
     for number, scenario in enumerate(scenarios, start=1):
         yield replace(scenario, id=scenario_id("local", number), name=scenario.name or f"scenario {number}")
 
 
-def _read[T: BaseModel](shape: type[T], data: Mapping[str, Any], field: str) -> T:
+def _validate[T: BaseModel](model: type[T], data: Mapping[str, Any], field: str) -> T:
     try:
-        return shape.model_validate(dict(data))
+        return model.model_validate(dict(data))
     except ValidationError as error:
-        wrong = [f"{_path(field, each['loc'])}: {_words(each['msg'])}" for each in error.errors(include_url=False)]
-        raise WrongUse("; ".join(wrong[:5])) from None
+        problems = [f"{_path(field, each['loc'])}: {_message(each['msg'])}" for each in error.errors(include_url=False)]
+        raise UsageError("; ".join(problems[:5])) from None
 
 
 def _path(field: str, location: tuple[int | str, ...]) -> str:
     return ".".join(map(str, (field, *location)))
 
 
-def _words(message: str) -> str:
+def _message(message: str) -> str:
     return message.removeprefix("Value error, ")

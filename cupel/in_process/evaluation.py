@@ -1,14 +1,15 @@
-"""What an evaluation found."""
+"""The result of an evaluation."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 from cupel.gates import success_rate
-from cupel.in_process.probes import ProbeResult
+from cupel.in_process.probes import ProbeResult, as_json
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
+from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.domain.scoring.grader_config import Evaluation as Configuration
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Evaluation:
     seed: int
     sample_percentage: int
     repeats: int
-    configuration: Configuration
+    grader_config: GraderConfig
     temperature: float | None = None
     max_turns: int | None = None
 
@@ -36,23 +37,23 @@ class Evaluation:
 
     @property
     def status(self) -> RunStatus:
-        """As of a run: it failed when no probe completed."""
+        """FAILED if no probe completed, as for a run."""
         return RunStatus.COMPLETED if self.completed else RunStatus.FAILED
 
     @property
     def success_rate(self) -> float | None:
-        """Of the judged probes; None when there are none. Errors count for nobody."""
+        """Share of successes among the judged probes; None if there are none. Errored probes are not counted."""
         return success_rate(self.models)
 
     @cached_property
     def models(self) -> list[ModelResults]:
-        """Statistics by target, as `cupel show` has them."""
+        """Statistics per target, as in `cupel show`."""
         transcripts = (result.to_json(self.id) for result in self.completed)
         errored = (result.to_json(self.id) for result in self.errors)
         return tabulate(self.targets, len(self.results), transcripts, errored)
 
     def to_json(self) -> Json:
-        """`{run, results, probes}`: the first two as `cupel show --json` has them, then every probe."""
+        """`{run, results, probes}`: the first two as in `cupel show --json`, then every probe."""
         return {
             "run": self.run_json(),
             "results": to_json(self.models),
@@ -61,20 +62,24 @@ class Evaluation:
         }
 
     def run_json(self) -> Json:
-        config = {
-            "models": list(self.targets),
-            "samplePercentage": self.sample_percentage,
-            "sampleSeed": self.seed,
-            "repeats": self.repeats,
-            "temperature": self.temperature,
-            "maxTurns": self.max_turns,
-            **self.configuration.to_json(),
-        }
-        progress = {"total": len(self.results), "completed": len(self.completed), "failed": len(self.errors)}
+        config = RunConfigResponse(
+            models=list(self.targets),
+            sample_percentage=self.sample_percentage,
+            sample_seed=self.seed,
+            repeats=self.repeats,
+            temperature=self.temperature,
+            max_turns=self.max_turns,
+            judge_model=self.grader_config.judge_model,
+            persona_model=self.grader_config.persona_model,
+            embedding_model=self.grader_config.embedding_model,
+            evaluator_url=self.grader_config.evaluator_url,
+            definition_snapshot=None,
+        )
+        progress = RunProgressResponse(total=len(self.results), completed=len(self.completed), failed=len(self.errors))
         return {
             "id": self.id,
             "name": self.name,
             "status": str(self.status),
-            "config": config,
-            "progress": progress,
+            "config": as_json(config),
+            "progress": as_json(progress),
         }

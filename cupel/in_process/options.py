@@ -1,14 +1,14 @@
-"""What an evaluation may be told beside its definition and its targets."""
+"""The options of an evaluation, besides its definition and its targets."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from cupel.errors import WrongUse
-from cupel.in_process.accounts import Access
+from cupel.errors import UsageError
+from cupel.in_process.accounts import ProviderAccess
 from cupel.in_process.probes import Probe
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
-from cupel_core.domain.scoring.grader_config import Evaluation as Configuration
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 type OnStatus = Callable[[Probe, ProbeStatus], Awaitable[None] | None]
 type OnStart = Callable[[Probe], Awaitable[None] | None]
@@ -28,48 +28,48 @@ _RANGES = {
 }
 
 
-class Options(TypedDict, total=False):
-    """All may be left out."""
+class EvaluationOptions(TypedDict, total=False):
+    """All are optional."""
 
     scenarios: Sequence[str | Mapping[str, Any]] | None
-    """These alone: names of the definition's, or scenarios as a file has them."""
+    """Run only these: names of scenarios of the definition, or mappings with the fields of a scenario."""
     personas: Sequence[str | Mapping[str, Any]] | None
-    """In every scenario, instead of its own: names of the definition's, or personas as a file has them."""
+    """Replace the personas of every scenario: names of personas of the definition, or mappings with their fields."""
     judge_model: str | None
     persona_model: str | None
-    """Plays the user; the judge does when left out."""
+    """Simulates the user; default: the judge model."""
     embedding_model: str | None
     evaluator_url: str | None
     evaluator_headers: Mapping[str, str] | None
     sample_percentage: int
     seed: int | None
-    """Of the sample and of simulated models; drawn when left out."""
+    """Seed of the sample and of simulated models; default: random."""
     repeats: int
     temperature: float | None
     max_turns: int | None
     max_concurrency: int
-    """Conversations at a time."""
+    """Concurrent conversations."""
     call_timeout_seconds: float
-    providers: Mapping[str, Access] | None
-    """`{"openai": {"api_key": …, "base_url": …}}`; the environment's where something is left out."""
+    providers: Mapping[str, ProviderAccess] | None
+    """`{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
     on_status: OnStatus | None
     on_start: OnStart | None
     on_complete: OnComplete | None
     on_error: OnError | None
 
 
-def check(options: Options) -> None:
-    """WrongUse for what is out of its range."""
+def check_ranges(options: EvaluationOptions) -> None:
+    """UsageError for a number outside its range."""
     for name, (low, high) in _RANGES.items():
         value = options.get(name)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise WrongUse(f"{name}: must be a number from {low} to {high}")
+            raise UsageError(f"{name}: must be a number from {low} to {high}")
 
 
-def configuration(options: Options) -> Configuration:
-    return Configuration(
+def grader_config_of(options: EvaluationOptions) -> GraderConfig:
+    return GraderConfig(
         options.get("judge_model"),
         options.get("persona_model"),
         options.get("embedding_model"),

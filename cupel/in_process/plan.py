@@ -1,89 +1,102 @@
-"""What is asked for, checked as a whole before anything is asked of a model."""
+"""Plans an evaluation: everything is checked before any model is called."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from random import Random
 from secrets import randbelow
 from typing import Any
 
-from cupel.errors import WrongUse
-from cupel.in_process import options as told
-from cupel.in_process.accounts import Accounts
-from cupel.in_process.agents import Agent, Asking, name_of
-from cupel.in_process.definition import Case, Definition, Subject, connector_of, read_subject
-from cupel.in_process.options import Options
+from cupel.errors import UsageError
+from cupel.in_process.accounts import AccountResolver
+from cupel.in_process.agents import Agent, FunctionTarget, agent_name
+from cupel.in_process.definition import (
+    DefinitionSource,
+    EvaluationCase,
+    LoadedDefinition,
+    load_definition,
+    parse_connector,
+)
+from cupel.in_process.options import (
+    CALL_TIMEOUT_SECONDS,
+    MAX_CONCURRENCY,
+    EvaluationOptions,
+    check_ranges,
+    grader_config_of,
+)
 from cupel.in_process.probes import Probe
-from cupel_core.conversations.runner import Task
-from cupel_core.conversations.turn import PATIENCE_SECONDS, Target
+from cupel_core.conversations.runner import ConversationSpec
+from cupel_core.conversations.turn import MAX_WAIT_SECONDS, Target
 from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.sampling import sample
-from cupel_core.domain.scoring.assertions import Assertion, flat
-from cupel_core.domain.scoring.grader_config import Evaluation as Configuration
-from cupel_core.grading.grader import Grader
-from cupel_core.grading.graders import Panel
-from cupel_core.ids import new_id, thread_id
+from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.ids import new_id
 from cupel_core.providers.account import Account
-from cupel_core.providers.addresses import url_complaint
+from cupel_core.providers.addresses import url_error
 from cupel_core.providers.completion import complete
 
 type TargetSpec = str | Mapping[str, Any] | Agent
-"""A model or `connector/<name>`, a connector as a file has it, or a function (cupel/in_process/agents.py)."""
+"""A model, `connector/<name>`, a connector in the fields of a definition file, or a function (see agents.py)."""
 type Targets = TargetSpec | Sequence[TargetSpec]
 
-_SEEDS = 2**31
+_SEED_COUNT = 2**31
 
 
 @dataclass(frozen=True)
-class Known:
-    """A target, and how it is asked: a function, or its account."""
+class ResolvedTarget:
+    """A target with what is needed to call it: a function, or an account."""
 
     name: str
     account: Account
     agent: Agent | None = None
 
     def target(self, call_timeout_seconds: float, threads: Executor) -> Target:
-        attempt = Asking(self.agent, threads) if self.agent else complete
+        attempt = FunctionTarget(self.agent, threads) if self.agent else complete
         jitter = Random()  # noqa: S311
         return Target(self.account, self.name, call_timeout_seconds, jitter, attempt=attempt)
 
 
 @dataclass(frozen=True)
-class Order:
+class EvaluationPlan:
     id: str
-    subject: Subject
-    plan: Plan
-    cases: tuple[Case, ...]
-    targets: tuple[Known, ...]
+    definition: LoadedDefinition
+    probe_plan: Plan
+    cases: tuple[EvaluationCase, ...]
+    targets: tuple[ResolvedTarget, ...]
     """In the order of the plan."""
-    configuration: Configuration
-    judges: Mapping[str, Account]
-    """By model: all that may be asked beside the targets."""
+    grader_config: GraderConfig
+    grader_accounts: Mapping[str, Account]
+    """By provider: of every model that may be called besides the targets."""
     seed: int
-    options: Options = field(repr=False)
+    options: EvaluationOptions = field(repr=False)
 
     @property
     def call_timeout_seconds(self) -> float:
-        return self.options.get("call_timeout_seconds", told.CALL_TIMEOUT_SECONDS)
+        return self.options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS)
 
     @property
     def max_concurrency(self) -> int:
-        return self.options.get("max_concurrency", told.MAX_CONCURRENCY)
+        return self.options.get("max_concurrency", MAX_CONCURRENCY)
 
     def probe(self, index: int) -> Probe:
-        case, target, repeat = self.plan.probe(index)
+        case, target, repeat = self.probe_plan.probe(index)
         scenario, persona = self.cases[case]
         thread = thread_id(self.id, index, 1)
-        plan = self.plan
+        plan = self.probe_plan
         return Probe(index, scenario, plan.targets[target], persona, repeat, plan.repeats, plan.total, thread)
 
-    def task(self, probe: Probe) -> Task:
-        return Task(
+    def conversation_spec(self, probe: Probe) -> ConversationSpec:
+        return ConversationSpec(
             index=probe.index,
             scenario=probe.scenario,
-            content=self.subject.content,
-            panel=self.panel,
+            content=self.definition.content,
+            graders=self.graders,
             thread_id=probe.thread_id,
             persona=probe.persona,
             persona_headers=probe.persona.headers if probe.persona else {},
@@ -93,98 +106,117 @@ class Order:
             seed=self.seed,
         )
 
-    @property
-    def panel(self) -> Panel:
-        headers = self.options.get("evaluator_headers") or {}
-        # This process asks on its owner's behalf: there is no inside to keep anybody out of.
-        return Panel(self.configuration, self.grader, headers, allow_private=True)
+    @cached_property
+    def graders(self) -> GraderFactory:
+        """One factory per evaluation, so that all its graders share one limiter."""
+        return GraderFactory(
+            workspace="",
+            config=self.grader_config,
+            accounts=self.grader_accounts,
+            limiter=ConcurrencyLimiter(max(MAX_CONCURRENT_CALLS, self.max_concurrency)),
+            call_timeout_seconds=self.call_timeout_seconds,
+            max_wait_seconds=MAX_WAIT_SECONDS,
+            evaluator_headers=self.options.get("evaluator_headers") or {},
+            allow_private=True,  # The process belongs to the caller: there is no other network to protect from them.
+        )
 
-    def grader(self, model: str, patience_seconds: float = PATIENCE_SECONDS) -> Grader:
-        jitter = Random()  # noqa: S311
-        return Grader(self.judges[model], model, self.call_timeout_seconds, patience_seconds, jitter)
 
-
-def order(definition: Definition, targets: Targets, options: Options) -> Order:
-    """WrongUse names whatever cannot be carried out."""
-    told.check(options)
-    subject = _subject(definition, options)
-    accounts = Accounts(options.get("providers") or {})
-    known = tuple(_known(targets, subject, accounts))
-    drawn = options.get("seed")
-    seed = randbelow(_SEEDS) if drawn is None else drawn
-    positions = sample(len(subject.scenarios), options.get("sample_percentage", 100), seed)
-    cases = tuple(subject.cases(positions))
-    configuration = _configuration(options)
-    return Order(
+def plan_evaluation(definition: DefinitionSource, targets: Targets, options: EvaluationOptions) -> EvaluationPlan:
+    """Raise UsageError, naming the option or field, if anything cannot be executed."""
+    check_ranges(options)
+    loaded = _load_definition(definition, options)
+    accounts = AccountResolver(options.get("providers") or {})
+    resolved_targets = tuple(_resolve_targets(targets, loaded, accounts))
+    requested_seed = options.get("seed")
+    seed = randbelow(_SEED_COUNT) if requested_seed is None else requested_seed
+    positions = sample(len(loaded.scenarios), options.get("sample_percentage", 100), seed)
+    cases = tuple(loaded.cases(positions))
+    grader_config = _checked_grader_config(options)
+    max_concurrency = options.get("max_concurrency", MAX_CONCURRENCY)
+    return EvaluationPlan(
         id=new_id("run"),
-        subject=subject,
-        plan=_plan(tuple(each.name for each in known), len(cases), options.get("repeats", 1)),
+        definition=loaded,
+        probe_plan=_probe_plan(tuple(each.name for each in resolved_targets), len(cases), options.get("repeats", 1)),
         cases=cases,
-        targets=known,
-        configuration=configuration,
-        judges=dict(_judges(subject, configuration, accounts)),
+        targets=resolved_targets,
+        grader_config=grader_config,
+        grader_accounts=_grader_accounts(loaded, grader_config, accounts, max_concurrency),
         seed=seed,
         options=options,
     )
 
 
-def _subject(definition: Definition, options: Options) -> Subject:
-    subject = read_subject(definition)
+def _load_definition(definition: DefinitionSource, options: EvaluationOptions) -> LoadedDefinition:
+    loaded = load_definition(definition)
     scenarios, personas = options.get("scenarios"), options.get("personas")
-    subject = subject if scenarios is None else subject.among(scenarios)
-    return subject if personas is None else subject.spoken_by(personas)
+    loaded = loaded if scenarios is None else loaded.with_scenarios(scenarios)
+    return loaded if personas is None else loaded.with_personas(personas)
 
 
-def _configuration(options: Options) -> Configuration:
-    configuration = told.configuration(options)
-    if configuration.evaluator_url and (wrong := url_complaint(configuration.evaluator_url)):
-        raise WrongUse(f"evaluator_url: {wrong}")
-    return configuration
+def _checked_grader_config(options: EvaluationOptions) -> GraderConfig:
+    grader_config = grader_config_of(options)
+    if grader_config.evaluator_url and (problem := url_error(grader_config.evaluator_url)):
+        raise UsageError(f"evaluator_url: {problem}")
+    return grader_config
 
 
-def _plan(targets: tuple[str, ...], cases: int, repeats: int) -> Plan:
-    for place, name in enumerate(targets):
-        if name in targets[:place]:
-            raise WrongUse(f"targets.{place}: {name} is named twice; functions are named by their __name__")
+def _probe_plan(targets: tuple[str, ...], cases: int, repeats: int) -> Plan:
+    for position, name in enumerate(targets):
+        if name in targets[:position]:
+            raise UsageError(f"targets.{position}: {name} is listed twice; functions are named after their __name__")
     plan = Plan(targets, (cases,), repeats=repeats)
     if not 0 < plan.total <= MAX_PROBES:
-        raise WrongUse(f"targets: {plan.total:,} probes; there must be one, and at most {MAX_PROBES:,}")
+        raise UsageError(f"targets: the evaluation has {plan.total:,} probes; expected 1 to {MAX_PROBES:,}")
     return plan
 
 
-def _known(targets: Targets, subject: Subject, accounts: Accounts) -> Iterator[Known]:
-    listed = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
-    for place, spec in enumerate(listed):
-        yield _target(spec, f"targets.{place}", subject, accounts)
+def _resolve_targets(targets: Targets, loaded: LoadedDefinition, accounts: AccountResolver) -> Iterator[ResolvedTarget]:
+    specs = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
+    for position, spec in enumerate(specs):
+        yield _resolve_target(spec, f"targets.{position}", loaded, accounts)
 
 
-def _target(spec: TargetSpec, field: str, subject: Subject, accounts: Accounts) -> Known:
+def _resolve_target(
+    spec: TargetSpec, field: str, loaded: LoadedDefinition, accounts: AccountResolver
+) -> ResolvedTarget:
     if callable(spec):
-        return Known(f"{PROVIDER}/{name_of(spec)}", Account(PROVIDER, ""), spec)
+        return ResolvedTarget(f"{PROVIDER}/{agent_name(spec)}", Account(PROVIDER, ""), spec)
     if isinstance(spec, str) and not spec.startswith(f"{PROVIDER}/"):
-        return Known(spec, accounts.of_model(spec, field))
+        return ResolvedTarget(spec, accounts.for_model(spec, field))
     if isinstance(spec, str):
-        connector = subject.connectors.get(spec.removeprefix(f"{PROVIDER}/"))
+        connector = loaded.connectors.get(spec.removeprefix(f"{PROVIDER}/"))
         if connector is None:
-            raise WrongUse(f"{field}: {spec}: the definition has no connector of this name")
+            known = ", ".join(loaded.connectors) or "none"
+            raise UsageError(f"{field}: unknown connector {spec}; connectors of the definition: {known}")
     else:
-        connector = connector_of(spec, field)
+        connector = parse_connector(spec, field)
     account = replace(Account(PROVIDER, connector.base_url), connector=connector, allow_private=True)
-    return Known(connector.target, account)
+    return ResolvedTarget(connector.target, account)
 
 
-def _judges(subject: Subject, configuration: Configuration, accounts: Accounts) -> Iterator[tuple[str, Account]]:
-    """Every model that may be asked beside the targets."""
-    named = {
-        "judge_model": configuration.judge_model,
-        "persona_model": configuration.persona_model,
-        "embedding_model": configuration.embedding_model,
-        "content.decision.judgeModel": subject.content.decision and subject.content.decision.judge_model,
+def _grader_accounts(
+    loaded: LoadedDefinition, grader_config: GraderConfig, accounts: AccountResolver, max_concurrency: int
+) -> dict[str, Account]:
+    """By provider; as many parallel requests as the evaluation runs conversations, where that is more."""
+    found = (accounts.for_model(model, field) for field, model in _grader_models(loaded, grader_config))
+    return {
+        each.provider: replace(each, max_parallel_requests=max(each.max_parallel_requests, max_concurrency))
+        for each in found
     }
-    yield from ((model, accounts.of_model(model, field)) for field, model in named.items() if model)
-    lists = (subject.content.assertions, *(scenario.assertions for scenario in subject.scenarios))
-    yield from ((model, accounts.of_model(model, "assertions")) for each in lists for model in _named_in(each))
 
 
-def _named_in(assertions: Iterable[Assertion]) -> set[str]:
-    return {each.provider for each in flat(tuple(assertions)) if each.provider is not None}
+def _grader_models(loaded: LoadedDefinition, grader_config: GraderConfig) -> Iterator[tuple[str, str]]:
+    """Every model that may be called besides the targets, with the name of the field that names it."""
+    models = {
+        "judge_model": grader_config.judge_model,
+        "persona_model": grader_config.persona_model,
+        "embedding_model": grader_config.embedding_model,
+        "content.decision.judgeModel": loaded.content.decision and loaded.content.decision.judge_model,
+    }
+    yield from ((field, model) for field, model in models.items() if model)
+    lists = (loaded.content.assertions, *(scenario.assertions for scenario in loaded.scenarios))
+    yield from (("assertions", model) for each in lists for model in _models_named_in(each))
+
+
+def _models_named_in(assertions: Iterable[Assertion]) -> set[str]:
+    return {each.provider for each in flatten(tuple(assertions)) if each.provider is not None}

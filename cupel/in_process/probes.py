@@ -1,24 +1,25 @@
-"""The probes of an evaluation, and what they come to, in the words and the shapes of the API."""
+"""The probes of an evaluation and their results, with the vocabulary and JSON of the API."""
 
 from dataclasses import dataclass
 
 from cupel.json_types import Json
-from cupel.junit import case_name
-from cupel_core.clock import to_iso
+from cupel.junit_xml import case_name
+from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.runs import ProbeErrorResponse
+from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.run import ProbeStatus
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Result, Transcript
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
+from cupel_core.domain.runs.views import TranscriptView
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import Spend, Verdict
 from cupel_core.domain.turns.model_request import Message
 
-_UNSET: Json = {"metric": None, "tag": None, "error": None, "parts": []}
-
 
 @dataclass(frozen=True)
 class Probe:
-    """One conversation of one target: `index` is its place in the plan, as in a run."""
+    """One conversation of one target. `index` is its position in the plan, as in a run."""
 
     index: int
     scenario: Scenario
@@ -28,7 +29,7 @@ class Probe:
     """From 0."""
     repeats: int
     total: int
-    """Of the whole evaluation."""
+    """The number of probes of the evaluation."""
     thread_id: str
 
     @property
@@ -39,7 +40,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """Either a transcript or an error. An error is of the infrastructure and says nothing about the target."""
+    """Either a transcript or an error. Errors are infrastructure failures, not failures of the target."""
 
     probe: Probe
     outcome: Outcome
@@ -77,8 +78,8 @@ class ProbeResult:
         return self.transcript.messages if self.transcript else ()
 
     @property
-    def result(self) -> Result | None:
-        """None where nothing was to be judged, and where it could not be."""
+    def result(self) -> TranscriptResult | None:
+        """None if nothing was judged, or the result could not be computed."""
         return self.transcript.result if self.transcript else None
 
     @property
@@ -91,95 +92,45 @@ class ProbeResult:
 
     @property
     def verdict(self) -> Verdict | None:
-        return self.transcript.dialogue.verdict if self.transcript else None
+        return self.transcript.conversation.verdict if self.transcript else None
 
     @property
     def spends(self) -> dict[str, Spend]:
-        """What `target`, `judge` and `persona` have used, each apart."""
+        """Calls, tokens and cost of `target`, `judge` and `persona`."""
         if self.transcript is None:
             return {}
-        dialogue = self.transcript.dialogue
-        target = Spend(dialogue.turns, dialogue.usage, dialogue.cost_usd)
-        return {"target": target, "judge": dialogue.judge, "persona": dialogue.persona}
+        conversation = self.transcript.conversation
+        target = Spend(conversation.turns, conversation.usage, conversation.cost_usd)
+        return {"target": target, "judge": conversation.judge_spend, "persona": conversation.persona_spend}
 
     def to_json(self, run_id: str) -> Json:
-        """A transcript or an errored probe as the API tells it, with the names of scenario and persona."""
+        """A transcript, or an errored probe, in the API's fields, with the names of its scenario and persona."""
         names = {"scenarioName": self.scenario, "personaName": self.persona, "repeat": self.repeat}
         head = {"id": f"{run_id}.{self.probe.index}", "runId": run_id, "status": str(self.status), **names}
         if self.transcript is not None:
-            return head | transcript_json(self.transcript)
+            return transcript_json(run_id, self.transcript) | head
         return head | _error_json(self)
 
 
-def transcript_json(kept: Transcript) -> Json:
-    """In the fields of `GET /transcripts/{id}`."""
-    dialogue, summary = kept.dialogue, kept.summary
-    return {
-        "probeIndex": kept.probe_index,
-        "scenarioId": kept.scenario_id,
-        "modelId": kept.model_id,
-        "modelVersion": dialogue.model_version,
-        "personaId": kept.persona_id,
-        "finishReason": dialogue.finish_reason,
-        "definitionSnapshot": None,
-        "content": {"messages": [{"role": str(said.role), "content": said.content} for said in kept.messages]},
-        "output": dict(dialogue.output) if dialogue.output else None,
-        "turnCount": dialogue.turns,
-        "tokenCount": dialogue.usage.total,
-        "usage": {"inputTokens": dialogue.usage.input_tokens, "outputTokens": dialogue.usage.output_tokens},
-        "judge": _spend_json(dialogue.judge),
-        "persona": _spend_json(dialogue.persona),
-        "durationMs": dialogue.duration_ms,
-        "costUsd": dialogue.cost_usd,
-        "decisionCode": summary.decision_code if summary else None,
-        "decisionText": summary.decision_text if summary else None,
-        "summarizedAt": to_iso(summary.summarized_at) if summary else None,
-        "summaryError": summary.error if summary else None,
-        "verdict": dialogue.verdict.to_json() if dialogue.verdict else None,
-        "scoring": _scoring_json(kept.scoring) if kept.scoring else None,
-        "result": _result_json(kept.result) if kept.result else None,
-        "corrected": False,
-        "createdAt": to_iso(kept.created_at),
-        "lastAccessedAt": None,
-        "contentExpiresAt": None,
-    }
+def transcript_json(run_id: str, transcript: Transcript) -> Json:
+    """In the fields of `GET /transcripts/{id}`, with the agent's structured output."""
+    view = TranscriptView(f"{run_id}.{transcript.probe_index}", run_id, transcript, None, content_available=True)
+    output = transcript.conversation.output
+    return {**as_json(TranscriptResponse.of(view)), "output": dict(output) if output else None}
 
 
-def _spend_json(spend: Spend) -> Json:
-    usage = {"inputTokens": spend.usage.input_tokens, "outputTokens": spend.usage.output_tokens}
-    return {"calls": spend.calls, "usage": usage, "costUsd": spend.cost_usd}
-
-
-def _scoring_json(scoring: Scoring) -> Json:
-    """The verdict stands beside it. What is not set is told too, as the API does."""
-    return {
-        "success": scoring.success,
-        "score": scoring.score,
-        "reason": scoring.reason,
-        "results": [_UNSET | result.to_json() for result in scoring.results],
-        "tags": list(scoring.tags),
-        "metrics": dict(scoring.metrics),
-        "evaluatorNote": scoring.evaluator_note,
-    }
-
-
-def _result_json(result: Result) -> Json:
-    return {"success": result.success, "score": result.score, "reason": result.reason}
-
-
-def _error_json(errored: ProbeResult) -> Json:
-    probe, error = errored.probe, errored.error
+def _error_json(result: ProbeResult) -> Json:
+    probe = result.probe
     return {
         "index": probe.index,
         "scenarioId": probe.scenario.id,
         "modelId": probe.target,
         "personaId": probe.persona.id if probe.persona else None,
         "threadId": probe.thread_id,
-        "error": error
-        and {
-            "code": str(error.code),
-            "message": error.message,
-            "attempts": error.attempts,
-            "createdAt": to_iso(error.created_at),
-        },
+        "error": as_json(ProbeErrorResponse.of(result.error)) if result.error else None,
     }
+
+
+def as_json(response: ResponseModel) -> Json:
+    """The JSON object that the API returns for this response."""
+    return response.model_dump(mode="json", by_alias=True)

@@ -1,71 +1,61 @@
 """select-best: once all targets have answered a case, the judge compares their answers."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-from cupel.in_process.plan import Order
+from cupel.in_process.plan import EvaluationPlan
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
-from cupel_core.domain.scoring.assertion_values import render
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.decisions import last_answer
-from cupel_core.domain.scoring.selections import Contest, contested, reconclude, result_of, rivals
-from cupel_core.domain.turns.conversation import Spend
-from cupel_core.errors import Invalid
-from cupel_core.grading.grader import JudgeError
-from cupel_core.providers.errors import PleaseWait, ProviderError
-from cupel_core.scoring.check_result import Uncomputable
-from cupel_core.scoring.model_graded import select_best
+from cupel_core.domain.scoring.selections import (
+    assertion_result,
+    select_best_assertions,
+    sibling_probes,
+    with_selection_results,
+)
+from cupel_core.scoring.selection import compare_answers
 
 
-async def hold_contests(order: Order, outcomes: dict[int, Outcome]) -> None:
-    """Changes the transcripts of every case that a select-best assertion is about."""
-    slots = asyncio.Semaphore(order.max_concurrency)
+async def run_selections(plan: EvaluationPlan, outcomes: dict[int, Outcome]) -> None:
+    """Add the results of select-best assertions to the transcripts in `outcomes`."""
+    slots = asyncio.Semaphore(plan.max_concurrency)
 
-    async def one(index: int) -> None:
+    async def select(index: int) -> None:
         async with slots:
-            await _decide(order, outcomes, index)
+            await _select_best(plan, outcomes, index)
 
-    await asyncio.gather(*(one(index) for index in _cases(order)))
-
-
-def _cases(order: Order) -> Iterator[int]:
-    """The first probe of each case and repeat that is contested."""
-    probes = ((index, order.plan.probe(index)) for index in range(order.plan.total))
-    return (index for index, probe in probes if probe.target == 0 and _contested(order, index))
+    await asyncio.gather(*(select(index) for index in _selection_probes(plan)))
 
 
-def _contested(order: Order, index: int) -> tuple[Assertion, ...]:
-    scenario = order.probe(index).scenario
-    return contested((*order.subject.content.assertions, *scenario.assertions))
+def _selection_probes(plan: EvaluationPlan) -> Iterator[int]:
+    """The first probe of each case and repeat that has a select-best assertion."""
+    probes = ((index, plan.probe_plan.probe(index)) for index in range(plan.probe_plan.total))
+    return (index for index, probe in probes if probe.target == 0 and _assertions(plan, index))
 
 
-async def _decide(order: Order, outcomes: dict[int, Outcome], index: int) -> None:
-    held = {each: outcomes[each] for each in rivals(order.plan, index)}
-    entrants = {each: outcome for each, outcome in held.items() if isinstance(outcome, Transcript)}
-    if not entrants:
+def _assertions(plan: EvaluationPlan, index: int) -> tuple[Assertion, ...]:
+    scenario = plan.probe(index).scenario
+    return select_best_assertions((*plan.definition.content.assertions, *scenario.assertions))
+
+
+async def _select_best(plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int) -> None:
+    siblings = {each: outcomes[each] for each in sibling_probes(plan.probe_plan, index)}
+    candidates = {each: outcome for each, outcome in siblings.items() if isinstance(outcome, Transcript)}
+    if not candidates:
         return
-    answers = {each: last_answer(transcript.messages) for each, transcript in entrants.items()}
-    variables = order.probe(index).scenario.variables
-    held_for = [(each, await _contest(order, each, answers, variables)) for each in _contested(order, index)]
-    for each, transcript in entrants.items():
-        results = [result_of(contest, assertion, each) for assertion, contest in held_for]
-        spent = sum((contest.spend for _, contest in held_for if contest.payer == each), transcript.dialogue.judge)
-        dialogue = replace(transcript.dialogue, judge=spent)
-        outcomes[each] = replace(transcript, dialogue=dialogue, scoring=reconclude(transcript.scoring, results))
-
-
-async def _contest(
-    order: Order, assertion: Assertion, answers: Mapping[int, str], variables: Mapping[str, Any]
-) -> Contest:
-    entrants = tuple(answers)
-    if len(entrants) == 1:
-        return Contest(entrants, 1, entrants[0], "there is no other answer to compare it with")
-    try:
-        rendered = replace(assertion, value=render(assertion.value, variables))
-        best = await select_best(rendered, tuple(answers.values()), order.panel)
-    except (Uncomputable, Invalid, ProviderError, PleaseWait, ValueError) as error:
-        spend = error.spend if isinstance(error, JudgeError) else Spend()
-        return Contest(entrants, 1, None, "could not be computed", str(error), spend)
-    return Contest(entrants, 1, entrants[best.index], best.reason, spend=best.spend)
+    answers = {each: last_answer(transcript.messages) for each, transcript in candidates.items()}
+    variables = plan.probe(index).scenario.variables
+    selections = [
+        (assertion, await compare_answers(answers, assertion, variables, plan.graders))
+        for assertion in _assertions(plan, index)
+    ]
+    for each, transcript in candidates.items():
+        results = [assertion_result(selection, assertion, each) for assertion, selection in selections]
+        billed = (selection.spend for _, selection in selections if selection.billed_probe == each)
+        judge_spend = sum(billed, transcript.conversation.judge_spend)
+        outcomes[each] = replace(
+            transcript,
+            conversation=replace(transcript.conversation, judge_spend=judge_spend),
+            scoring=with_selection_results(transcript.scoring, results),
+        )

@@ -1,1 +1,1 @@
-"""The whole stack on this machine: an emulator, and template.yaml built for and deployed to it."""
+"""The stack on this machine: an emulator of the cloud services, and template.yaml built and deployed to it."""

@@ -1,4 +1,4 @@
-"""`.cupel/local.json`: where the local stack is and the token that opens it, for the command, the tests and people."""
+"""`.cupel/local.json`: the address of the local stack and its admin token, for the command, the tests and people."""
 
 import json
 import urllib.error
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from cupel.errors import CupelError
 from cupel.stack.emulator import Emulator
-from cupel.stack.paths import REGION, STACK_NAME, Place, write_private
+from cupel.stack.paths import REGION, STACK_NAME, StackPaths, write_private
 from cupel.stack.subprocesses import child_environment, run
 
-_REFUSED = (401, 404)  # not this token, not even an API
+_REFUSED = (401, 404)  # the token is unknown, or the API does not exist
 _WAIT_SECONDS = 60.0  # the first request unpacks and imports two functions
 
 
 @dataclass(frozen=True)
-class Local:
+class LocalStack:
     api_url: str
     token: str
     region: str
@@ -23,10 +23,10 @@ class Local:
     stack_name: str
 
 
-def read_local(place: Place) -> Local | None:
+def read_local(paths: StackPaths) -> LocalStack | None:
     try:
-        content = json.loads(place.local_file.read_text())
-        return Local(
+        content = json.loads(paths.local_file.read_text())
+        return LocalStack(
             api_url=content["apiUrl"],
             token=content["token"],
             region=content["region"],
@@ -37,7 +37,7 @@ def read_local(place: Place) -> Local | None:
         return None
 
 
-def write_local(place: Place, local: Local) -> None:
+def write_local(paths: StackPaths, local: LocalStack) -> None:
     content = {
         "apiUrl": local.api_url,
         "token": local.token,
@@ -45,11 +45,11 @@ def write_local(place: Place, local: Local) -> None:
         "endpointUrl": local.endpoint_url,
         "stackName": local.stack_name,
     }
-    write_private(place.local_file, json.dumps(content, indent=2) + "\n")
+    write_private(paths.local_file, json.dumps(content, indent=2) + "\n")
 
 
-def is_open(local: Local) -> bool:
-    """Whether the API is there and takes the token. This also wakes the API and its authorizer."""
+def accepts_token(local: LocalStack) -> bool:
+    """Whether the API exists and accepts the token. This also starts the API function and its authorizer."""
     request = urllib.request.Request(  # noqa: S310 - an http address of our own making
         f"{local.api_url}/v1/runs?limit=1", headers={"Authorization": f"Bearer {local.token}"}
     )
@@ -60,17 +60,17 @@ def is_open(local: Local) -> bool:
     except urllib.error.HTTPError as refusal:
         if refusal.code in _REFUSED:
             return False
-        told = refusal.read().decode(errors="replace")
-        raise CupelError(f"the API answers {refusal.code}: {told[:500]}") from refusal
+        body = refusal.read().decode(errors="replace")
+        raise CupelError(f"the API responds with {refusal.code}: {body[:500]}") from refusal
     except OSError as error:
-        raise CupelError(f"the API does not answer at {local.api_url}: {error}") from error
+        raise CupelError(f"the API does not respond at {local.api_url}: {error}") from error
 
 
-def issue_token(place: Place, emulator: Emulator) -> Local:
-    """The first admin token, by the very command that writes it on AWS."""
+def issue_token(paths: StackPaths, emulator: Emulator) -> LocalStack:
+    """Issue the first admin token, with the same command that writes it on AWS."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", STACK_NAME, "--name", "cupel up", "--json"]
-    issued = json.loads(run(command, place, child_environment(place, emulator.endpoint_url)))
-    return Local(
+    issued = json.loads(run(command, paths, child_environment(paths, emulator.endpoint_url)))
+    return LocalStack(
         api_url=emulator.api_url(STACK_NAME),
         token=issued["token"],
         region=REGION,

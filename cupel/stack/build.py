@@ -1,4 +1,4 @@
-"""From sources to what is deployed: `sam build`, when something it reads has changed."""
+"""Builds the template with `sam build` when one of its sources has changed."""
 
 import fcntl
 import hashlib
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cupel.stack.paths import Place
+from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
 
 _SOURCES = (
@@ -19,36 +19,36 @@ _SOURCES = (
 )
 
 
-def sources_digest(place: Place) -> str:
-    """Of every file that decides what is deployed, their names included."""
+def sources_digest(paths: StackPaths) -> str:
+    """A digest over the names and contents of all files that determine what is deployed."""
     digest = hashlib.sha256()
-    for path in sorted(found for pattern in _SOURCES for found in place.repository.glob(pattern)):
-        digest.update(str(path.relative_to(place.repository)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(found for pattern in _SOURCES for found in paths.repository.glob(pattern)):
+        digest.update(str(path.relative_to(paths.repository)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def is_built(place: Place, digest: str) -> bool:
-    record = _record(place)
-    return record.is_file() and record.read_text() == digest and place.build.is_dir()
+def is_built(paths: StackPaths, digest: str) -> bool:
+    record = _record(paths)
+    return record.is_file() and record.read_text() == digest and paths.build.is_dir()
 
 
-def build(place: Place, digest: str) -> None:
-    """The layer is made for this machine: the embedded cloud runs handlers here."""
-    _record(place).unlink(missing_ok=True)
-    environment = child_environment(place) | {"ARCHITECTURE": "host"}
-    command = ["sam", "build", "--build-dir", str(place.build), "--template-file", "template.yaml"]
-    run(command, place, environment, place.tools / "build.log")
-    _record(place).write_text(digest)
+def build(paths: StackPaths, digest: str) -> None:
+    """Build the template. The layer is built for this machine, on which the embedded cloud runs the handlers."""
+    _record(paths).unlink(missing_ok=True)
+    environment = child_environment(paths) | {"ARCHITECTURE": "host"}
+    command = ["sam", "build", "--build-dir", str(paths.build), "--template-file", "template.yaml"]
+    run(command, paths, environment, paths.tools / "build.log")
+    _record(paths).write_text(digest)
 
 
 @contextmanager
-def building(place: Place) -> Iterator[None]:
-    """One at a time: a build must not change under somebody who deploys from it."""
-    place.tools.mkdir(parents=True, exist_ok=True)
-    with (place.tools / "build.lock").open("w") as lock:
+def build_lock(paths: StackPaths) -> Iterator[None]:
+    """Held while building and deploying: a build must not change while another process deploys it."""
+    paths.tools.mkdir(parents=True, exist_ok=True)
+    with (paths.tools / "build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _record(place: Place) -> Path:
-    return place.tools / "build.digest"
+def _record(paths: StackPaths) -> Path:
+    return paths.tools / "build.digest"

@@ -1,4 +1,4 @@
-"""Clients of the embedded cloud's services. No account of whoever runs this is involved."""
+"""boto3 clients of the embedded cloud's services. They never use the user's AWS account."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION
 
 
-def client(service: str, emulator: Emulator) -> Any:
-    import boto3  # half a second, for which a stack that is up already need not wait
+def make_client(service: str, emulator: Emulator) -> Any:
+    import boto3  # takes half a second, which a stack that is already up avoids
     from botocore.config import Config
 
     return boto3.client(  # type: ignore[call-overload]
@@ -15,6 +15,6 @@ def client(service: str, emulator: Emulator) -> Any:
         endpoint_url=emulator.endpoint_url,
         region_name=REGION,
         aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - the emulator takes anything
+        aws_secret_access_key="local",  # noqa: S106 - the emulator accepts any key
         config=Config(proxies={}, read_timeout=120, retries={"total_max_attempts": 1}),
     )

@@ -1,12 +1,12 @@
-"""From what was built to a stack in the embedded cloud, by the same `sam deploy` that serves AWS."""
+"""Deploys the build to the embedded cloud, with the same `sam deploy` that is used for AWS."""
 
 import platform
 from pathlib import Path
 
 from cupel.errors import CupelError
-from cupel.stack.clients import client
+from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
-from cupel.stack.paths import STACK_NAME, Place
+from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
@@ -14,33 +14,33 @@ _ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
 _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
 
 
-def is_recorded(place: Place, digest: str) -> bool:
-    """Whether these sources were the last to be deployed; the cloud may have lost its data since."""
-    record = _record(place)
+def is_recorded(paths: StackPaths, digest: str) -> bool:
+    """Whether these sources were deployed last; the cloud may have lost its data since."""
+    record = _record(paths)
     return record.is_file() and record.read_text() == digest
 
 
-def is_deployed(place: Place, emulator: Emulator, digest: str) -> bool:
-    return is_recorded(place, digest) and _status(emulator) in _DEPLOYED
+def is_deployed(paths: StackPaths, emulator: Emulator, digest: str) -> bool:
+    return is_recorded(paths, digest) and _status(emulator) in _DEPLOYED
 
 
-def deploy(place: Place, emulator: Emulator, digest: str) -> None:
-    _record(place).unlink(missing_ok=True)
-    configuration = str(place.repository / "samconfig.toml")
-    command = ["sam", "deploy", "--config-file", configuration, "--template-file", str(place.build / "template.yaml")]
+def deploy(paths: StackPaths, emulator: Emulator, digest: str) -> None:
+    _record(paths).unlink(missing_ok=True)
+    configuration = str(paths.repository / "samconfig.toml")
+    command = ["sam", "deploy", "--config-file", configuration, "--template-file", str(paths.build / "template.yaml")]
     command += ["--stack-name", STACK_NAME]
     command += ["--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"]
     command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters().items())]
-    run(command, place, child_environment(place, emulator.endpoint_url), place.deploy_log)
-    _let_preflights_pass(emulator)
-    _record(place).write_text(digest)
+    run(command, paths, child_environment(paths, emulator.endpoint_url), paths.deploy_log)
+    _configure_cors(emulator)
+    _record(paths).write_text(digest)
 
 
 def _parameters() -> dict[str, str]:
-    """What differs on one machine: everything else is the template's default."""
+    """The parameters that differ on one machine; the others keep the template's defaults."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
-        raise CupelError(f"no Lambda architecture is called {machine}")
+        raise CupelError(f"unsupported machine architecture {machine}; supported: {', '.join(_ARCHITECTURES)}")
     return {
         "Architecture": _ARCHITECTURES[machine],
         "AllowedOrigins": ",".join(_ORIGINS),
@@ -50,12 +50,12 @@ def _parameters() -> dict[str, str]:
     }
 
 
-def _let_preflights_pass(emulator: Emulator) -> None:
-    """The emulator answers every OPTIONS itself, and reads this only from the API, not from a template.
+def _configure_cors(emulator: Emulator) -> None:
+    """Set the allowed origins: the emulator handles all OPTIONS requests and ignores those of the template.
 
-    On AWS the function answers, by the same rule: these origins, and no others.
+    On AWS, the API function handles them by the same rule.
     """
-    client("apigatewayv2", emulator).update_api(
+    make_client("apigatewayv2", emulator).update_api(
         ApiId=STACK_NAME,
         CorsConfiguration={
             "AllowOrigins": list(_ORIGINS),
@@ -68,12 +68,12 @@ def _let_preflights_pass(emulator: Emulator) -> None:
 
 
 def _status(emulator: Emulator) -> str | None:
-    cloudformation = client("cloudformation", emulator)
+    cloudformation = make_client("cloudformation", emulator)
     try:
         return str(cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"])
     except cloudformation.exceptions.ClientError:
         return None
 
 
-def _record(place: Place) -> Path:
-    return place.state / "deployed.digest"
+def _record(paths: StackPaths) -> Path:
+    return paths.state / "deployed.digest"

@@ -1,4 +1,4 @@
-"""The embedded cloud: one background process per local stack, started, recognised and stopped by its record."""
+"""The embedded cloud: one background process per local stack, identified by a record of its pid and port."""
 
 import json
 import os
@@ -12,15 +12,15 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from cupel.errors import CupelError, WrongUse
-from cupel.stack.paths import Place
+from cupel.errors import CupelError, UsageError
+from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
 
 DEFAULT_PORT = 4566
 _START_SECONDS = 30.0
 _STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.05
-_FORGET = "`cupel down --discard` forgets the data"
+_DISCARD_HINT = "`cupel down --discard` deletes the data"
 _IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
@@ -37,56 +37,56 @@ class Emulator:
         return f"{self.endpoint_url}/_aws/execute-api/{stack_name}/$default"
 
 
-def running(place: Place) -> Emulator | None:
-    """The emulator this place started, if it still runs. Whatever else listens on its port is none of our business."""
-    recorded = _recorded(place)
-    return recorded if recorded and _is_ours(place, recorded.pid) else None
+def find_running(paths: StackPaths) -> Emulator | None:
+    """The emulator of this stack if it runs. Other programs that listen on its port are ignored."""
+    record = _read_record(paths)
+    return record if record and _runs_emulator(paths, record.pid) else None
 
 
-def start(place: Place, port: int | None) -> Emulator:
-    """Starts it and waits until it answers. Earlier data is bound to its port: queues are known by their address."""
-    recorded = _recorded(place)
-    chosen = _choose_port(recorded.port if recorded and _data(place).exists() else None, port)
-    environment = child_environment(place)
-    install = environment | {"UV_PROJECT_ENVIRONMENT": str(_home(place))}
-    run(["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator"], place, install)
-    shutil.rmtree(_scratch(place), ignore_errors=True)
-    _scratch(place).mkdir(parents=True)
-    emulator = Emulator(_launch(place, environment | _configuration(place, chosen)), chosen)
-    _record(place).write_text(json.dumps({"pid": emulator.pid, "port": emulator.port}))
-    _await_ready(place, emulator)
+def start(paths: StackPaths, port: int | None) -> Emulator:
+    """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it."""
+    record = _read_record(paths)
+    chosen = _choose_port(record.port if record and _data(paths).exists() else None, port)
+    environment = child_environment(paths)
+    install = environment | {"UV_PROJECT_ENVIRONMENT": str(_environment(paths))}
+    run(["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator"], paths, install)
+    shutil.rmtree(_scratch(paths), ignore_errors=True)
+    _scratch(paths).mkdir(parents=True)
+    emulator = Emulator(_launch(paths, environment | _configuration(paths, chosen)), chosen)
+    _record(paths).write_text(json.dumps({"pid": emulator.pid, "port": emulator.port}))
+    _await_ready(paths, emulator)
     return emulator
 
 
-def refuse_other_port(emulator: Emulator, wanted: int | None) -> None:
-    if wanted and wanted != emulator.port:
-        raise WrongUse(f"the stack runs on port {emulator.port}; `cupel down` stops it")
+def refuse_other_port(emulator: Emulator, requested: int | None) -> None:
+    if requested and requested != emulator.port:
+        raise UsageError(f"--port: the stack runs on port {emulator.port}; stop it first with `cupel down`")
 
 
-def stop(place: Place) -> bool:
-    """Asks it to end, which is when it writes its data down, and waits until it has. False if there was none."""
-    emulator = running(place)
+def stop(paths: StackPaths) -> bool:
+    """Stop the emulator and wait for its exit, on which it saves its data. Returns False if it was not running."""
+    emulator = find_running(paths)
     if emulator is None:
         return False
     os.kill(emulator.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_SECONDS
-    while _is_ours(place, emulator.pid):
+    while _runs_emulator(paths, emulator.pid):
         if time.monotonic() > deadline:
-            raise CupelError(f"the embedded cloud (process {emulator.pid}) does not stop; see {place.emulator_log}")
+            raise CupelError(f"the embedded cloud (process {emulator.pid}) did not stop; see {paths.emulator_log}")
         time.sleep(_POLL_SECONDS)
-    shutil.rmtree(_scratch(place), ignore_errors=True)
+    shutil.rmtree(_scratch(paths), ignore_errors=True)
     return True
 
 
-def discard(place: Place) -> None:
-    """Forgets everything this place's stack ever stored."""
-    for directory in (_data(place), _scratch(place)):
+def discard(paths: StackPaths) -> None:
+    """Delete everything that this stack has stored."""
+    for directory in (_data(paths), _scratch(paths)):
         shutil.rmtree(directory, ignore_errors=True)
-    for file in (_record(place), place.local_file):
+    for file in (_record(paths), paths.local_file):
         file.unlink(missing_ok=True)
 
 
-def _configuration(place: Place, port: int) -> dict[str, str]:
+def _configuration(paths: StackPaths, port: int) -> dict[str, str]:
     return {
         "GATEWAY_PORT": str(port),
         "BIND_HOST": "127.0.0.1",
@@ -94,58 +94,58 @@ def _configuration(place: Place, port: int) -> dict[str, str]:
         "SFTP_ENABLED": "0",
         "PERSIST_STATE": "1",
         "S3_PERSIST": "1",
-        "STATE_DIR": str(_data(place) / "state"),
-        "S3_DATA_DIR": str(_data(place) / "s3"),
-        "TMPDIR": str(_scratch(place)),  # every worker unpacks its own copy of the code here
+        "STATE_DIR": str(_data(paths) / "state"),
+        "S3_DATA_DIR": str(_data(paths) / "s3"),
+        "TMPDIR": str(_scratch(paths)),  # every worker unpacks its own copy of the code here
     }
 
 
-def _home(place: Place) -> Path:
-    return place.tools / "emulator"
+def _environment(paths: StackPaths) -> Path:
+    return paths.tools / "emulator"
 
 
-def _data(place: Place) -> Path:
-    return place.state / "data"
+def _data(paths: StackPaths) -> Path:
+    return paths.state / "data"
 
 
-def _scratch(place: Place) -> Path:
-    return place.state / "scratch"
+def _scratch(paths: StackPaths) -> Path:
+    return paths.state / "scratch"
 
 
-def _record(place: Place) -> Path:
-    return place.state / "emulator.json"
+def _record(paths: StackPaths) -> Path:
+    return paths.state / "emulator.json"
 
 
-def _command(place: Place) -> list[str]:
-    return [str(_home(place) / "bin" / "python"), "-m", "ministack"]
+def _command(paths: StackPaths) -> list[str]:
+    return [str(_environment(paths) / "bin" / "python"), "-m", "ministack"]
 
 
-def _launch(place: Place, environment: dict[str, str]) -> int:
-    """The process id. A shell in between gives the process away, so that it outlives this one and is nobody's child."""
-    told = subprocess.run(
-        ["sh", "-c", _IN_BACKGROUND, "sh", str(place.emulator_log), *_command(place)],  # noqa: S607
-        cwd=_scratch(place),
+def _launch(paths: StackPaths, environment: dict[str, str]) -> int:
+    """Start the emulator through a shell, so that it is not a child and outlives this process. Returns its pid."""
+    shell = subprocess.run(
+        ["sh", "-c", _IN_BACKGROUND, "sh", str(paths.emulator_log), *_command(paths)],  # noqa: S607
+        cwd=_scratch(paths),
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # Ctrl-C in the terminal is not for it
+        start_new_session=True,  # Ctrl-C in the terminal must not reach it
         check=True,
     )
-    return int(told.stdout)
+    return int(shell.stdout)
 
 
-def _recorded(place: Place) -> Emulator | None:
+def _read_record(paths: StackPaths) -> Emulator | None:
     try:
-        content = json.loads(_record(place).read_text())
+        content = json.loads(_record(paths).read_text())
         return Emulator(int(content["pid"]), int(content["port"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _is_ours(place: Place, pid: int) -> bool:
-    """A process id alone proves nothing: after a reboot it is somebody else's."""
-    told = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)  # noqa: S607
-    return told.stdout.strip() == " ".join(_command(place))
+def _runs_emulator(paths: StackPaths, pid: int) -> bool:
+    """The pid is not enough: after a reboot, another process may have it."""
+    listing = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)  # noqa: S607
+    return listing.stdout.strip() == " ".join(_command(paths))
 
 
 def _exists(pid: int) -> bool:
@@ -156,14 +156,16 @@ def _exists(pid: int) -> bool:
     return True
 
 
-def _choose_port(bound: int | None, wanted: int | None) -> int:
-    if bound and wanted and bound != wanted:
-        raise WrongUse(f"the stack's data is bound to port {bound}; {_FORGET}")
+def _choose_port(bound: int | None, requested: int | None) -> int:
+    if bound and requested and bound != requested:
+        raise UsageError(f"--port: the stack's data is bound to port {bound}; {_DISCARD_HINT}")
     if bound and not _is_free(bound):
-        raise WrongUse(f"port {bound}, to which the stack's data is bound, is taken by another program; {_FORGET}")
-    if wanted and not _is_free(wanted):
-        raise WrongUse(f"port {wanted} is taken by another program")
-    return bound or wanted or (DEFAULT_PORT if _is_free(DEFAULT_PORT) else any_free_port())
+        raise UsageError(
+            f"port {bound}, to which the stack's data is bound, is used by another program; {_DISCARD_HINT}"
+        )
+    if requested and not _is_free(requested):
+        raise UsageError(f"--port: port {requested} is used by another program; choose another, or omit the option")
+    return bound or requested or (DEFAULT_PORT if _is_free(DEFAULT_PORT) else find_free_port())
 
 
 def _is_free(port: int) -> bool:
@@ -176,24 +178,24 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def any_free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as candidate:
         candidate.bind(("127.0.0.1", 0))
         return int(candidate.getsockname()[1])
 
 
-def _await_ready(place: Place, emulator: Emulator) -> None:
+def _await_ready(paths: StackPaths, emulator: Emulator) -> None:
     deadline = time.monotonic() + _START_SECONDS
-    while not _answers(emulator):
+    while not _is_ready(emulator):
         if not _exists(emulator.pid) or time.monotonic() > deadline:
-            raise CupelError(f"the embedded cloud did not start; see {place.emulator_log}")
+            raise CupelError(f"the embedded cloud did not start; see {paths.emulator_log}")
         time.sleep(_POLL_SECONDS)
 
 
-def _answers(emulator: Emulator) -> bool:
+def _is_ready(emulator: Emulator) -> bool:
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(f"{emulator.endpoint_url}/_ministack/ready", timeout=2) as answer:
-            return bool(answer.status == 200)
+        with direct.open(f"{emulator.endpoint_url}/_ministack/ready", timeout=2) as response:
+            return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False

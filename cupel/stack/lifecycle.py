@@ -1,4 +1,4 @@
-"""Up, down and how it stands: the only module that the command and the tests need."""
+"""Starting, stopping and inspecting the local stack: the interface for the command and the tests."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,89 +6,89 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from cupel.stack import emulator
-from cupel.stack.address import Local, is_open, issue_token, read_local, write_local
-from cupel.stack.build import build, building, is_built, sources_digest
+from cupel.stack.address import LocalStack, accepts_token, issue_token, read_local, write_local
+from cupel.stack.build import build, build_lock, is_built, sources_digest
 from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
-from cupel.stack.paths import Place
+from cupel.stack.paths import StackPaths
 
-type Say = Callable[[str], None]
+type Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Standing:
+class StackStatus:
     emulator: Emulator
-    local: Local | None
+    local: LocalStack | None
     is_current: bool
-    """Whether what is deployed is what the sources say."""
+    """Whether the sources have not changed since the last deployment."""
 
 
-def up(place: Place, port: int | None, say: Say) -> Local:
-    """Brings the stack to what the sources say; what is already so is left alone."""
-    digest = sources_digest(place)
-    running = emulator.running(place)
+def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
+    """Start the stack if it is down, and deploy the sources if they have changed."""
+    digest = sources_digest(paths)
+    running = emulator.find_running(paths)
     if running:
         emulator.refuse_other_port(running, port)
-        known = read_local(place)
-        if known and is_recorded(place, digest) and is_open(known):
+        known = read_local(paths)
+        if known and is_recorded(paths, digest) and accepts_token(known):
             return known
     else:
-        place.state.mkdir(parents=True, exist_ok=True)
-        with _told(say, "embedded cloud started"):
-            running = emulator.start(place, port)
-    with building(place):
-        if not is_deployed(place, running, digest):
-            _build_and_deploy(place, running, digest, say)
-    local = _opened(place, running, say)
-    _warm(running, say)
+        paths.state.mkdir(parents=True, exist_ok=True)
+        with _report_duration(notify, "embedded cloud started"):
+            running = emulator.start(paths, port)
+    with build_lock(paths):
+        if not is_deployed(paths, running, digest):
+            _build_and_deploy(paths, running, digest, notify)
+    local = _ensure_token(paths, running, notify)
+    _warm(running, notify)
     return local
 
 
-def down(place: Place, *, discard: bool = False) -> bool:
-    """Stops the stack; its data stays for the next start unless it is discarded."""
-    stopped = emulator.stop(place)
+def down(paths: StackPaths, *, discard: bool = False) -> bool:
+    """Stop the stack. Its data is kept for the next start unless it is discarded. Returns whether it was running."""
+    stopped = emulator.stop(paths)
     if discard:
-        emulator.discard(place)
+        emulator.discard(paths)
     return stopped
 
 
-def standing(place: Place) -> Standing | None:
-    running = emulator.running(place)
+def get_status(paths: StackPaths) -> StackStatus | None:
+    running = emulator.find_running(paths)
     if running is None:
         return None
-    return Standing(running, read_local(place), is_deployed(place, running, sources_digest(place)))
+    return StackStatus(running, read_local(paths), is_deployed(paths, running, sources_digest(paths)))
 
 
-def _build_and_deploy(place: Place, running: Emulator, digest: str, say: Say) -> None:
-    if not is_built(place, digest):
-        with _told(say, "template, functions and layer built"):
-            build(place, digest)
-    with _told(say, "stack deployed"):
-        deploy(place, running, digest)
+def _build_and_deploy(paths: StackPaths, running: Emulator, digest: str, notify: Notify) -> None:
+    if not is_built(paths, digest):
+        with _report_duration(notify, "template, functions and layer built"):
+            build(paths, digest)
+    with _report_duration(notify, "stack deployed"):
+        deploy(paths, running, digest)
 
 
-def _opened(place: Place, running: Emulator, say: Say) -> Local:
-    known = read_local(place)
-    if known and known.endpoint_url == running.endpoint_url and is_open(known):
+def _ensure_token(paths: StackPaths, running: Emulator, notify: Notify) -> LocalStack:
+    known = read_local(paths)
+    if known and known.endpoint_url == running.endpoint_url and accepts_token(known):
         return known
-    with _told(say, "admin token written"):
-        local = issue_token(place, running)
-        write_local(place, local)
-        is_open(local)
+    with _report_duration(notify, "admin token written"):
+        local = issue_token(paths, running)
+        write_local(paths, local)
+        accepts_token(local)
     return local
 
 
-def _warm(running: Emulator, say: Say) -> None:
-    from cupel.stack.warmup import warm  # boto3 and pydantic, which a stack that is up already does not need
+def _warm(running: Emulator, notify: Notify) -> None:
+    from cupel.stack.warmup import warm  # imports boto3 and pydantic, which a stack that is already up does not need
 
-    with _told(say, "functions warmed up"):
+    with _report_duration(notify, "functions warmed up"):
         failures = warm(running)
     for function, failure in failures.items():
-        say(f"  {function} failed: {failure}")
+        notify(f"  {function} failed: {failure}")
 
 
 @contextmanager
-def _told(say: Say, what: str) -> Iterator[None]:
-    began = perf_counter()
+def _report_duration(notify: Notify, step: str) -> Iterator[None]:
+    start = perf_counter()
     yield
-    say(f"{what} ({perf_counter() - began:.1f} s)")
+    notify(f"{step} ({perf_counter() - start:.1f} s)")

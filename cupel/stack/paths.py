@@ -1,20 +1,20 @@
-"""Where a local stack lives. Everything it writes is below two directories, so it can be looked at and thrown away."""
+"""The folders of a local stack. Everything it writes is in two of them, to be inspected or deleted."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cupel.errors import WrongUse
+from cupel.errors import UsageError
 
 REGION = "us-east-1"
 STACK_NAME = "cupel"
 
 
 @dataclass(frozen=True)
-class Place:
+class StackPaths:
     repository: Path
     state: Path
-    """One stack's own: what the emulator keeps, the logs, the address and the token."""
+    """The files of one stack: the emulator's data, the logs, the address and the token."""
 
     @property
     def tools(self) -> Path:
@@ -38,16 +38,18 @@ class Place:
         return self.state / "local.json"
 
 
-def find_place(start: Path) -> Place:
-    """The repository that `start` lies in; its own stack lives in its `.cupel`."""
+def find_stack_paths(start: Path) -> StackPaths:
+    """The paths of the stack in `.cupel` of the repository that contains `start`."""
     for directory in (start, *start.parents):
         if (directory / "template.yaml").is_file() and (directory / "shared/cupel_core").is_dir():
-            return Place(directory, directory / ".cupel")
-    raise WrongUse("not inside a clone of Cupel: no template.yaml here or above")
+            return StackPaths(directory, directory / ".cupel")
+    raise UsageError(
+        "not inside a clone of Cupel: no template.yaml in this folder or a parent; change to a clone first"
+    )
 
 
 def write_private(path: Path, text: str) -> None:
-    """For the eyes of this user only, from the first byte on."""
+    """Write a file that only this user can read, from the first byte on."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

@@ -1,6 +1,6 @@
-"""One call of each function, so that the first run does not wait for layers to be unpacked.
+"""Invokes each function once, so that the first run does not wait for layers to be unpacked.
 
-The emulator unpacks one worker at a time. The calls name a run that does not exist, which every consumer drops.
+The emulator unpacks one worker at a time. The events name a run that does not exist, which every consumer drops.
 """
 
 import json
@@ -8,23 +8,26 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from cupel.stack.clients import client
+from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION, STACK_NAME
-from cupel_core.messages import DispatchOrder, DueSchedule, GenerationOrder, Message, ProbeSlice
+from cupel_core.messages import DispatchRequest, DueSchedule, GenerationRequest, ProbeSlice, QueueMessage
 
-_NOBODY = "warming"
-_NOTHING = "run_none"
+_WORKSPACE = "warming"
+_RUN_ID = "run_none"
 
 
-class Call(NamedTuple):
+class WarmupCall(NamedTuple):
     function: str
     event: dict[str, Any]
     workers: int = 1
 
 
 def warm(emulator: Emulator) -> dict[str, str]:
-    """Calls all but the API and its authorizer, which the first request wakes. Answers what failed, by function."""
+    """Invoke all functions but the API and its authorizer, which the first request starts.
+
+    Returns error messages by function.
+    """
     with ThreadPoolExecutor(max_workers=2) as pool:
         return {
             call.function: failure
@@ -34,28 +37,31 @@ def warm(emulator: Emulator) -> dict[str, str]:
         }
 
 
-def _calls() -> tuple[Call, ...]:
+def _calls() -> tuple[WarmupCall, ...]:
     return (
-        Call("dispatch", _delivery(DispatchOrder(workspace=_NOBODY, run_id=_NOTHING, epoch=1))),
-        Call(
+        WarmupCall("dispatch", _delivery(DispatchRequest(workspace=_WORKSPACE, run_id=_RUN_ID, fencing_token=1))),
+        WarmupCall(
             "probe",
-            _delivery(ProbeSlice(workspace=_NOBODY, run_id=_NOTHING, epoch=1, leaf=0, indexes=[0])),
-            workers=2,  # as many as work on one provider at a time
+            _delivery(ProbeSlice(workspace=_WORKSPACE, run_id=_RUN_ID, fencing_token=1, leaf=0, indexes=[0])),
+            workers=2,  # as many as serve one provider at a time
         ),
-        Call("generate", _delivery(GenerationOrder(workspace=_NOBODY, definition_id="def_none", generation_id="none"))),
-        Call("finish", {"op": "warm"}),
-        Call("score", {"op": "warm"}),
-        Call("schedule", _due()),
-        Call("sweep", {}),
+        WarmupCall(
+            "generate",
+            _delivery(GenerationRequest(workspace=_WORKSPACE, definition_id="def_none", generation_id="none")),
+        ),
+        WarmupCall("finish", {"op": "warm"}),
+        WarmupCall("score", {"op": "warm"}),
+        WarmupCall("schedule", _due()),
+        WarmupCall("sweep", {}),
     )
 
 
 def _due() -> dict[str, Any]:
-    return DueSchedule(workspace=_NOBODY, schedule_id="sch_none", scheduled_time="").model_dump(by_alias=True)
+    return DueSchedule(workspace=_WORKSPACE, schedule_id="sch_none", scheduled_time="").model_dump(by_alias=True)
 
 
-def _delivery(message: Message) -> dict[str, Any]:
-    """As SQS would deliver it."""
+def _delivery(message: QueueMessage) -> dict[str, Any]:
+    """The event with which SQS delivers the message."""
     record = {
         "messageId": str(uuid.uuid4()),
         "receiptHandle": "none",
@@ -69,9 +75,9 @@ def _delivery(message: Message) -> dict[str, Any]:
     return {"Records": [record]}
 
 
-def _invoke(emulator: Emulator, call: Call) -> str | None:
-    lambda_ = client("lambda", emulator)
-    answer = lambda_.invoke(FunctionName=f"{STACK_NAME}-{call.function}", Payload=json.dumps(call.event))
-    if "FunctionError" not in answer:
+def _invoke(emulator: Emulator, call: WarmupCall) -> str | None:
+    lambda_ = make_client("lambda", emulator)
+    response = lambda_.invoke(FunctionName=f"{STACK_NAME}-{call.function}", Payload=json.dumps(call.event))
+    if "FunctionError" not in response:
         return None
-    return str(json.loads(answer["Payload"].read()).get("errorMessage")).partition("\n")[0]
+    return str(json.loads(response["Payload"].read()).get("errorMessage")).partition("\n")[0]

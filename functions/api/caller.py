@@ -1,9 +1,10 @@
-"""Who a request comes from. The authorizer identifies, this refuses: API Gateway cannot answer a problem document."""
+"""The caller of a request. The authorizer identifies it; refusing is done here, because API Gateway cannot respond with
+a problem document."""
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from cupel_core.domain.access import Caller, Role
-from cupel_core.errors import Forbidden, RetryableError, Unauthorized
+from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.errors import RetryableError, Unauthorized
 
 
 def caller(event: APIGatewayProxyEventV2) -> Caller:
@@ -14,12 +15,4 @@ def caller(event: APIGatewayProxyEventV2) -> Caller:
         raise RetryableError(context["unavailable"])
     if "workspace" not in context:
         raise Unauthorized(context.get("problem", "send an API token as `Authorization: Bearer <token>`"))
-    return Caller(context["workspace"], Role(context["role"]), context["tokenId"])
-
-
-def admin(event: APIGatewayProxyEventV2) -> Caller:
-    """The caller, if it may change who has access to what."""
-    known = caller(event)
-    if known.role is not Role.ADMIN:
-        raise Forbidden("this needs a token with the role admin")
-    return known
+    return Caller(context["workspace"], AccessRole(context["role"]), context["tokenId"])

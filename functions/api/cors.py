@@ -1,4 +1,4 @@
-"""Cross-origin answers for the stack's own origins only. Anyone else gets no CORS header, and the browser refuses."""
+"""CORS for the stack's own origins only. Other origins get no CORS header, and the browser refuses them."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ _PREFLIGHT = {
 
 
 def preflight() -> dict[str, Any]:
-    """Without a token: browsers send none with OPTIONS."""
+    """The response to OPTIONS; it needs no token, because browsers send none with OPTIONS."""
     return {"statusCode": 204, "headers": {}, "body": "", "isBase64Encoded": False}
 
 
-def open_to(request: APIGatewayProxyEventV2, answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer, readable by the page that asked if its origin is one of ours."""
-    headers = {**answer["headers"], "Vary": "Origin"}
+def allow_own_origins(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[str, Any]:
+    """The response with the headers that let a page of the stack's own origins read it."""
+    headers = {**response["headers"], "Vary": "Origin"}
     origin = request.headers.get("origin", "")
     if origin in settings().origins:
         headers |= {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Retry-After, Location"}
         if request.http_method == "OPTIONS":
             headers |= _PREFLIGHT
-    return {**answer, "headers": headers}
+    return {**response, "headers": headers}

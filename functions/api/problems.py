@@ -20,7 +20,7 @@ class MethodNotAllowed(ClientError):
     title = "Method not allowed"
 
     def __init__(self, allowed: list[str]) -> None:
-        super().__init__(f"this resource answers {', '.join(allowed)}")
+        super().__init__(f"allowed methods: {', '.join(allowed)}")
         self.allowed = allowed
 
 
@@ -30,19 +30,19 @@ class UnsupportedContentType(ClientError):
 
 
 def register(app: APIGatewayHttpResolver) -> None:
-    app.exception_handler(AppError)(_raised)
+    app.exception_handler(AppError)(_on_app_error)
     app.exception_handler(RequestValidationError)(lambda error: response(from_validation(error)))
-    app.exception_handler(Exception)(_unexpected)
+    app.exception_handler(Exception)(_on_unexpected_error)
 
 
 def response(error: AppError) -> Response[str]:
     return Response(error.status, CONTENT_TYPE, orjson.dumps(document(error)).decode(), headers=_headers(error))
 
 
-def answer(error: AppError) -> dict[str, Any]:
-    """The same as a function's result, for what is refused before there is a route."""
-    told = response(error)
-    return {"statusCode": told.status_code, "headers": told.headers, "body": told.body, "isBase64Encoded": False}
+def lambda_response(error: AppError) -> dict[str, Any]:
+    """The response as the function returns it, for requests that are refused before they are routed."""
+    made = response(error)
+    return {"statusCode": made.status_code, "headers": made.headers, "body": made.body, "isBase64Encoded": False}
 
 
 def document(error: AppError) -> dict[str, Any]:
@@ -50,33 +50,31 @@ def document(error: AppError) -> dict[str, Any]:
         "type": f"urn:cupel:problem:{error.title.lower().replace(' ', '-')}",
         "title": error.title,
         "status": error.status,
-        "detail": error.detail
-        if error.status < 500 or isinstance(error, RetryableError)
-        else "something of ours failed",
+        "detail": error.detail if error.status < 500 or isinstance(error, RetryableError) else "internal error",
     }
     if error.errors:
-        problem["errors"] = [{"field": wrong.field, "message": wrong.message} for wrong in error.errors]
+        problem["errors"] = [{"field": one.field, "message": one.message} for one in error.errors]
     return problem
 
 
 def from_validation(error: RequestValidationError) -> AppError:
-    """Text that is no JSON is a bad request; JSON of the wrong shape is invalid, field by field."""
-    found = [FieldError(_field(wrong["loc"]), _message(wrong)) for wrong in error.errors()]
-    if any(wrong["type"] == "json_invalid" for wrong in error.errors()):
+    """Text that is not JSON is a bad request (400); JSON of the wrong shape is invalid, field by field (422)."""
+    details = error.errors()
+    if any(detail["type"] == "json_invalid" for detail in details):
         return ClientError("the body is not valid JSON")
-    return Invalid("; ".join(f"{wrong.field}: {wrong.message}" for wrong in found[:5]), tuple(found))
+    return Invalid.fields(FieldError(_field(detail["loc"]), _message(detail)) for detail in details)
 
 
 def _field(location: tuple[str | int, ...]) -> str:
-    """`("body", "models", 1)` is `models.1`; the body itself is `body`. Headers are told as people write them."""
-    place, *path = location
-    if place == "header":
+    """`("body", "models", 1)` is `models.1`; the body itself is `body`. Headers are capitalized as usual."""
+    source, *path = location
+    if source == "header":
         return "-".join("ID" if word == "id" else word.capitalize() for word in str(path[0]).split("-"))
-    return ".".join(str(part) for part in path) or str(place)
+    return ".".join(str(part) for part in path) or str(source)
 
 
-def _message(wrong: dict[str, Any]) -> str:
-    return re.sub(r"^Value error, ", "", str(wrong["msg"]))
+def _message(detail: dict[str, Any]) -> str:
+    return re.sub(r"^Value error, ", "", str(detail["msg"]))
 
 
 def _headers(error: AppError) -> dict[str, str]:
@@ -90,13 +88,13 @@ def _headers(error: AppError) -> dict[str, str]:
     return {}
 
 
-def _raised(error: AppError) -> Response[str]:
+def _on_app_error(error: AppError) -> Response[str]:
     if error.status >= AppError.status:
         logger.warning("request failed", exc_info=error)
     return response(error)
 
 
-def _unexpected(error: Exception) -> Response[str]:
-    """The last resort: whoever called learns nothing of the inside, the log everything."""
+def _on_unexpected_error(error: Exception) -> Response[str]:
+    """The last resort: the caller learns nothing about the cause; the log has all of it."""
     logger.exception("unexpected error", exc_info=error)
     return response(AppError("unexpected error"))

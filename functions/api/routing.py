@@ -1,11 +1,18 @@
-"""The parts of the API by the first word of their paths. A part is loaded with the first request for it.
+"""Routers by the first word of the path, loaded with the first request for one of their paths.
 
-A cold start answers one request; all routes with their models would take a third of it.
+A cold start answers a single request; loading all routes and their models would take a third of it.
 """
 
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+
+from api.caller import caller
+from cupel_core.contract.operations import OPERATIONS
 
 PREFIX = "/v1"
 MODULES = {
@@ -31,10 +38,39 @@ MODULES = {
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
 
 
+class OperationRouter(APIGatewayHttpRouter):
+    """Registers routes for declared operations only: the declaration gives the method, the path and the texts."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def operation[F: Callable[..., Any]](
+        self, operation_id: str, *, status: int = 200, responses: dict[int, OpenAPIResponse] | None = None
+    ) -> Callable[[F], F]:
+        """Decorates the function that carries out the operation; KeyError for one that is not declared."""
+        declared = OPERATIONS[operation_id]
+        return self.route(
+            declared.path.removeprefix(PREFIX).replace("{", "<").replace("}", ">"),
+            method=declared.method,
+            operation_id=declared.id,
+            summary=declared.summary,
+            description=declared.description or f"{declared.summary}.",
+            response_description=declared.response,
+            tags=[declared.tag],
+            status_code=status,
+            responses=responses,
+        )
+
+    @property
+    def workspace(self) -> str:
+        """The workspace that the current request belongs to."""
+        return caller(self.current_event).workspace
+
+
 def load(app: APIGatewayHttpResolver, path: str) -> None:
-    """What may answer a request to this path; nothing where nobody does."""
-    part = path.removeprefix(f"{PREFIX}/").partition("/")[0]
-    for name in MODULES.get(part, ()):
+    """Loads the routers that may serve this path; none if no router does."""
+    first_word = path.removeprefix(f"{PREFIX}/").partition("/")[0]
+    for name in MODULES.get(first_word, ()):
         _include(app, name)
 
 

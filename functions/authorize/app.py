@@ -1,7 +1,8 @@
-"""The HTTP API's authorizer. It identifies and never refuses: its refusal could not be a problem document.
+"""The HTTP API's authorizer: identifies the caller from the bearer token.
 
-The api function refuses whatever comes without a workspace. The authorizer's cache is off, so that a revoked token
-stops at once; its imports are few, because every request waits for it.
+It never denies a request, because its denial could not be a problem document: the api function rejects requests without
+a workspace. Its cache is off, so that revoking a token takes effect at once. It imports little, because every request
+waits for it.
 """
 
 from typing import Any
@@ -13,13 +14,13 @@ from cupel_core.domain.access import Caller
 from cupel_core.errors import RetryableError, Unauthorized
 from cupel_core.settings import settings
 
-_NO_TOKEN = "send an API token as `Authorization: Bearer <token>`"  # noqa: S105 - words for a person
+_NO_TOKEN = "send an API token as `Authorization: Bearer <token>`"  # noqa: S105 - no secret
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """HTTP API payload 2.0, simple response."""
+    """HTTP API payload 2.0, simple response; the context has the caller, or the reason why there is none."""
     context = _context_of((event.get("headers") or {}).get("authorization", ""))
-    # By hand, because Powertools' logger would take a fifth of this function's cold start.
+    # Not Powertools' logger: it would take a fifth of this function's cold start.
     print(orjson.dumps({"level": "INFO", "message": "identified", **context}).decode())
     return {"isAuthorized": True, "context": context}
 
@@ -35,15 +36,16 @@ def _context_of(authorization: str) -> dict[str, str]:
 
 
 def identify(authorization: str) -> Caller:
+    """The caller with this Authorization header. Unauthorized without a valid token, RetryableError if unverifiable."""
     scheme, _, bearer = authorization.strip().partition(" ")
     bearer = bearer.strip()
     if scheme.lower() != "bearer" or not bearer:
         raise Unauthorized(_NO_TOKEN)
     if bearer.count(".") == 2 and settings().oidc_issuer:
-        from cupel_core.access import oidc  # PyJWT and cryptography: only for those who use it
+        from cupel_core.access import oidc  # loads PyJWT and cryptography, which API tokens do not need
 
         return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audience)
-    known = tokens.identify(bearer)
-    if known is None:
-        raise Unauthorized("the token is not known, or was revoked")
-    return known
+    caller = tokens.identify(bearer)
+    if caller is None:
+        raise Unauthorized("the token is unknown or was revoked")
+    return caller

@@ -1,4 +1,4 @@
-"""Dispatch queue → slices on the providers' queues."""
+"""From the dispatch queue to slices on the providers' queues."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core import sqs_batch
 from cupel_core.clock import utc_now
-from cupel_core.messages import DispatchOrder
+from cupel_core.messages import DispatchRequest
 from cupel_core.runs import dispatch
 
 logger = Logger()
@@ -17,9 +17,11 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    def carry_out(record: SQSRecord) -> None:
-        order = DispatchOrder.model_validate_json(record.body)
-        dispatch.carry_out(order, utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
-        logger.info("dispatched", run_id=order.run_id, epoch=order.epoch)
+    """Execute the batch's dispatch requests; a malformed or failed one is redelivered."""
 
-    return sqs_batch.process(event, context, carry_out)
+    def execute(record: SQSRecord) -> None:
+        request = DispatchRequest.model_validate_json(record.body)
+        dispatch.execute(request, utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
+        logger.info("dispatched", run_id=request.run_id, fencing_token=request.fencing_token)
+
+    return sqs_batch.process(event, context, execute)

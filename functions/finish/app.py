@@ -1,19 +1,19 @@
-"""The tasks of the finishing state machine: one function, told by `op` which phase it is."""
+"""The tasks of the finishing state machine: one function for all phases, selected by `op`."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from cupel_core import event_loop
 from cupel_core.clock import utc_now
-from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.finishing import phases
-from cupel_core.finishing.compare import compare
-from cupel_core.finishing.summarize import summarize
+from cupel_core.finishing.compare import compare_slice
+from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.messages import Cause, RunMessage
+from cupel_core.workflow_tasks import LeafRangeFields, WarmUp, leaf_ranges_output, phase_failure, time_left
 
 logger = Logger()
 
@@ -22,10 +22,8 @@ class Settle(RunMessage):
     op: Literal["settle"]
 
 
-class Summarize(RunMessage):
+class Summarize(RunMessage, LeafRangeFields):
     op: Literal["summarize"]
-    first_leaf: int
-    leaves: int
 
 
 class Complete(RunMessage):
@@ -35,42 +33,35 @@ class Complete(RunMessage):
 class Fail(RunMessage):
     op: Literal["fail"]
     error: dict[Literal["settle", "summarize", "complete"], Cause]
-    """By the phase that gave up."""
+    """By the phase that failed."""
 
 
-class Warm(BaseModel):
-    """Loads what the others need; `cupel up` asks for it so that the first run does not wait."""
-
-    op: Literal["warm"]
-
-
-type Task = Annotated[Settle | Summarize | Complete | Fail | Warm, Field(discriminator="op")]
-_task = TypeAdapter[Task](Task)
+type FinishTask = Annotated[Settle | Summarize | Complete | Fail | WarmUp, Field(discriminator="op")]
+_task = TypeAdapter[FinishTask](FinishTask)
 
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Carry out one task; Step Functions retries it if it raises."""
     task = _task.validate_python(event)
-    result = _carry_out(task, lambda: context.get_remaining_time_in_millis() / 1_000)
+    result = _carry_out(task, time_left(context))
     logger.info("finishing", **task.model_dump(), result=result)
     return result
 
 
-def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
+def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str, Any]:
     match task:
         case Settle():
-            settled = phases.settle(task.run, task.epoch, utc_now())
-            slices = [{"firstLeaf": part.first_leaf, "leaves": part.leaves} for part in settled.slices]
-            return {"status": settled.status, "slices": slices}
+            settled = phases.settle(task.run, task.fencing_token, utc_now())
+            return leaf_ranges_output(settled.status, settled.slices)
         case Summarize():
-            part = LeafRange(task.first_leaf, task.leaves)
-            event_loop.run(summarize(task.run, task.epoch, part, seconds_left))
-            event_loop.run(compare(task.run, task.epoch, part, seconds_left))
+            event_loop.run(summarize_slice(task.run, task.fencing_token, task.leaf_range, seconds_left))
+            event_loop.run(compare_slice(task.run, task.fencing_token, task.leaf_range, seconds_left))
             return {"firstLeaf": task.first_leaf}
         case Complete():
-            return {"status": phases.complete(task.run, task.epoch, utc_now())}
+            return {"status": phases.complete(task.run, task.fencing_token, utc_now())}
         case Fail():
-            where, cause = next(iter(task.error.items()))
-            return {"status": phases.fail(task.run, task.epoch, where, cause.told, utc_now())}
-        case Warm():
+            where, why = phase_failure(task.error)
+            return {"status": phases.fail(task.run, task.fencing_token, where, why, utc_now())}
+        case WarmUp():
             return {}

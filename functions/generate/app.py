@@ -1,4 +1,4 @@
-"""Writes the scenarios of generations by a model: one message is one stretch of one generation."""
+"""Writes the scenarios of generations by a model: each message continues one generation."""
 
 from typing import Any
 
@@ -9,22 +9,26 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core import event_loop, sqs_batch
 from cupel_core.generation import writer
-from cupel_core.messages import GenerationOrder
+from cupel_core.messages import GenerationRequest
 
 MAX_RECEIVES = 3
-"""A message that came more often has ended its invocations without a word."""
+"""A message that was received more often has killed its invocations."""
 
 logger = Logger()
 
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    """Write texts for the batch's requests; a malformed or failed one is redelivered."""
+
     def write(record: SQSRecord) -> None:
-        order = GenerationOrder.model_validate_json(record.body)
+        request = GenerationRequest.model_validate_json(record.body)
         if int(record.attributes.approximate_receive_count) > MAX_RECEIVES:
-            step = writer.give_up(order)
+            result = writer.give_up(request)
         else:
-            step = event_loop.run(writer.proceed(order, lambda: context.get_remaining_time_in_millis() / 1_000))
-        logger.info("generation", step=step, generation_id=order.generation_id)
+            result = event_loop.run(
+                writer.write_scenarios(request, lambda: context.get_remaining_time_in_millis() / 1_000)
+            )
+        logger.info("generation", step=result, generation_id=request.generation_id)
 
     return sqs_batch.process(event, context, write)

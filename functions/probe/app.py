@@ -1,4 +1,4 @@
-"""A queue of a provider → conversations, transcripts, progress."""
+"""Runs the probes of a provider's queue: conversations, transcripts and progress."""
 
 import time
 from typing import Any
@@ -19,13 +19,17 @@ metrics = Metrics()
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    provider, priority = Lane.of(event["Records"][0]["eventSourceARN"])
+    provider, priority = Lane.from_arn(event["Records"][0]["eventSourceARN"])
     worker = Worker(provider, time.time() + context.get_remaining_time_in_millis() / 1_000, priority=priority)
     failed = event_loop.run(worker.run([_delivery(record) for record in event["Records"]]))
-    publish(metrics, provider, worker.tally)
-    logger.info("probed", provider=provider, priority=priority, probes=worker.tally.probes, failed_messages=len(failed))
-    handed = {record["messageId"] for record in event["Records"]}
-    return {"batchItemFailures": [{"itemIdentifier": delivery.id} for delivery in failed if delivery.id in handed]}
+    publish(metrics, provider, worker.totals)
+    logger.info(
+        "probed", provider=provider, priority=priority, probes=worker.totals.probes, failed_messages=len(failed)
+    )
+    own_messages = {record["messageId"] for record in event["Records"]}
+    return {
+        "batchItemFailures": [{"itemIdentifier": delivery.id} for delivery in failed if delivery.id in own_messages]
+    }
 
 
 def _delivery(record: dict[str, Any]) -> Delivery:

@@ -1,20 +1,20 @@
-"""An invocation's tally as CloudWatch metrics by provider (embedded metric format: a log line, not a call)."""
+"""An invocation's totals as CloudWatch metrics by provider, in the embedded metric format: a log line, not a call."""
 
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from cupel_core.probing.invocation_totals import Tally
+from cupel_core.probing.invocation_totals import InvocationTotals
 
 
-def publish(metrics: Metrics, provider: str, tally: Tally) -> None:
+def publish(metrics: Metrics, provider: str, totals: InvocationTotals) -> None:
     metrics.add_dimension("provider", provider)
-    metrics.add_metric("Probes", MetricUnit.Count, tally.probes)
-    metrics.add_metric("Errors", MetricUnit.Count, tally.errors.total())
-    metrics.add_metric("Throttles", MetricUnit.Count, tally.throttles)
-    metrics.add_metric("InputTokens", MetricUnit.Count, tally.input_tokens)
-    metrics.add_metric("OutputTokens", MetricUnit.Count, tally.output_tokens)
-    metrics.add_metric("SpentUsd", MetricUnit.NoUnit, tally.spent_usd)
-    for code, count in tally.errors.items():
+    metrics.add_metric("Probes", MetricUnit.Count, totals.probes)
+    metrics.add_metric("Errors", MetricUnit.Count, totals.errors.total())
+    metrics.add_metric("Throttles", MetricUnit.Count, totals.throttles)
+    metrics.add_metric("InputTokens", MetricUnit.Count, totals.input_tokens)
+    metrics.add_metric("OutputTokens", MetricUnit.Count, totals.output_tokens)
+    metrics.add_metric("SpentUsd", MetricUnit.NoUnit, totals.spent_usd)
+    for code, count in totals.errors.items():
         with single_metric(name="ErrorsByCode", unit=MetricUnit.Count, value=count) as metric:
             metric.add_dimension("provider", provider)
             metric.add_dimension("code", code)

@@ -1,4 +1,4 @@
-"""EventBridge Scheduler says that a schedule is due."""
+"""Fires a schedule when EventBridge Scheduler invokes it."""
 
 from typing import Any
 
@@ -14,13 +14,14 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Returns the firing; without a run and an error if the schedule was deleted or disabled."""
     due = DueSchedule.model_validate(event)
-    fired = fire(due, utc_now())
-    told = {
+    firing = fire(due, utc_now())
+    result = {
         "scheduleId": due.schedule_id,
-        "scheduledTime": to_iso(fired.scheduled_time) if fired else due.scheduled_time,
-        "runId": fired.run_id if fired else None,
-        "error": fired.error if fired else None,
+        "scheduledTime": to_iso(firing.scheduled_time) if firing else due.scheduled_time,
+        "runId": firing.run_id if firing else None,
+        "error": firing.error if firing else None,
     }
-    logger.info("fired" if fired else "not fired", extra=told)
-    return told
+    logger.info("fired" if firing else "not fired", extra=result)
+    return result

@@ -1,86 +1,77 @@
-"""The tasks of the scoring state machine: one function, told by `op` which phase it is."""
+"""The tasks of the rescoring state machine: one function for all phases, selected by `op`."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from cupel_core import event_loop
 from cupel_core.clock import utc_now
-from cupel_core.domain.runs.leaf_ranges import LeafRange
-from cupel_core.messages import Cause, Message, RunRef
+from cupel_core.messages import Cause, QueueMessage, RunRef
 from cupel_core.rescoring import phases
-from cupel_core.rescoring.slices import score_slice
+from cupel_core.rescoring.slices import rescore_slice
+from cupel_core.workflow_tasks import LeafRangeFields, WarmUp, leaf_ranges_output, phase_failure, time_left
 
 logger = Logger()
 
 
-class ScoringMessage(Message):
-    """Of one scoring of a run."""
+class RescoreMessage(QueueMessage):
+    """A task of one rescore."""
 
     workspace: str
     run_id: str
-    scoring_id: str
+    rescore_id: Annotated[str, Field(alias="scoringId")]
 
     @property
     def run(self) -> RunRef:
         return RunRef(self.workspace, self.run_id)
 
 
-class Begin(ScoringMessage):
+class Begin(RescoreMessage):
     op: Literal["begin"]
 
 
-class Score(ScoringMessage):
+class Score(RescoreMessage, LeafRangeFields):
     op: Literal["score"]
-    first_leaf: int
-    leaves: int
 
 
-class Complete(ScoringMessage):
+class CompleteRescore(RescoreMessage):
     op: Literal["complete"]
 
 
-class Fail(ScoringMessage):
+class FailRescore(RescoreMessage):
     op: Literal["fail"]
     error: dict[Literal["begin", "score", "complete"], Cause]
-    """By the phase that gave up."""
+    """By the phase that failed."""
 
 
-class Warm(BaseModel):
-    """Loads what the others need; `cupel up` asks for it so that the first scoring does not wait."""
-
-    op: Literal["warm"]
-
-
-type Task = Annotated[Begin | Score | Complete | Fail | Warm, Field(discriminator="op")]
-_task = TypeAdapter[Task](Task)
+type RescoreTask = Annotated[Begin | Score | CompleteRescore | FailRescore | WarmUp, Field(discriminator="op")]
+_task = TypeAdapter[RescoreTask](RescoreTask)
 
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Carry out one task; Step Functions retries it if it raises."""
     task = _task.validate_python(event)
-    result = _carry_out(task, lambda: context.get_remaining_time_in_millis() / 1_000)
+    result = _carry_out(task, time_left(context))
     logger.info("scoring", **task.model_dump(), result=result)
     return result
 
 
-def _carry_out(task: Task, seconds_left: Callable[[], float]) -> dict[str, Any]:
+def _carry_out(task: RescoreTask, seconds_left: Callable[[], float]) -> dict[str, Any]:
     match task:
         case Begin():
-            begun = phases.begin(task.run, task.scoring_id)
-            slices = [{"firstLeaf": part.first_leaf, "leaves": part.leaves} for part in begun.slices]
-            return {"status": begun.status, "slices": slices}
+            begun = phases.begin(task.run, task.rescore_id)
+            return leaf_ranges_output(begun.status, begun.slices)
         case Score():
-            part = LeafRange(task.first_leaf, task.leaves)
-            event_loop.run(score_slice(task.run, task.scoring_id, part, seconds_left))
+            event_loop.run(rescore_slice(task.run, task.rescore_id, task.leaf_range, seconds_left))
             return {"firstLeaf": task.first_leaf}
-        case Complete():
-            return {"status": phases.complete(task.run, task.scoring_id, utc_now())}
-        case Fail():
-            where, cause = next(iter(task.error.items()))
-            return {"status": phases.fail(task.run, task.scoring_id, where, cause.told, utc_now())}
-        case Warm():
+        case CompleteRescore():
+            return {"status": phases.complete(task.run, task.rescore_id, utc_now())}
+        case FailRescore():
+            where, why = phase_failure(task.error)
+            return {"status": phases.fail(task.run, task.rescore_id, where, why, utc_now())}
+        case WarmUp():
             return {}

@@ -1,4 +1,4 @@
-"""Once a minute: what a crash left behind."""
+"""Sweeps once a minute for what a crash has left behind."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.clock import utc_now
-from cupel_core.rescoring.recovery import revive
-from cupel_core.sweeping.recovery import Recovery
+from cupel_core.sweeping.rescore_recovery import recover_rescores
+from cupel_core.sweeping.run_recovery import RecoveryAction
 from cupel_core.sweeping.sweep import sweep
 
 logger = Logger()
@@ -18,11 +18,12 @@ metrics = Metrics()
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
+    """Returns what the sweep did, by kind; each count is also a metric."""
     swept = sweep(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
-    revived = revive(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
+    recovered_rescores = recover_rescores(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
     counts = {"dispatched": swept.dispatched, "errored": swept.errored, "unreadable": swept.unreadable}
-    counts["scorings"] = revived
-    counts |= {recovery: swept.recovered[recovery] for recovery in Recovery}
+    counts["scorings"] = recovered_rescores
+    counts |= {action: swept.recovered[action] for action in RecoveryAction}
     for name, count in counts.items():
         metrics.add_metric(f"Swept{name.title().replace('-', '')}", MetricUnit.Count, count)
     logger.info("swept", extra=counts)

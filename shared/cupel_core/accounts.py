@@ -1,10 +1,10 @@
-"""A workspace's access to its providers: what it has set over each provider's defaults, and the key."""
+"""A workspace's accounts with providers: its settings over each provider's defaults, and its API key."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypedDict
 
 from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.providers import PROVIDERS, Provider, prices
@@ -13,57 +13,14 @@ from cupel_core.settings import settings
 from cupel_core.store import governor, providers, secrets
 
 
-class ProviderChanges(TypedDict, total=False):
-    """What is to be changed; None goes back to the default, and deletes the key."""
-
-    base_url: str | None
-    api_key: str | None
-    enabled: bool | None
-    max_parallel_requests: int | None
-    requests_per_minute: int | None
-    tokens_per_minute: int | None
-
-
-@dataclass(frozen=True)
-class ProviderView:
-    """A provider as a workspace sees it. Of the key it only tells whether there is one."""
-
-    name: str
-    title: str
-    base_url: str
-    enabled: bool
-    usable: bool
-    """Enabled, and with the address and the key that it needs."""
-    needs_key: bool
-    has_key: bool
-    max_parallel_requests: int
-    requests_per_minute: int | None
-    tokens_per_minute: int | None
-
-
-@dataclass(frozen=True)
-class ModelView:
-    """A model that the price list knows; others are accepted too. Prices are per million tokens."""
-
-    id: str
-    name: str
-    provider: ProviderView
-    input_usd_per_million: float | None
-    output_usd_per_million: float | None
-
-    @property
-    def simulated(self) -> bool:
-        return self.provider.name == "sim"
-
-
-def account(workspace: str, provider: str) -> Account:
-    """As it is now; only the key is remembered, by its version. None is the key of an account that has none."""
-    known, stored = _known(provider), providers.get(workspace, provider)
-    view = _view(known, stored)
+def load_account(workspace: str, provider: str) -> Account:
+    """The account as it is now; only its key is cached, by version. NotFound for an unknown provider."""
+    stored = providers.get(workspace, provider)
+    view = _view(_get_provider(provider), stored)
     return Account(
         provider=view.name,
         base_url=view.base_url,
-        api_key=_key(workspace, provider, stored.key_version) if stored.key_version else None,
+        api_key=_get_key(workspace, provider, stored.key_version) if stored.key_version else None,
         enabled=view.enabled,
         max_parallel_requests=view.max_parallel_requests,
         requests_per_minute=view.requests_per_minute,
@@ -72,43 +29,55 @@ def account(workspace: str, provider: str) -> Account:
     )
 
 
+def load_accounts(workspace: str, models: Iterable[str]) -> dict[str, Account]:
+    """The accounts of these models' providers, by provider."""
+    return {
+        provider: load_account(workspace, provider)
+        for provider in sorted({model.partition("/")[0] for model in models})
+    }
+
+
 @lru_cache(maxsize=256)
-def _key(workspace: str, provider: str, version: str) -> str | None:
-    """`version` is not sent: it makes a new key another question."""
+def _get_key(workspace: str, provider: str, version: str) -> str | None:
+    """`version` is only part of the cache key: the secret holds the newest key."""
     del version
     return secrets.get(workspace, provider)
 
 
-def forget() -> None:
-    """Drops what `account` remembers in this process."""
-    _key.cache_clear()
+def clear_key_cache() -> None:
+    """Forget the API keys cached in this process."""
+    _get_key.cache_clear()
 
 
-def configure(workspace: str, name: str, changes: ProviderChanges) -> ProviderView:
-    """A connector has an address and headers of its own; for all of them together only the limits are set."""
-    provider = _known(name)
+def update_provider(workspace: str, name: str, changes: ProviderChanges) -> ProviderView:
+    """Update the workspace's settings for a provider. NotFound for an unknown one.
+
+    Raises Invalid for a URL or key of the provider `connector`: each connector has its own, only the limits are shared.
+    """
+    provider = _get_provider(name)
     if name == PROVIDER and (changes.get("base_url") or changes.get("api_key")):
-        raise Invalid.field("baseUrl" if changes.get("base_url") else "apiKey", "is set for each connector by itself")
-    settings = dict(changes)
+        field = "baseUrl" if changes.get("base_url") else "apiKey"
+        raise Invalid.field(field, "must be set for each connector separately")
+    stored_changes = dict(changes)
     if "api_key" in changes:
-        del settings["api_key"]
-        settings["key_version"] = _store_key(workspace, name, changes["api_key"])
-    providers.change(workspace, name, settings)
-    governor.forget_faults(workspace, name)
+        del stored_changes["api_key"]
+        stored_changes["key_version"] = _store_key(workspace, name, changes["api_key"])
+    providers.update(workspace, name, stored_changes)
+    governor.reset_learned_state(workspace, name)
     return _view(provider, providers.get(workspace, name))
 
 
-def listed(workspace: str) -> tuple[ProviderView, ...]:
-    """Every provider Cupel knows, in the registry's order, whether or not the workspace has set anything."""
-    stored = providers.every(workspace)
-    return tuple(_view(provider, stored.get(name, providers.Stored())) for name, provider in PROVIDERS.items())
+def list_providers(workspace: str) -> tuple[ProviderView, ...]:
+    """Every provider in the registry's order, with the workspace's settings if it has any."""
+    stored = providers.list_providers(workspace)
+    return tuple(_view(provider, stored.get(name, providers.StoredProvider())) for name, provider in PROVIDERS.items())
 
 
-def models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
-    """The known models of every provider, or of one, in a fixed order."""
+def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
+    """The models in the price list of every provider, or of one. Invalid for an unknown provider."""
     if provider is not None and provider not in PROVIDERS:
         raise Invalid.field("provider", f"must be one of {', '.join(PROVIDERS)}")
-    views = (view for view in listed(workspace) if provider in (None, view.name))
+    views = (view for view in list_providers(workspace) if provider in (None, view.name))
     return tuple(
         ModelView(model.id, model.name, view, model.input_usd_per_million, model.output_usd_per_million)
         for view in views
@@ -117,30 +86,30 @@ def models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]
 
 
 def model_error(workspace: str, model: str) -> str | None:
-    """Why this model cannot be asked; None when it can."""
-    name, slash, rest = model.partition("/")
+    """Why this model cannot be called; None if it can."""
+    name, slash, model_name = model.partition("/")
     provider = PROVIDERS.get(name)
-    if provider is None or name == PROVIDER or not slash or not rest:
+    if provider is None or name == PROVIDER or not slash or not model_name:
         known = ", ".join(each for each in PROVIDERS if each != PROVIDER)
         return f"must be provider/name with one of the providers {known}"
-    access = account(workspace, name)
-    if not access.enabled:
+    account = load_account(workspace, name)
+    if not account.enabled:
         return f"provider {name} is disabled"
-    if provider.needs_key and not access.api_key:
+    if provider.needs_key and not account.api_key:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
-    if not access.base_url and name == "custom":
+    if not account.base_url and name == "custom":
         return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
     return None
 
 
-def _known(name: str) -> Provider:
+def _get_provider(name: str) -> Provider:
     if name not in PROVIDERS:
-        raise NotFound(f"there is no provider {name}; known are {', '.join(PROVIDERS)}")
+        raise NotFound(f"there is no provider {name}; known providers: {', '.join(PROVIDERS)}")
     return PROVIDERS[name]
 
 
 def _store_key(workspace: str, name: str, key: str | None) -> str | None:
-    """The version of the key that is there afterwards."""
+    """Store or delete the key; returns its new version, or None."""
     if key is None:
         secrets.delete(workspace, name)
         return None
@@ -148,7 +117,7 @@ def _store_key(workspace: str, name: str, key: str | None) -> str | None:
     return new_id("key")
 
 
-def _view(provider: Provider, stored: providers.Stored) -> ProviderView:
+def _view(provider: Provider, stored: providers.StoredProvider) -> ProviderView:
     base_url = stored.base_url or provider.base_url
     enabled, has_key = stored.enabled is not False, stored.key_version is not None
     reachable = bool(base_url) or not provider.needs_base_url

@@ -1,4 +1,4 @@
-"""Time at the edges. Domain functions take `now`; only handlers and capabilities call these."""
+"""The clock and its text format. Domain functions take `now`; only handlers and capabilities read the clock."""
 
 from datetime import UTC, datetime
 

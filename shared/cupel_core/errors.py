@@ -1,18 +1,36 @@
-"""Every error Cupel raises on purpose. The class carries the whole policy: who is at fault and what to do next."""
+"""Every error Cupel raises on purpose. The class carries the whole policy: who is at fault and what to do next.
 
+AppError                500  an internal error
+├── ClientError         400  the request cannot be carried out
+│   ├── Unauthorized    401
+│   ├── Forbidden       403
+│   ├── NotFound        404
+│   ├── Conflict        409
+│   ├── TooLarge        413
+│   └── Invalid         422  `errors` names each field
+└── RetryableError      503  the same call may succeed after `retry_after` seconds
+
+Providers add ProviderError (an AppError) and a RetryableError of their own (cupel_core/providers/errors.py).
+
+functions/api/problems.py turns them into RFC 9457 problem documents; nothing else maps errors to HTTP.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+_MAX_FIELDS_IN_DETAIL = 5
 
 
 @dataclass(frozen=True)
 class FieldError:
-    """One thing wrong with the input: where (a path such as `models.1`), and what would be right."""
+    """One rule the input breaks: the field (a path such as `models.1`), and what it must be."""
 
     field: str
     message: str
 
 
 class AppError(Exception):
-    """Ours until shown otherwise: HTTP 500."""
+    """An internal error, unless a subclass says otherwise: HTTP 500. `detail` is for the caller to read."""
 
     status = 500
     title = "Internal error"
@@ -24,7 +42,7 @@ class AppError(Exception):
 
 
 class ClientError(AppError):
-    """The request cannot be carried out as it stands."""
+    """The request cannot be carried out as it is; sending it again changes nothing."""
 
     status = 400
     title = "Bad request"
@@ -56,18 +74,26 @@ class TooLarge(ClientError):
 
 
 class Invalid(ClientError):
-    """The input was understood and breaks a rule; `errors` names each field."""
+    """The input is well-formed but breaks a rule; `errors` names each field."""
 
     status = 422
     title = "Invalid request"
 
     @classmethod
     def field(cls, field: str, message: str) -> "Invalid":
-        return cls(f"{field}: {message}", (FieldError(field, message),))
+        """One invalid field."""
+        return cls.fields([FieldError(field, message)])
+
+    @classmethod
+    def fields(cls, errors: Iterable[FieldError]) -> "Invalid":
+        """Several invalid fields: `errors` has all of them, `detail` the first five joined with "; "."""
+        every_error = tuple(errors)
+        named = every_error[:_MAX_FIELDS_IN_DETAIL]
+        return cls("; ".join(f"{error.field}: {error.message}" for error in named), every_error)
 
 
 class RetryableError(AppError):
-    """Nothing is wrong with the request; the same call may succeed after `retry_after` seconds."""
+    """The request is valid, but cannot be served now; the same call may succeed after `retry_after` seconds."""
 
     status = 503
     title = "Temporarily unavailable"

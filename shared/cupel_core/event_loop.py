@@ -1,4 +1,4 @@
-"""One event loop per process: connections opened in one invocation serve the next."""
+"""One event loop per process, so that connections opened in one invocation are reused by the next."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -11,5 +11,6 @@ def _runner() -> asyncio.Runner:
     return asyncio.Runner()
 
 
-def run[T](work: Coroutine[Any, Any, T]) -> T:
-    return _runner().run(work)
+def run[T](coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end on the process's event loop."""
+    return _runner().run(coroutine)

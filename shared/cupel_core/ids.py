@@ -1,8 +1,7 @@
-"""Identifiers that sort by the time they were made: a prefix, 48 bits of milliseconds, 80 random bits (ULID layout)."""
+"""Identifiers that sort by creation time: a prefix, 48 bits of milliseconds, 80 random bits (ULID layout)."""
 
 import secrets
 import time
-import uuid
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32
 _LENGTH = 26
@@ -11,10 +10,5 @@ _LENGTH = 26
 def new_id(prefix: str) -> str:
     """`new_id("run")` → `run_01jd3v6k0q8f7w2m5xz9c4htbn`."""
     number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
-    digits = [_ALPHABET[(number >> (5 * place)) & 31] for place in reversed(range(_LENGTH))]
+    digits = [_ALPHABET[(number >> (5 * digit)) & 31] for digit in reversed(range(_LENGTH))]
     return f"{prefix}_{''.join(digits)}"
-
-
-def thread_id(run_id: str, index: int, generation: int) -> str:
-    """How an agent knows a probe's conversation: the same wherever it goes on, another once it is retried."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"cupel:{run_id}:{index}:{generation}"))

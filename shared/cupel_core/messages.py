@@ -1,6 +1,7 @@
-"""What travels on the queues, and what state machines tell.
+"""Messages on the queues, and the error that Step Functions passes to a failure handler.
 
-A message names work, never carries its record: the barrier is the record.
+A message only refers to work; the record of what is done is the barrier. A field that is named differently on the queue
+has that name as its alias, because messages sent by an earlier version must stay readable.
 """
 
 from typing import Annotated, NamedTuple
@@ -10,13 +11,13 @@ from pydantic.alias_generators import to_camel
 
 
 class RunRef(NamedTuple):
-    """Which run, and whose: every key of a run's items starts with both."""
+    """A run and its workspace: every key of a run's items starts with both."""
 
     workspace: str
     run_id: str
 
 
-class Message(BaseModel):
+class QueueMessage(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
     )
@@ -25,12 +26,12 @@ class Message(BaseModel):
         return self.model_dump_json(by_alias=True)
 
 
-class RunMessage(Message):
-    """Of one run, for one of its epochs."""
+class RunMessage(QueueMessage):
+    """A message about one run; void once the run's fencing token has advanced."""
 
     workspace: str
     run_id: str
-    epoch: Annotated[int, Field(ge=1)]
+    fencing_token: Annotated[int, Field(ge=1, alias="epoch")]
 
     @property
     def run(self) -> RunRef:
@@ -38,36 +39,35 @@ class RunMessage(Message):
 
 
 class Cause(BaseModel):
-    """What Step Functions says of a failed state."""
+    """The error of a failed state, as Step Functions reports it."""
 
     model_config = ConfigDict(frozen=True, alias_generator=str.capitalize, defer_build=True)
 
     error: str
     cause: str = ""
 
-    @property
-    def told(self) -> str:
-        """Short enough for an item and an event."""
+    def describe(self) -> str:
+        """Error and cause, cut to 1,000 characters so that they fit an item and an event."""
         return f"{self.error}: {self.cause}"[:1_000]
 
 
-class DispatchOrder(RunMessage):
-    """Fan out what the barrier of this run and epoch says is missing."""
+class DispatchRequest(RunMessage):
+    """Send slices for the probes that the run's barrier is missing."""
 
-    looks: Annotated[int, Field(ge=0)] = 0
-    """How often no queue had room since something was sent."""
+    attempts_without_room: Annotated[int, Field(ge=0, alias="looks")] = 0
+    """How often in a row no queue had room for a slice."""
 
 
 class ProbeSlice(RunMessage):
-    """Some probes of one leaf and one provider."""
+    """Up to 100 probes of one leaf and one provider."""
 
     leaf: Annotated[int, Field(ge=0)]
     indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
     handoffs: int = 0
-    """How often these probes were handed on after a provider asked to wait longer than an invocation may."""
+    """How often these probes were requeued because a provider asked for a longer wait than an invocation can take."""
 
 
-class GenerationOrder(Message):
+class GenerationRequest(QueueMessage):
     """Continue writing the scenarios of one generation."""
 
     workspace: str
@@ -75,8 +75,8 @@ class GenerationOrder(Message):
     generation_id: str
 
 
-class DueSchedule(Message):
-    """A schedule fires; `scheduled_time` is when it was due, however late this comes."""
+class DueSchedule(QueueMessage):
+    """A schedule is due; `scheduled_time` is when it was due, however late the message is delivered."""
 
     workspace: str
     schedule_id: str

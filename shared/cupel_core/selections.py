@@ -1,4 +1,4 @@
-"""The contests of a run's targets: each is held once, by whoever needs its outcome first."""
+"""Selections (select-best) among a run's targets: each is made once, by the first caller that needs it."""
 
 import asyncio
 from collections import defaultdict
@@ -11,82 +11,91 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import last_answer
-from cupel_core.domain.scoring.selections import Contest, contested, result_of, rivals
+from cupel_core.domain.scoring.selections import Selection, assertion_result, select_best_assertions, sibling_probes
 from cupel_core.domain.turns.conversation import Spend
-from cupel_core.grading.graders import Panel
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.scoring.selection import compare_answers
 from cupel_core.store import outcomes, selections
 
 
-class Compared(NamedTuple):
-    """What the contests of a transcript mean for it; the spend is told at one of the entrants alone."""
+class SelectionOutcome(NamedTuple):
+    """The results of a transcript's selections. Their spend is counted for one of the candidates only."""
 
     results: tuple[AssertionResult, ...] = ()
     spend: Spend = Spend()
 
 
 @dataclass
-class Contests:
-    """Of one scoring of a run."""
+class SelectionRunner:
+    """Makes the selections of one scoring of a run: its own, or a rescore."""
 
     ref: RunRef
     plan: Plan
     scoring: str
-    generation: int
-    panel: Panel
+    """RUN_SCORING, or the id of a rescore."""
+    retry_round: int
+    graders: GraderFactory
     _locks: defaultdict[tuple[int, int], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
-    _known: dict[tuple[int, int], Contest] = field(default_factory=dict)
+    _known: dict[tuple[int, int], Selection] = field(default_factory=dict)
 
-    async def compared(
+    async def select(
         self, transcript: Transcript, assertions: Sequence[Assertion], variables: Mapping[str, Any]
-    ) -> Compared:
-        """TimeIsUp passes through; a judge that fails leaves results with an error."""
-        results, spend = [], Spend()
-        for number, assertion in enumerate(contested(assertions)):
-            contest = await self._contest(transcript, number, assertion, variables)
-            results.append(result_of(contest, assertion, transcript.probe_index))
-            if contest.payer == transcript.probe_index:
-                spend += contest.spend
-        return Compared(tuple(results), spend)
+    ) -> SelectionOutcome:
+        """The results of these select-best assertions for the transcript.
 
-    async def _contest(
+        A failing judge leaves results with an error; TimeIsUp passes through.
+        """
+        results, spend = [], Spend()
+        for number, assertion in enumerate(select_best_assertions(assertions)):
+            selection = await self._get_selection(transcript, number, assertion, variables)
+            results.append(assertion_result(selection, assertion, transcript.probe_index))
+            if selection.billed_probe == transcript.probe_index:
+                spend += selection.spend
+        return SelectionOutcome(tuple(results), spend)
+
+    async def _get_selection(
         self, transcript: Transcript, number: int, assertion: Assertion, variables: Mapping[str, Any]
-    ) -> Contest:
-        among = rivals(self.plan, transcript.probe_index)
-        key = among[0], number
+    ) -> Selection:
+        siblings = sibling_probes(self.plan, transcript.probe_index)
+        key = siblings[0], number
         async with self._locks[key]:
             if key not in self._known:
-                stored = await asyncio.to_thread(selections.get, self.ref, self.scoring, *key)
-                if stored is None or stored.generation < self.generation:
-                    stored = await self._hold(key, stored, among, assertion, variables)
-                self._known[key] = stored
+                selection = await asyncio.to_thread(selections.get, self.ref, self.scoring, *key)
+                if selection is None or selection.retry_round < self.retry_round:
+                    selection = await self._make_selection(key, selection, siblings, assertion, variables)
+                self._known[key] = selection
             return self._known[key]
 
-    async def _hold(
+    async def _make_selection(
         self,
         key: tuple[int, int],
-        before: Contest | None,
-        among: Sequence[int],
+        earlier: Selection | None,
+        siblings: Sequence[int],
         assertion: Assertion,
         variables: Mapping[str, Any],
-    ) -> Contest:
-        entrants = await asyncio.to_thread(self._entrants, among)
-        answers = {each.probe_index: last_answer(each.messages) for each in entrants}
-        if before is not None and before.error is None and before.entrants == tuple(answers):
-            held = replace(before, generation=self.generation)
+    ) -> Selection:
+        """The selection as stored. An earlier one among the same candidates is kept, unless it failed."""
+        candidates = await asyncio.to_thread(self._list_candidates, siblings)
+        answers = {candidate.probe_index: last_answer(candidate.messages) for candidate in candidates}
+        if earlier is not None and earlier.error is None and earlier.candidates == tuple(answers):
+            selection = replace(earlier, retry_round=self.retry_round)
         else:
-            held = await compare_answers(answers, assertion, variables, self.panel, self.generation)
-        return await asyncio.to_thread(selections.put, self.ref, self.scoring, *key, held, _expiry(entrants))
+            selection = await compare_answers(answers, assertion, variables, self.graders, self.retry_round)
+        return await asyncio.to_thread(selections.record, self.ref, self.scoring, *key, selection, _expiry(candidates))
 
-    def _entrants(self, among: Sequence[int]) -> list[Transcript]:
-        """Those that completed by this generation, and whose content is still there, ascending."""
-        found = outcomes.get_many(self.ref, among)
-        held = [found[index] for index in among if index in found]
-        completed = [each for each in held if isinstance(each, Transcript) and each.generation <= self.generation]
-        return [each for each in completed if each.messages]
+    def _list_candidates(self, siblings: Sequence[int]) -> list[Transcript]:
+        """The siblings that completed by this retry round and still have their content, ascending."""
+        stored = outcomes.get_many(self.ref, siblings)
+        transcripts = [stored[index] for index in siblings if index in stored]
+        return [
+            transcript
+            for transcript in transcripts
+            if isinstance(transcript, Transcript) and transcript.retry_round <= self.retry_round and transcript.messages
+        ]
 
 
-def _expiry(entrants: Sequence[Transcript]) -> datetime | None:
-    """With the first of the conversations from which the judge quotes."""
-    return min((each.content_expires_at for each in entrants if each.content_expires_at), default=None)
+def _expiry(candidates: Sequence[Transcript]) -> datetime | None:
+    """The earliest expiry of the conversations that the judge may quote."""
+    expiries = (candidate.content_expires_at for candidate in candidates)
+    return min((expiry for expiry in expiries if expiry), default=None)

@@ -1,4 +1,4 @@
-"""The environment of a function, read once. A test compares these fields with the variables in template.yaml."""
+"""A function's environment variables, read once. A test compares these fields with the variables in template.yaml."""
 
 import os
 from functools import cache
@@ -10,14 +10,14 @@ from cupel_core.domain.runs.run import Priority
 
 
 class Lane(NamedTuple):
-    """One of the three queues of a provider. A normal one is named after its provider alone."""
+    """One of a provider's three queues. The one of normal priority is named after the provider alone."""
 
     provider: str
     priority: Priority
 
     @classmethod
-    def of(cls, arn: str) -> "Lane":
-        """From the ARN of its queue. No provider's name has a hyphen."""
+    def from_arn(cls, arn: str) -> "Lane":
+        """The lane of a queue's ARN. Provider names have no hyphen."""
         provider, _, priority = arn.rpartition("-probe-")[2].partition("-")
         return cls(provider, Priority(priority.upper()) if priority else Priority.NORMAL)
 
@@ -37,21 +37,21 @@ class Settings(BaseModel):
     finish_machine_arn: str = ""
     schedule_function_arn: str = ""
     schedule_role_arn: str = ""
-    """What EventBridge Scheduler calls the function as."""
+    """The role EventBridge Scheduler assumes to call the function."""
     schedule_dead_letters_arn: str = ""
     allowed_origins: str = ""
-    """Comma-separated; CORS answers no other origin."""
+    """Comma-separated; CORS allows no other origin."""
     transcript_retention_days: int = 365
-    """0 keeps transcripts for ever."""
+    """0 keeps transcripts forever."""
     call_timeout_seconds: float = 60.0
-    """A model call that takes longer is an error; a probe starts only while an invocation has more time than this."""
+    """Limit of one model call; a probe starts only if its invocation has more time left than this."""
     allow_private_endpoints: bool = False
-    """Whether connectors, webhooks and evaluators may be at addresses inside a private network."""
+    """Whether connectors, webhooks and evaluators may have addresses in a private network."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
 
     def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
-        """Queues are named `<stack>-dispatch` and `<stack>-probe-<provider>[-high|-low]`: one prefix serves all."""
+        """Queues are named `<stack>-dispatch` and `<stack>-probe-<provider>[-high|-low]`: one URL is enough."""
         return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe-{Lane(provider, priority).name}"
 
     def probe_dlq_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
@@ -59,7 +59,7 @@ class Settings(BaseModel):
 
     @property
     def score_machine_arn(self) -> str:
-        """The stack's two machines are named after it and what they do."""
+        """The stack's two state machines differ only in the last part of their name: `finish` and `score`."""
         return f"{self.finish_machine_arn.removesuffix('finish')}score"
 
     def queue_url(self, arn: str) -> str:
@@ -73,5 +73,6 @@ class Settings(BaseModel):
 
 @cache
 def settings() -> Settings:
+    """The settings of this process; unset variables take their defaults, required ones raise ValidationError."""
     present = {name: os.environ[name.upper()] for name in Settings.model_fields if name.upper() in os.environ}
     return Settings.model_validate(present)

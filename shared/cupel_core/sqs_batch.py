@@ -1,4 +1,4 @@
-"""Messages one by one, each with its own success: a failed one comes again, and says why in the log."""
+"""SQS batches, record by record: a failed one is logged with its reason and redelivered, the others are deleted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +20,8 @@ class _Processor(BatchProcessor):
 
 
 def process(
-    event: dict[str, Any], context: LambdaContext, carry_out: Callable[[SQSRecord], None]
+    event: dict[str, Any], context: LambdaContext, handle: Callable[[SQSRecord], None]
 ) -> PartialItemFailureResponse:
-    """Calls `carry_out` with each record; what it raises fails that record alone."""
+    """Call `handle` with each record; an exception fails that record alone. Returns the partial batch response."""
     processor = _Processor(EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, carry_out, processor, context)
+    return process_partial_response(event, handle, processor, context)

@@ -1,4 +1,4 @@
-"""Servers written by others, installed below .cupel/connectors: run only when asked for, by `make connectors`."""
+"""Third-party servers, installed below .cupel/connectors; these tests run only with `make connectors`."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -12,8 +12,8 @@ _SLOW = ("test_langgraph_server.py", "test_openai_server.py", "test_on_a_stack.p
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    asked_for = any("tests/connectors" in argument for argument in config.args)
-    return True if collection_path.name in _SLOW and not asked_for else None
+    is_requested = any("tests/connectors" in argument for argument in config.args)
+    return True if collection_path.name in _SLOW and not is_requested else None
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def langgraph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def litellm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Its address and its key."""
+    """The server's URL and API key."""
     with litellm_server(tmp_path_factory.mktemp("litellm")) as url:
         yield f"{url}/v1", KEY
 

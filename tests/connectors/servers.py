@@ -1,7 +1,7 @@
-"""Agents' servers written by others, each in an environment of its own below .cupel/connectors.
+"""Third-party agent servers, each in a separate environment below .cupel/connectors.
 
-LangGraph's development server, with a graph that calls no model; and LiteLLM's proxy, a server of OpenAI's format, with
-answers that are written down: of the servers with a model of their own none installs without a compiler or gigabytes.
+LangGraph's development server, with a graph that calls no model; and LiteLLM's proxy, an OpenAI-compatible server, with
+fixed answers: every server that runs a model needs a compiler or gigabytes to install.
 """
 
 import os
@@ -51,14 +51,14 @@ def litellm_server(folder: Path) -> Iterator[str]:
 
 
 def _installed(program: str, packages: tuple[str, ...]) -> str:
-    """The path of a program, after installing its packages if they are not these."""
-    place = ROOT / ".cupel" / "connectors" / program
-    record = place / "packages.txt"
+    """The path of a program; installs its packages first if they are missing or outdated."""
+    environment = ROOT / ".cupel" / "connectors" / program
+    record = environment / "packages.txt"
     if not record.is_file() or record.read_text() != "\n".join(packages):
-        _uv("venv", "--quiet", "--clear", "--python", sys.executable, str(place))
-        _uv("pip", "install", "--quiet", "--python", str(place / "bin" / "python"), *packages)
+        _uv("venv", "--quiet", "--clear", "--python", sys.executable, str(environment))
+        _uv("pip", "install", "--quiet", "--python", str(environment / "bin" / "python"), *packages)
         record.write_text("\n".join(packages))
-    return str(place / "bin" / program)
+    return str(environment / "bin" / program)
 
 
 def _uv(*arguments: str) -> None:
@@ -66,7 +66,7 @@ def _uv(*arguments: str) -> None:
 
 
 @contextmanager
-def _serving(command: list[str], folder: Path, healthy: str) -> Iterator[str]:
+def _serving(command: list[str], folder: Path, health_path: str) -> Iterator[str]:
     port = _free_port()
     environment = {
         "PATH": os.environ["PATH"],
@@ -82,7 +82,7 @@ def _serving(command: list[str], folder: Path, healthy: str) -> Iterator[str]:
         )
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait_for(f"{url}{healthy}", process, folder / "server.log")
+        _wait_for(f"{url}{health_path}", process, folder / "server.log")
         yield url
     finally:
         process.terminate()
@@ -96,8 +96,8 @@ def _free_port() -> int:
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < until:
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
         try:
             if httpx.get(url, trust_env=False).is_success:
                 return

@@ -1,28 +1,28 @@
-"""Evals of agents behind servers written by others, the whole way: API, queue, worker, connector, judge."""
+"""Evals of agents behind third-party servers, end to end: API, queue, worker, connector, judge."""
 
 import time
 from typing import Any
 
 from cupel.client import Client
-from tests.eval_api import Json, answers, finished
+from tests.eval_api import Json, assistant_messages, wait_for_end
 from tests.stacks import ModelServer
 
 JUDGED = {"judgeModel": "custom/judge", "personaModel": "custom/user"}
 
 
 def eval_of(api: Client, connector: Json, scenarios: list[Json]) -> Json:
-    """A run of an eval of this agent, at its end."""
-    connector_id = api.keep("connectors", {"name": f"agent {time.time_ns()}", **connector})["id"]
+    """Run an eval of this agent; returns the finished run."""
+    connector_id = api.create_connector({"name": f"agent {time.time_ns()}", **connector})["id"]
     assert api.test_connector(str(connector_id))["ok"] is True
     definition_id = str(api.create_definition({"name": "agents", "content": {"system": "Be kind."}})["id"])
-    ids = api.add_scenarios(definition_id, scenarios)["ids"]
+    ids = api.create_scenarios(definition_id, scenarios)["ids"]
     body = {"name": f"eval {time.time_ns()}", "connectorId": connector_id, "scenarioIds": ids, **JUDGED}
-    eval_id = str(api.keep("evals", body)["id"])
-    return finished(api, api.run_eval(eval_id)["run"]["id"])
+    eval_id = str(api.create_eval(body)["id"])
+    return wait_for_end(api, api.create_eval_run(eval_id)["run"]["id"])
 
 
 def script(done: str) -> list[Json]:
-    """A judge that is content once the conversation contains `done`, and a user who goes on."""
+    """A judge that passes once the conversation contains `done`, and a user who continues until then."""
     verdict: dict[str, Any] = {"failureMet": False, "confidence": 1, "reasoning": "by its words"}
     return [
         {"model": "judge", "contains": done, "reply": {"successMet": True, **verdict}},
@@ -32,23 +32,25 @@ def script(done: str) -> list[Json]:
 
 
 def test_conversations_with_a_langgraph_server(api: Client, models: ModelServer, langgraph: str) -> None:
-    models.behave(script=script("3: go on"))
+    models.configure(script=script("3: go on"))
     scenarios = [{"prompt": f"hello {number}", "successCriteria": "it counts to three"} for number in range(10)]
     run = eval_of(api, {"type": "langgraph", "baseUrl": langgraph, "headers": {"x-api-key": "of-the-test"}}, scenarios)
-    found = list(api.transcripts(run["id"]))
-    assert (run["status"], len(found)) == ("COMPLETED", 10)
-    # The agent counts the messages of its own thread: each conversation has one, and no message came twice.
-    assert [answers(each) for each in found] == [[f"1: hello {n}", "2: go on", "3: go on"] for n in range(10)]
-    assert {each["result"]["success"] for each in found} == {True}
-    assert {each["modelVersion"] for each in found} == {"no-model"}
-    assert api.probe(f"{run['id']}-0")["output"] == {"heard": 3}
+    transcripts = list(api.list_transcripts(run["id"]))
+    assert (run["status"], len(transcripts)) == ("COMPLETED", 10)
+    # The agent counts the messages of its thread: each conversation has its own, and no message was received twice.
+    assert [assistant_messages(transcript) for transcript in transcripts] == [
+        [f"1: hello {n}", "2: go on", "3: go on"] for n in range(10)
+    ]
+    assert {transcript["result"]["success"] for transcript in transcripts} == {True}
+    assert {transcript["modelVersion"] for transcript in transcripts} == {"no-model"}
+    assert api.get_probe(f"{run['id']}-0")["output"] == {"heard": 3}
 
 
 def test_conversations_with_an_openai_compatible_server(
     api: Client, models: ModelServer, litellm: tuple[str, str]
 ) -> None:
     url, key = litellm
-    models.behave(script=script("A mock answer"))
+    models.configure(script=script("A mock answer"))
     connector = {
         "type": "openai",
         "baseUrl": url,
@@ -56,6 +58,6 @@ def test_conversations_with_an_openai_compatible_server(
         "config": {"model": "parrot"},
     }
     run = eval_of(api, connector, [{"prompt": "hello", "successCriteria": "it answers"}])
-    (transcript,) = api.transcripts(run["id"])
-    assert (run["status"], answers(transcript)) == ("COMPLETED", ["A mock answer"])
-    assert key not in str(api.run(run["id"])) + str(transcript) + str(list(api.kept("connectors")))
+    (transcript,) = api.list_transcripts(run["id"])
+    assert (run["status"], assistant_messages(transcript)) == ("COMPLETED", ["A mock answer"])
+    assert key not in str(api.get_run(run["id"])) + str(transcript) + str(list(api.list_connectors()))

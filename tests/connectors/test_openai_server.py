@@ -1,12 +1,12 @@
-"""Conversations with a server of OpenAI's format that others wrote (LiteLLM's proxy), over the code that runs use."""
+"""Conversations with an OpenAI-compatible server (LiteLLM's proxy), through the code that runs use."""
 
 import pytest
 
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
-from cupel_core.providers.connectors.connection_test import try_out
+from cupel_core.providers.connectors import connection_test
 from cupel_core.providers.errors import ProviderError
 
 
@@ -18,8 +18,12 @@ def connector(server: tuple[str, str], model: str = "parrot") -> Connector:
 
 async def ask(to: Connector) -> Reply:
     account = Account("connector", to.base_url, connector=to, allow_private=True)
-    talk = (Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Hi"), Message(Role.USER, "And now?"))
-    return await complete(account, to.target, Conversation(talk, temperature=0.0), 30)
+    talk = (
+        Message(MessageRole.USER, "Hello"),
+        Message(MessageRole.ASSISTANT, "Hi"),
+        Message(MessageRole.USER, "And now?"),
+    )
+    return await complete(account, to.target, ModelRequest(talk, temperature=0.0), 30)
 
 
 async def failure(to: Connector) -> ProviderError:
@@ -35,24 +39,26 @@ async def test_the_server_answers(litellm: tuple[str, str]) -> None:
     assert reply.usage.output_tokens > 0
 
 
-@pytest.mark.parametrize(("model", "code"), [("busy", ErrorCode.RATE_LIMITED), ("broken", ErrorCode.PROVIDER_ERROR)])
-async def test_an_error_of_the_server_is_tried_again(litellm: tuple[str, str], model: str, code: ErrorCode) -> None:
+@pytest.mark.parametrize(
+    ("model", "code"), [("busy", ProbeErrorCode.RATE_LIMITED), ("broken", ProbeErrorCode.PROVIDER_ERROR)]
+)
+async def test_an_error_of_the_server_is_retryable(litellm: tuple[str, str], model: str, code: ProbeErrorCode) -> None:
     error = await failure(connector(litellm, model))
     assert (error.code, error.retryable) == (code, True)
 
 
-async def test_a_model_that_is_not_there_is_not_tried_again(litellm: tuple[str, str]) -> None:
+async def test_an_unknown_model_is_not_retryable(litellm: tuple[str, str]) -> None:
     error = await failure(connector(litellm, "nobody"))
-    assert (error.code, error.retryable) == (ErrorCode.INVALID_REQUEST, False)
+    assert (error.code, error.retryable) == (ProbeErrorCode.INVALID_REQUEST, False)
     assert "nobody" in error.message
 
 
-async def test_a_wrong_key_is_not_tried_again_and_not_repeated(litellm: tuple[str, str]) -> None:
+async def test_a_wrong_key_is_not_retryable_and_not_in_the_error(litellm: tuple[str, str]) -> None:
     error = await failure(connector((litellm[0], "sk-which-is-wrong")))
     assert not error.retryable
     assert "sk-which-is-wrong" not in error.message
 
 
-async def test_a_trial_tells_the_reply(litellm: tuple[str, str]) -> None:
-    tried = await try_out(connector(litellm), allow_private=True, timeout_seconds=30)
-    assert (tried.ok, tried.reply) == (True, "A mock answer")
+async def test_a_connection_test_returns_the_reply(litellm: tuple[str, str]) -> None:
+    result = await connection_test.test_connection(connector(litellm), allow_private=True, timeout_seconds=30)
+    assert (result.ok, result.reply) == (True, "A mock answer")

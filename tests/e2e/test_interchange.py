@@ -1,4 +1,4 @@
-"""What people bring and take, by the command and the whole stack: promptfoo in, every format out, gates in between."""
+"""Import, gates and exports of the command against a stack: promptfoo in, every format out."""
 
 import csv
 import json
@@ -8,8 +8,8 @@ from xml.etree.ElementTree import parse
 
 import pytest
 
-from cupel.stack.address import Local
-from cupel.stack.paths import Place
+from cupel.stack.address import LocalStack
+from cupel.stack.paths import StackPaths
 from tests.e2e.conftest import Cupel
 
 SUITE = """
@@ -28,21 +28,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run_id(stack: Local, place: Place, cupel: Cupel, folder: Path) -> str:
-    """Of the suite, imported and run: two of its three cases pass."""
+def run_id(stack: LocalStack, stack_paths: StackPaths, cupel: Cupel, folder: Path) -> str:
+    """The run of the imported suite, of whose three cases two pass."""
     (folder / "promptfooconfig.yaml").write_text(SUITE)
     imported = cupel("import", "promptfoo", str(folder / "promptfooconfig.yaml"), "--json")
     assert imported.returncode == 0, imported.stderr
-    told = json.loads(imported.stdout)
-    assert [left["what"] for left in told["report"]["left"]] == ["javascript"]
+    printed = json.loads(imported.stdout)
+    assert [note["what"] for note in printed["report"]["skipped"]] == ["javascript"]
     gate = ("--fail-under", "0.9", "--junit", str(folder / "junit.xml"))
-    done = cupel("run", told["definitions"][0]["id"], "--models", "sim/echo", "--watch", "--json", *gate)
-    assert done.returncode == 1, done.stderr
-    assert "gate" in done.stderr
-    return str(json.loads(done.stdout)["run"]["id"])
+    completed = cupel("run", printed["definitions"][0]["id"], "--models", "sim/echo", "--watch", "--json", *gate)
+    assert completed.returncode == 1, completed.stderr
+    assert "gate" in completed.stderr
+    return str(json.loads(completed.stdout)["run"]["id"])
 
 
-def test_a_gate_leaves_what_pipelines_read(run_id: str, folder: Path) -> None:
+def test_a_gate_writes_a_junit_file(run_id: str, folder: Path) -> None:
     suites = parse(folder / "junit.xml").getroot()  # noqa: S314 - our own
     assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("3", "1", "0")
 
@@ -50,8 +50,8 @@ def test_a_gate_leaves_what_pipelines_read(run_id: str, folder: Path) -> None:
 @pytest.mark.parametrize("file_format", ["jsonl", "openai-evals", "promptfoo"])
 def test_a_run_is_exported(cupel: Cupel, run_id: str, folder: Path, file_format: str) -> None:
     output = folder / f"out.{file_format}"
-    done = cupel("export", run_id, "--format", file_format, "--output", str(output))
-    assert done.returncode == 0, done.stderr
+    completed = cupel("export", run_id, "--format", file_format, "--output", str(output))
+    assert completed.returncode == 0, completed.stderr
     if file_format == "promptfoo":
         results = json.loads(output.read_text())["results"]["results"]
         assert sorted(each["success"] for each in results) == [False, True, True]
@@ -66,8 +66,8 @@ def test_a_run_is_exported_as_a_table(cupel: Cupel, run_id: str, folder: Path) -
 
 
 def test_a_run_is_exported_as_a_log_of_inspect(cupel: Cupel, run_id: str, folder: Path) -> None:
-    done = cupel("export", run_id, "--format", "inspect", "--output", str(folder / "logs"))
-    assert done.returncode == 0, done.stderr
+    completed = cupel("export", run_id, "--format", "inspect", "--output", str(folder / "logs"))
+    assert completed.returncode == 0, completed.stderr
     (log,) = (folder / "logs").glob("*.eval")
     with zipfile.ZipFile(log) as archive:
         assert json.loads(archive.read("header.json"))["status"] == "success"

@@ -1,4 +1,4 @@
-"""What has to hold of a run at rest, read from its items."""
+"""Invariants of a finished run, checked on its stored items."""
 
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Run, RunStatus
@@ -8,34 +8,35 @@ from cupel_core.store import barrier, events, outcomes
 
 
 def violations(run: Run) -> list[str]:
-    """Empty for a run that is COMPLETED, with one outcome of every probe and the barrier in agreement."""
-    found = []
+    """Empty if the run is COMPLETED with one outcome per probe, and barrier and events agree."""
+    violated = []
     ref, total = RunRef(run.workspace, run.id), run.plan.total
     if run.status is not RunStatus.COMPLETED:
-        found.append(f"the run is {run.status}")
-    recorded = list(outcomes.in_range(ref, range(total)))
-    if [each.probe_index for each in recorded] != list(range(total)):
-        found.append(f"{len(recorded)} of {total} probes have an outcome")
-    completed = {each.probe_index for each in recorded if isinstance(each, Transcript)}
+        violated.append(f"the run is {run.status}")
+    recorded = list(outcomes.list_range(ref, range(total)))
+    if [outcome.probe_index for outcome in recorded] != list(range(total)):
+        violated.append(f"{len(recorded)} of {total} probes have an outcome")
+    completed = {outcome.probe_index for outcome in recorded if isinstance(outcome, Transcript)}
     if len(completed) != total:
-        found.append(f"{total - len(completed)} probes are errored")
+        violated.append(f"{total - len(completed)} probes are errored")
     if run.eval_id and not all(
-        each.result and each.result.success for each in recorded if isinstance(each, Transcript)
+        outcome.result and outcome.result.success for outcome in recorded if isinstance(outcome, Transcript)
     ):
-        found.append("a conversation was not judged as its judge is")
-    if any(each.summary is None for each in recorded if isinstance(each, Transcript)):
-        found.append("a transcript has no summary")
+        violated.append("a conversation does not have its judge's verdict")
+    if any(outcome.summary is None for outcome in recorded if isinstance(outcome, Transcript)):
+        violated.append("a transcript has no summary")
     counted = {
         number * FANOUT + offset
         for parent in range(-(-total // FANOUT**2))
-        for number, item in barrier.leaves(ref, Node(1, parent)).items()
+        for number, item in barrier.list_leaves(ref, Node(1, parent)).items()
         for offset in item.leaf.completed
     }
     if counted != completed:
-        found.append(f"the barrier counts {len(counted)}, {len(completed)} are there")
+        violated.append(f"the barrier counts {len(counted)}, {len(completed)} are stored")
     if (run.settled.completed, run.settled.failed) != (total, 0) if run.settled else True:
-        found.append(f"the run tells {run.settled}")
-    told = list(events.after(ref, 0))
-    if [event.seq for event in told] != list(range(1, len(told) + 1)) or len(told) != run.event_seq:
-        found.append(f"the events are {[event.seq for event in told]}, the run has told {run.event_seq}")
-    return found
+        violated.append(f"the run has settled with {run.settled}")
+    run_events = list(events.list_after(ref, 0))
+    sequence = [event.seq for event in run_events]
+    if sequence != list(range(1, run.event_seq + 1)):
+        violated.append(f"the events are {sequence}, the last event of the run is {run.event_seq}")
+    return violated

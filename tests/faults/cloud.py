@@ -1,7 +1,7 @@
-"""Resources of their own in a running embedded cloud, copied from a deployed stack's, with nobody to work on them.
+"""Separate resources in a running embedded cloud, copied from those of a deployed stack but without its functions.
 
-The handlers are called by the test itself, one at a time, with messages from the real queues. The finishing machine is
-the stack's own with an activity for its function, so that the test carries out its tasks too.
+The test calls the handlers itself, one at a time, with messages from real queues. The finishing machine is the stack's,
+with an activity in place of its function, so that the test executes its tasks too.
 """
 
 import os
@@ -19,13 +19,13 @@ from cupel_core.settings import Lane
 
 STACK = "cupel"
 REGION = "us-east-1"
-HIDDEN_SECONDS = "300"
+VISIBILITY_SECONDS = "300"
 _ROLE = "arn:aws:iam::000000000000:role/faults"
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """Where the resources are. Its clients meet no faults."""
+    """The location of the resources. No faults are injected into its clients."""
 
     endpoint: str
     name: str
@@ -55,14 +55,14 @@ class Cloud:
     def create(self) -> None:
         self._create_table()
         self.client("s3").create_bucket(Bucket=self.name)
-        lanes = [f"probe-{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
+        lanes = [f"probe-{Lane(*lane).name}" for lane in product(PROVIDERS, Priority)]
         for queue in ("dispatch", "generate", *lanes):
             self._create_queue(f"{queue}-dlq")
             self._create_queue(queue)
         self._create_machine()
 
     def environment(self) -> dict[str, str]:
-        """As template.yaml gives it to the functions, with little time for a call."""
+        """The functions' environment as in template.yaml, with a short timeout for model calls."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": "local",
@@ -87,11 +87,11 @@ class Cloud:
     def _create_table(self) -> None:
         client = self.client("dynamodb")
         stack = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
-        deployed = next(each["OutputValue"] for each in stack["Outputs"] if each["OutputKey"] == "TableName")
+        deployed = next(output["OutputValue"] for output in stack["Outputs"] if output["OutputKey"] == "TableName")
         table = client.describe_table(TableName=deployed)["Table"]
         indexes = [
-            {key: each[key] for key in ("IndexName", "KeySchema", "Projection")}
-            for each in table["GlobalSecondaryIndexes"]
+            {key: index[key] for key in ("IndexName", "KeySchema", "Projection")}
+            for index in table["GlobalSecondaryIndexes"]
         ]
         client.create_table(
             TableName=self.name,
@@ -102,17 +102,17 @@ class Cloud:
         )
 
     def _create_queue(self, name: str) -> None:
-        attributes = {"VisibilityTimeout": HIDDEN_SECONDS}
+        attributes = {"VisibilityTimeout": VISIBILITY_SECONDS}
         self.client("sqs").create_queue(QueueName=f"{self.name}-{name}", Attributes=attributes)
 
     def _create_machine(self) -> None:
         client = self.client("stepfunctions")
         machines = client.list_state_machines()["stateMachines"]
-        arn = next(each["stateMachineArn"] for each in machines if each["name"] == f"{STACK}-finish")
+        arn = next(machine["stateMachineArn"] for machine in machines if machine["name"] == f"{STACK}-finish")
         definition = client.describe_state_machine(stateMachineArn=arn)["definition"]
         function = f"arn:aws:lambda:{REGION}:000000000000:function:{STACK}-finish"
         if function not in definition:
-            raise ValueError("the deployed machine calls another function than expected")
+            raise ValueError(f"the deployed machine does not call {function}")
         client.create_activity(name=self.name)
         client.create_state_machine(
             name=f"{self.name}-finish", definition=definition.replace(function, self.activity), roleArn=_ROLE

@@ -1,4 +1,4 @@
-"""What takes minutes runs only when it is asked for: `make faults`, or `pytest tests/faults/...`."""
+"""Tests that take minutes run only on request: `make faults`, or `pytest tests/faults/...`."""
 
 from pathlib import Path
 
@@ -8,5 +8,5 @@ _SLOW = ("test_fault_matrix.py", "test_restart.py")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    asked_for = any("tests/faults" in argument for argument in config.args)
-    return True if collection_path.name in _SLOW and not asked_for else None
+    is_requested = any("tests/faults" in argument for argument in config.args)
+    return True if collection_path.name in _SLOW and not is_requested else None

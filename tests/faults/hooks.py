@@ -21,7 +21,7 @@ class When(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Call:
-    """The nth call of an operation by a function within a story, from 1."""
+    """The nth call of an operation by a function within a workflow, from 1."""
 
     function: str
     operation: str
@@ -39,13 +39,13 @@ class Fault:
 
 @dataclass
 class Faults:
-    """Counts the calls of the function that runs now; fails the one that it was armed with."""
+    """Counts the calls of the current function, and fails the call it was armed with."""
 
     armed: Fault | None = None
-    struck: bool = False
+    was_injected: bool = False
     seen: Counter[tuple[str, str]] = field(default_factory=Counter)
     receipts: set[tuple[str, str]] = field(default_factory=set)
-    """(queue URL, receipt) of every message that was received."""
+    """(queue URL, receipt) of every received message."""
     _function: str | None = None
     _lock: Any = field(default_factory=Lock)
 
@@ -55,13 +55,13 @@ class Faults:
             client.meta.events.register_first("after-call", self._after)
 
     def arm(self, fault: Fault | None) -> None:
-        self.armed, self.struck = fault, False
+        self.armed, self.was_injected = fault, False
         self.seen.clear()
         self.receipts.clear()
 
     @contextmanager
     def within(self, function: str) -> Iterator[None]:
-        """Calls made in here are this function's."""
+        """Attribute calls made within the block to this function."""
         self._function = function
         try:
             yield
@@ -69,8 +69,8 @@ class Faults:
             self._function = None
 
     def calls(self) -> list[Call]:
-        """All calls since it was armed."""
-        return [Call(*each, n) for each, count in sorted(self.seen.items()) for n in range(1, count + 1)]
+        """All calls since `arm`."""
+        return [Call(*kind, n) for kind, count in sorted(self.seen.items()) for n in range(1, count + 1)]
 
     def _before(self, model: Any, params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         if self._function is None:
@@ -82,7 +82,7 @@ class Faults:
         context["cupel_call"] = call
         if model.name == "ReceiveMessage":
             context["cupel_queue"] = json.loads(params["body"])["QueueUrl"]
-        if self._strikes(call, When.BEFORE):
+        if self._injects(call, When.BEFORE):
             raise EndpointConnectionError(endpoint_url=params["url"])
 
     def _after(self, model: Any, parsed: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
@@ -91,18 +91,18 @@ class Faults:
             return
         for message in parsed.get("Messages", []):
             self.receipts.add((context["cupel_queue"], message["ReceiptHandle"]))
-        if self._strikes(call, When.AFTER):
+        if self._injects(call, When.AFTER):
             raise ReadTimeoutError(endpoint_url=model.name)
 
-    def _strikes(self, call: Call, when: When) -> bool:
+    def _injects(self, call: Call, when: When) -> bool:
         if self.armed != Fault(call, when):
             return False
-        self.struck = True
+        self.was_injected = True
         return True
 
 
 def _aws_clients() -> list[Any]:
-    """All that the functions talk to AWS with: the clients of `cupel_core`, and one of each PynamoDB connection."""
+    """All AWS clients of the functions: those of `cupel_core`, and one of each PynamoDB connection."""
     own = [getattr(clients, name)() for name in ("dynamodb", "s3", "sqs", "stepfunctions", "secretsmanager")]
     models = [model._get_connection().connection.client for model in table.Item.__subclasses__()]
     return list({id(client): client for client in [*own, table.connection().client, *models]}.values())

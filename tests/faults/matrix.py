@@ -1,4 +1,4 @@
-"""The fault matrix in several processes at a time: nearly all of a play is waiting."""
+"""The fault matrix in several parallel processes, because a workflow spends most of its time waiting."""
 
 import json
 import os
@@ -9,33 +9,33 @@ from typing import Any, NamedTuple
 from tests.conftest import ROOT
 
 
-class Result(NamedTuple):
+class MatrixResult(NamedTuple):
     faults: int
-    struck: int
+    injected: int
     kinds: int
-    """The most that one of the processes has met, each of which meets a share."""
-    broken: list[str]
-    """What each play that broke a promise has printed."""
+    """The largest number of kinds of call in one process; each process has a share of the faults."""
+    failures: list[str]
+    """The printed line of each workflow run that violated an invariant."""
 
 
-def play(endpoint: str, name: str, *options: str, parts: int = 4) -> Result:
-    """Prints what was played, for whoever asks pytest for it."""
+def run_matrix(endpoint: str, name: str, *options: str, parts: int = 4) -> MatrixResult:
+    """Run the matrix and print its output, which pytest shows with -s."""
     processes = [
-        _begin(endpoint, f"{name}-{part}", "--part", f"{part}/{parts}", *options) for part in range(1, parts + 1)
+        _start(endpoint, f"{name}-{part}", "--part", f"{part}/{parts}", *options) for part in range(1, parts + 1)
     ]
-    told = [process.communicate()[0] for process in processes]
-    for each in told:
-        print(each)
-    summaries = [_summary(each) for each in told]
-    return Result(
-        faults=sum(each["faults"] for each in summaries),
-        struck=sum(each["struck"] for each in summaries),
-        kinds=max(each["kinds"] for each in summaries),
-        broken=[line for each in told for line in each.splitlines() if line.startswith("BROKEN")],
+    outputs = [process.communicate()[0] for process in processes]
+    for output in outputs:
+        print(output)
+    summaries = [_summary(output) for output in outputs]
+    return MatrixResult(
+        faults=sum(summary["faults"] for summary in summaries),
+        injected=sum(summary["injected"] for summary in summaries),
+        kinds=max(summary["kinds"] for summary in summaries),
+        failures=[line for output in outputs for line in output.splitlines() if line.startswith("BROKEN")],
     )
 
 
-def _begin(endpoint: str, name: str, *options: str) -> subprocess.Popen[str]:
+def _start(endpoint: str, name: str, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-W", "ignore", "-m", "tests.faults", "--endpoint", endpoint, "--name", name, *options]
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'functions'}"}
     return subprocess.Popen(
@@ -43,8 +43,8 @@ def _begin(endpoint: str, name: str, *options: str) -> subprocess.Popen[str]:
     )
 
 
-def _summary(told: str) -> dict[str, Any]:
-    found = [line for line in told.splitlines() if line.startswith('{"faults"')]
-    assert found, told
-    summary: dict[str, Any] = json.loads(found[-1])
+def _summary(output: str) -> dict[str, Any]:
+    lines = [line for line in output.splitlines() if line.startswith('{"faults"')]
+    assert lines, output
+    summary: dict[str, Any] = json.loads(lines[-1])
     return summary

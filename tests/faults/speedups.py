@@ -1,6 +1,6 @@
-"""A stack whose probe function has less time, so that what a crash holds is free again while a test waits.
+"""Shorter timeouts for the probe function of a running stack, so that work held by a crash is released during a test.
 
-As the parameters ProbeTimeoutSeconds and CallTimeoutSeconds would set it, but without another stack.
+The same effect as the parameters ProbeTimeoutSeconds and CallTimeoutSeconds, but without another stack.
 """
 
 import time
@@ -8,31 +8,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.queues import url_of
+from tests.queues import queue_url
 
 PROBE = "cupel-probe"
 INVOCATION_SECONDS = 15
 CALL_SECONDS = 2
-HIDDEN_SECONDS = 18
+VISIBILITY_SECONDS = 18
 """A little longer than an invocation, as in template.yaml."""
 
 type Aws = Callable[[str], Any]
 
 
 @contextmanager
-def hurried(aws: Aws, queue: str) -> Iterator[None]:
-    """Invocations of 15 s with calls of at most 2 s, and a queue that shows a lost message again after 18 s."""
-    functions, sqs, url = aws("lambda"), aws("sqs"), url_of(aws("sqs"), queue)
-    was = functions.get_function_configuration(FunctionName=PROBE)
-    variables = was["Environment"]["Variables"]
-    hidden = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["VisibilityTimeout"])["Attributes"]
+def short_timeouts(aws: Aws, queue: str) -> Iterator[None]:
+    """Invocations of 15 s with calls of at most 2 s, and a queue that redelivers a lost message after 18 s."""
+    functions, sqs, url = aws("lambda"), aws("sqs"), queue_url(aws("sqs"), queue)
+    before = functions.get_function_configuration(FunctionName=PROBE)
+    variables = before["Environment"]["Variables"]
+    visibility = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["VisibilityTimeout"])["Attributes"]
     _configure(functions, INVOCATION_SECONDS, variables | {"CALL_TIMEOUT_SECONDS": str(CALL_SECONDS)})
-    sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": str(HIDDEN_SECONDS)})
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": str(VISIBILITY_SECONDS)})
     try:
         yield
     finally:
-        _configure(functions, was["Timeout"], variables)
-        sqs.set_queue_attributes(QueueUrl=url, Attributes=hidden)
+        _configure(functions, before["Timeout"], variables)
+        sqs.set_queue_attributes(QueueUrl=url, Attributes=visibility)
 
 
 def _configure(functions: Any, timeout: int, variables: dict[str, str]) -> None:

@@ -1,19 +1,19 @@
-"""One fault of every kind of AWS call that the functions make; `make faults` plays them all."""
+"""One fault for every kind of AWS call that the functions make; `make faults` runs all faults."""
 
 import pytest
 
-from cupel.stack.address import Local
-from tests.faults.matrix import Result, play
+from cupel.stack.address import LocalStack
+from tests.faults.matrix import MatrixResult, run_matrix
 
 
 @pytest.fixture(scope="module")
-def played(stack: Local) -> Result:
-    return play(stack.endpoint_url, "sample", "--sample")
+def result(stack: LocalStack) -> MatrixResult:
+    return run_matrix(stack.endpoint_url, "sample", "--sample")
 
 
-def test_every_kind_of_call_may_fail(played: Result) -> None:
-    assert played.broken == []
+def test_no_kind_of_failed_call_violates_an_invariant(result: MatrixResult) -> None:
+    assert result.failures == []
 
 
-def test_every_fault_was_met(played: Result) -> None:
-    assert played.struck == played.faults > 40
+def test_every_fault_was_injected(result: MatrixResult) -> None:
+    assert result.injected == result.faults > 40

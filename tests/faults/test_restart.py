@@ -8,39 +8,39 @@ import pytest
 from bench.invariants import violations
 from cupel.client import Client
 from cupel.stack import lifecycle
-from cupel.stack.address import Local
-from cupel.stack.paths import Place
-from tests.eval_api import Json, define, finished, start, until
-from tests.faults.speedups import hurried
+from cupel.stack.address import LocalStack
+from cupel.stack.paths import StackPaths
+from tests.eval_api import Json, create_definition, start_run, wait_for_end, wait_until
+from tests.faults.speedups import short_timeouts
 from tests.stacks import ModelServer
 
 PROBES = 1_000
 PARALLEL = 10
-"""A cloud that is stopping takes no outcomes any more while its workers still call: half a second's calls are lost."""
-MOST_CALLS = 1.05 * PROBES
+"""A stopping cloud stores no more outcomes while its workers still make calls: half a second's calls are lost."""
+MAX_CALLS = 1.05 * PROBES
 
 
 @pytest.fixture(scope="module")
 def restarted(
-    stack: Local, place: Place, api: Client, aws: Callable[[str], Any], model_server: ModelServer
+    stack: LocalStack, stack_paths: StackPaths, api: Client, aws: Callable[[str], Any], model_server: ModelServer
 ) -> tuple[Json, Json]:
-    """The run at its end, and what the model server has counted."""
-    model_server.forget()
-    model_server.behave(latencySeconds=0.2)
-    api.configure_provider("custom", {"baseUrl": f"{model_server.url}/v1", "maxParallelRequests": PARALLEL})
-    definition_id = define(api, PROBES)
-    with hurried(aws, "probe-custom"):
-        run_id = start(api, definition_id, "custom/bench")
-        until(lambda: api.run(run_id)["progress"]["completed"] > PROBES // 3)
-        lifecycle.down(place)
-        assert lifecycle.up(place, None, print) == stack
-        run = finished(api, run_id, seconds=120)
+    """The finished run, and the counts of the model server."""
+    model_server.reset()
+    model_server.configure(latencySeconds=0.2)
+    api.update_provider("custom", {"baseUrl": f"{model_server.url}/v1", "maxParallelRequests": PARALLEL})
+    definition_id = create_definition(api, PROBES)
+    with short_timeouts(aws, "probe-custom"):
+        run_id = start_run(api, definition_id, "custom/bench")
+        wait_until(lambda: api.get_run(run_id)["progress"]["completed"] > PROBES // 3)
+        lifecycle.down(stack_paths)
+        assert lifecycle.up(stack_paths, None, print) == stack
+        run = wait_for_end(api, run_id, seconds=120)
     counts = model_server.counts()
     print(f"{counts['requests']} model calls for {PROBES} probes")
     return run, counts
 
 
-def test_a_run_outlives_the_cloud_it_began_in(restarted: tuple[Json, Json]) -> None:
+def test_a_run_completes_after_a_restart_of_the_cloud(restarted: tuple[Json, Json]) -> None:
     run, _ = restarted
     assert (run["status"], run["progress"]) == ("COMPLETED", {"total": PROBES, "completed": PROBES, "failed": 0})
 
@@ -49,6 +49,6 @@ def test_every_probe_has_one_outcome(api: Client, restarted: tuple[Json, Json]) 
     assert violations(api, restarted[0]) == []
 
 
-def test_what_was_not_in_flight_is_asked_once(restarted: tuple[Json, Json]) -> None:
+def test_only_calls_in_flight_are_repeated(restarted: tuple[Json, Json]) -> None:
     counts = restarted[1]
-    assert (len(counts["prompts"]), counts["requests"] <= MOST_CALLS) == (PROBES, True), counts["requests"]
+    assert (len(counts["prompts"]), counts["requests"] <= MAX_CALLS) == (PROBES, True), counts["requests"]

@@ -1,6 +1,6 @@
-"""What is played with every fault: a run and its end, one that a crash has spoiled in every way, talks, an eval.
+"""The workflows that are run with every fault: a run, a damaged run, conversations, a judged eval.
 
-A story is told by the outside alone: requests, messages that are lost, time that passes. `play` answers the run.
+A workflow acts only from the outside: requests, lost messages, passing time. `run` returns the finished run.
 """
 
 import json
@@ -13,114 +13,114 @@ from typing import NamedTuple
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.messages import RunRef
 from cupel_core.store import runs
-from tests.faults.harness import WORKSPACE, Stage
+from tests.faults.harness import WORKSPACE, FunctionHarness
 
 MODEL = "custom/bench"
-_PATIENCE_SECONDS = 60
-_BREATH_SECONDS = 0.2
+_MAX_SECONDS = 60
+_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the stories are played with."""
+class WorkflowContext:
+    """The resources the workflows use."""
 
-    stage: Stage
+    harness: FunctionHarness
     token: str
     large: str
     """A definition of 200 scenarios."""
-    talks: str
+    conversations: str
     """A definition of six scenarios with two turns each, and a judge."""
     eval_id: str
-    """Of six conversations of two turns, each judged, with the user played by a model in between."""
+    """An eval of six conversations with two turns, a judge and a simulated user."""
 
-    def start(self, definition_id: str) -> Run:
+    def start_run(self, definition_id: str) -> Run:
         body = {"definitionId": definition_id, "models": [MODEL]}
-        answer = self.stage.request(self.token, "POST", "/v1/runs", body, key=str(uuid.uuid4()))
-        return self.read(str(answer["run"]["id"]))
+        response = self.harness.request(self.token, "POST", "/v1/runs", body, key=str(uuid.uuid4()))
+        return self.get_run(str(response["run"]["id"]))
 
     def start_eval(self) -> Run:
-        answer = self.stage.request(self.token, "POST", f"/v1/evals/{self.eval_id}/runs", {}, key=str(uuid.uuid4()))
-        return self.read(str(answer["run"]["id"]))
+        response = self.harness.request(self.token, "POST", f"/v1/evals/{self.eval_id}/runs", {}, key=str(uuid.uuid4()))
+        return self.get_run(str(response["run"]["id"]))
 
-    def read(self, run_id: str) -> Run:
+    def get_run(self, run_id: str) -> Run:
         return runs.get(RunRef(WORKSPACE, run_id))
 
-    def end(self, run: Run) -> Run:
-        """The run at its end: all is delivered, and where that is not enough time passes and the sweeper comes."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
+    def run_to_end(self, run: Run) -> Run:
+        """Deliver all messages, advance time and call the sweeper until the run has ended; returns the run."""
+        deadline = time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:
-            self.stage.deliver_all()
-            self.stage.await_machine()
-            run = self.read(run.id)
+            self.harness.deliver_all()
+            self.harness.wait_for_executions()
+            run = self.get_run(run.id)
             if run.status in TERMINAL:
                 break
-            self.stage.let_time_pass(run)
-            self.stage.sweep()
-            time.sleep(_BREATH_SECONDS)
-        self.stage.let_time_pass(run)
-        self.stage.deliver_all()  # Whatever comes late changes nothing.
-        return self.read(run.id)
+            self.harness.advance_time(run)
+            self.harness.sweep()
+            time.sleep(_POLL_SECONDS)
+        self.harness.advance_time(run)
+        self.harness.deliver_all()  # Late messages change nothing.
+        return self.get_run(run.id)
 
 
-def _run(given: Given) -> Run:
-    return given.end(given.start(given.large))
+def _run(context: WorkflowContext) -> Run:
+    return context.run_to_end(context.start_run(context.large))
 
 
-def _talk(given: Given) -> Run:
-    return given.end(given.start(given.talks))
+def _conversation(context: WorkflowContext) -> Run:
+    return context.run_to_end(context.start_run(context.conversations))
 
 
-def _judged(given: Given) -> Run:
-    return given.end(given.start_eval())
+def _judged(context: WorkflowContext) -> Run:
+    return context.run_to_end(context.start_eval())
 
 
-def _spoiled(given: Given) -> Run:
-    """The order to dispatch is lost, a message is lost, another dead; the errored probes are retried."""
-    stage, run = given.stage, given.start(given.large)
-    stage.empty("dispatch")
-    stage.let_time_pass(run)
-    stage.sweep()
-    while stage.deliver("dispatch"):
+def _damaged(context: WorkflowContext) -> Run:
+    """The dispatch request is lost, one message is lost, another becomes a dead letter; errored probes are retried."""
+    harness, run = context.harness, context.start_run(context.large)
+    harness.purge("dispatch")
+    harness.advance_time(run)
+    harness.sweep()
+    while harness.deliver("dispatch"):
         pass
-    _lose(stage)
-    _kill(stage)
-    stage.deliver_all()
+    _lose_message(harness)
+    _dead_letter_message(harness)
+    harness.deliver_all()
     for _ in range(2):
-        stage.sweep()
-        stage.let_time_pass(run)
-    run = given.end(run)
+        harness.sweep()
+        harness.advance_time(run)
+    run = context.run_to_end(run)
     if run.settled and run.settled.failed:
-        stage.request(given.token, "POST", f"/v1/runs/{run.id}/retry", {})
-        run = given.end(given.read(run.id))
+        harness.request(context.token, "POST", f"/v1/runs/{run.id}/retry", {})
+        run = context.run_to_end(context.get_run(run.id))
     return run
 
 
-def _lose(stage: Stage) -> None:
-    message = stage.receive("probe-custom")
+def _lose_message(harness: FunctionHarness) -> None:
+    message = harness.receive("probe-custom")
     if message:
-        stage.delete("probe-custom", message)
+        harness.delete("probe-custom", message)
 
 
-def _kill(stage: Stage) -> None:
-    """As SQS does with a message that was received too often."""
-    message = stage.receive("probe-custom")
+def _dead_letter_message(harness: FunctionHarness) -> None:
+    """Move a message to the dead letters, as SQS does with one that was received too often."""
+    message = harness.receive("probe-custom")
     if message:
         body = json.loads(message["Body"])
-        stage.bury(json.dumps(body | {"indexes": body["indexes"][:10]}))
-        stage.delete("probe-custom", message)
+        harness.send_dead_letter(json.dumps(body | {"indexes": body["indexes"][:10]}))
+        harness.delete("probe-custom", message)
 
 
-class Story(NamedTuple):
-    play: Callable[[Given], Run]
+class Workflow(NamedTuple):
+    run: Callable[[WorkflowContext], Run]
     functions: frozenset[str]
-    """Whose calls are failed in it."""
+    """Functions whose calls are failed in this workflow."""
     calls: int
-    """To models, when nothing fails."""
+    """Number of model calls without faults."""
 
 
-STORIES = {
-    "run": Story(_run, frozenset({"authorize", "api", "dispatch", "probe", "finish"}), 200),
-    "spoiled": Story(_spoiled, frozenset({"api", "dispatch", "sweep"}), 200),
-    "talk": Story(_talk, frozenset({"probe", "finish"}), 6 * 2 + 6),
-    "judged": Story(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
+WORKFLOWS = {
+    "run": Workflow(_run, frozenset({"authorize", "api", "dispatch", "probe", "finish"}), 200),
+    "damaged": Workflow(_damaged, frozenset({"api", "dispatch", "sweep"}), 200),
+    "conversation": Workflow(_conversation, frozenset({"probe", "finish"}), 6 * 2 + 6),
+    "judged": Workflow(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
 }

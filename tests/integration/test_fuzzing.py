@@ -1,7 +1,7 @@
-"""The API against its own description: whatever is sent, no answer is a 5xx, and every answer is one that it promises.
+"""The API against its own description: no request gets a 5xx, and every response is one that the document describes.
 
 Schemathesis makes requests that fit the OpenAPI document and requests that do not, the same ones every time; half of
-them name what is not there, half what is. They are sent in a workspace of their own.
+them name resources that do not exist, half existing ones. They are sent in a workspace of their own.
 """
 
 import json
@@ -26,14 +26,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from cupel.client import Client
-from cupel.stack.address import Local
-from cupel.stack.paths import Place
+from cupel.stack.address import LocalStack
+from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from tests.conftest import ROOT
-from tests.eval_api import define, evaluate
+from tests.eval_api import create_definition, evaluate
 
 REQUESTS = 20
-"""Of each operation: as many as a minute allows for all of them."""
+"""Per operation: as many as fit into a minute for all of them."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -42,19 +42,19 @@ CHECKS = [
     response_schema_conformance,
 ]
 SCHEMA = schemathesis.openapi.from_dict(json.loads((ROOT / "docs/openapi.json").read_text()))
-# What is there is deleted last.
+# Deletions come last, so that the other operations find existing resources.
 OPERATIONS = sorted((each.ok() for each in SCHEMA.get_all_operations()), key=lambda each: each.method == "delete")
 
 
 @pytest.fixture(scope="module")
-def token(stack: Local, place: Place) -> str:
-    """Of the admin of a workspace in which nobody else has anything to lose."""
+def token(stack: LocalStack, stack_paths: StackPaths) -> str:
+    """The token of an admin of a workspace that no other test uses."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", stack.stack_name, "--workspace", "fuzzed", "--json"]
-    return str(json.loads(run(command, place, child_environment(place, stack.endpoint_url)))["token"])
+    return str(json.loads(run(command, stack_paths, child_environment(stack_paths, stack.endpoint_url)))["token"])
 
 
 @pytest.fixture(scope="module")
-def caller(stack: Local, token: str) -> Iterator[Client]:
+def caller(stack: LocalStack, token: str) -> Iterator[Client]:
     with Client(stack.api_url, token) as client:
         yield client
 
@@ -68,28 +68,28 @@ def session(token: str) -> Iterator[requests.Session]:
 
 
 @pytest.fixture(scope="module")
-def there(caller: Client) -> dict[str, str]:
-    """What the parameters of a path may name."""
-    run_id = evaluate(caller, definition_id := define(caller, 3), "sim/steady")["id"]
+def existing(caller: Client) -> dict[str, str]:
+    """Existing values of path parameters."""
+    run_id = evaluate(caller, definition_id := create_definition(caller, 3), "sim/steady")["id"]
     content = {"template": "Rate [it].", "dimensions": [{"name": "it", "levels": [{"score": 1, "label": "one"}]}]}
     generated = str(caller.create_definition({"name": "generated", "content": content})["id"])
-    asked = {"definitionId": definition_id, "models": ["sim/steady"]}
-    schedule = caller.create_schedule({"name": "yearly", "expression": "cron(0 12 1 1 ? *)", "run": asked})
-    scenario = next(caller.scenarios(definition_id))
-    away = {"name": "away", "type": "http", "baseUrl": "http://127.0.0.1:9"}
-    agent = caller.keep("connectors", {**away, "config": {"request": "{text: message}", "reply": "text"}})
-    held = caller.keep("evals", {"name": "held", "model": "sim/steady", "scenarioIds": [scenario["id"]]})
+    run = {"definitionId": definition_id, "models": ["sim/steady"]}
+    schedule = caller.create_schedule({"name": "yearly", "expression": "cron(0 12 1 1 ? *)", "run": run})
+    scenario = next(caller.list_scenarios(definition_id))
+    unreachable = {"name": "away", "type": "http", "baseUrl": "http://127.0.0.1:9"}
+    agent = caller.create_connector({**unreachable, "config": {"request": "{text: message}", "reply": "text"}})
+    saved = caller.create_eval({"name": "saved", "model": "sim/steady", "scenarioIds": [scenario["id"]]})
     return {
         "definition_id": generated,
         "generation_id": str(caller.generate_scenarios(generated, {"mode": "matrix"})["id"]),
         "run_id": run_id,
         "transcript_id": f"{run_id}-0",
         "probe_id": f"{run_id}-1",
-        "scoring_id": str(caller.rescore(run_id)["id"]),
-        "persona_id": str(caller.keep("personas", {"name": "Ada"})["id"]),
+        "rescore_id": str(caller.create_rescore(run_id)["id"]),
+        "persona_id": str(caller.create_persona({"name": "Ada"})["id"]),
         "connector_id": str(agent["id"]),
-        "eval_id": str(held["id"]),
-        "kind": "csv",
+        "eval_id": str(saved["id"]),
+        "format": "csv",
         "schedule_id": str(schedule["id"]),
         "token_id": str(caller.create_token("fuzz", "viewer")["id"]),
         "name": "openai",
@@ -97,15 +97,15 @@ def there(caller: Client) -> dict[str, str]:
 
 
 def reaches_the_api(case: Case) -> bool:
-    """The embedded gateway finds no route for a path with a line break, and answers for itself."""
+    """The embedded gateway has no route for a path with a line break, and responds by itself."""
     return "\n" not in unquote(case.formatted_path)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.label)
-def test_every_answer_is_one_that_the_description_promises(
-    stack: Local, session: requests.Session, there: dict[str, str], operation: Any
+def test_every_response_is_one_that_the_document_describes(
+    stack: LocalStack, session: requests.Session, existing: dict[str, str], operation: Any
 ) -> None:
-    named = {each.name: there[each.name] for each in operation.path_parameters}
+    named = {each.name: existing[each.name] for each in operation.path_parameters}
     strategies = [
         operation.as_strategy(mode, path_parameters=known).filter(reaches_the_api)
         for mode, known in product(GenerationMode, ({}, named))

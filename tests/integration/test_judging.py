@@ -1,7 +1,7 @@
-"""Decisions that a judge model makes, in the finishing workflow."""
+"""Decisions of a judge model, in the finishing workflow."""
 
 from cupel.client import Client
-from tests.eval_api import define, evaluate
+from tests.eval_api import create_definition, evaluate
 from tests.stacks import ModelServer
 
 JUDGED = {"decision": {"rubric": "1 is never, 5 is always.", "judgeModel": "custom/judge"}}
@@ -10,36 +10,38 @@ JUDGING = "1 is never, 5 is always."
 
 def test_a_judge_decides_every_transcript(api: Client, models: ModelServer) -> None:
     verdict = {"decisionCode": "4", "decisionText": "It mostly agrees."}
-    models.behave(script=[{"contains": JUDGING, "reply": verdict}, {"contains": "", "reply": "Mostly, yes."}])
-    run = evaluate(api, define(api, 120, JUDGED), "custom/bench")
-    told = {(each["decisionCode"], each["decisionText"]) for each in api.transcripts(run["id"])}
-    assert (run["status"], told) == ("COMPLETED", {("4", "It mostly agrees.")})
+    models.configure(script=[{"contains": JUDGING, "reply": verdict}, {"contains": "", "reply": "Mostly, yes."}])
+    run = evaluate(api, create_definition(api, 120, JUDGED), "custom/bench")
+    decisions = {
+        (transcript["decisionCode"], transcript["decisionText"]) for transcript in api.list_transcripts(run["id"])
+    }
+    assert (run["status"], decisions) == ("COMPLETED", {("4", "It mostly agrees.")})
 
 
-def test_a_judge_reads_each_transcript_once(api: Client, models: ModelServer) -> None:
+def test_each_transcript_is_judged_once(api: Client, models: ModelServer) -> None:
     verdict = {"decisionCode": "1", "decisionText": "It refuses."}
-    models.behave(script=[{"contains": JUDGING, "reply": verdict}])
-    evaluate(api, define(api, 20, JUDGED), "sim/steady")
+    models.configure(script=[{"contains": JUDGING, "reply": verdict}])
+    evaluate(api, create_definition(api, 20, JUDGED), "sim/steady")
     assert sorted(models.counts()["prompts"].values()) == [1] * 20
 
 
-def test_a_judge_that_answers_nonsense_does_not_fail_the_run(api: Client, models: ModelServer) -> None:
-    models.behave(script=[{"contains": JUDGING, "reply": "Well, who can tell?"}])
-    run = evaluate(api, define(api, 3, JUDGED), "sim/steady")
+def test_an_invalid_judge_reply_does_not_fail_the_run(api: Client, models: ModelServer) -> None:
+    models.configure(script=[{"contains": JUDGING, "reply": "Not JSON"}])
+    run = evaluate(api, create_definition(api, 3, JUDGED), "sim/steady")
     assert (run["status"], run["progress"]["completed"], run["failure"]) == ("COMPLETED", 3, None)
 
 
-def test_a_judge_that_answers_nonsense_is_recorded_on_the_transcript(api: Client, models: ModelServer) -> None:
-    models.behave(script=[{"contains": JUDGING, "reply": "Well, who can tell?"}])
-    run = evaluate(api, define(api, 1, JUDGED), "sim/steady")
-    told = next(api.transcripts(run["id"]))
-    assert (told["decisionCode"], told["summarizedAt"] is not None) == ("other", True)
-    assert told["summaryError"] == "custom/judge gave no valid answer, also when asked again"
+def test_an_invalid_judge_reply_is_recorded_on_the_transcript(api: Client, models: ModelServer) -> None:
+    models.configure(script=[{"contains": JUDGING, "reply": "Not JSON"}])
+    run = evaluate(api, create_definition(api, 1, JUDGED), "sim/steady")
+    transcript = next(api.list_transcripts(run["id"]))
+    assert (transcript["decisionCode"], transcript["summarizedAt"] is not None) == ("other", True)
+    assert transcript["summaryError"] == "custom/judge gave no valid reply, even after a repair request"
 
 
-def test_a_judge_that_is_refused_is_recorded_on_the_transcript(api: Client, models: ModelServer) -> None:
-    models.behave(script=[{"contains": JUDGING, "reply": "the key is not known", "status": 401}])
-    run = evaluate(api, define(api, 1, JUDGED), "sim/steady")
-    told = next(api.transcripts(run["id"]))
-    assert (run["status"], told["decisionCode"]) == ("COMPLETED", "other")
-    assert "the key is not known" in told["summaryError"]
+def test_a_rejected_judge_key_is_recorded_on_the_transcript(api: Client, models: ModelServer) -> None:
+    models.configure(script=[{"contains": JUDGING, "reply": "the key is not known", "status": 401}])
+    run = evaluate(api, create_definition(api, 1, JUDGED), "sim/steady")
+    transcript = next(api.list_transcripts(run["id"]))
+    assert (run["status"], transcript["decisionCode"]) == ("COMPLETED", "other")
+    assert "the key is not known" in transcript["summaryError"]

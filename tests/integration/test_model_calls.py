@@ -1,4 +1,4 @@
-"""What reaches a model server: each wire format, how often, how many at a time, and what faults do."""
+"""Calls that reach a model server: wire formats, number, concurrency, and retries after faults."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,68 +10,75 @@ import orjson
 import pytest
 
 from cupel.client import Client
-from tests.eval_api import RATING, answers, define, evaluate
+from tests.eval_api import RATING, assistant_messages, create_definition, evaluate
 from tests.stacks import ModelServer
 
 FAULTS = {"429": 0.04, "500": 0.03, "drop": 0.03, "badJson": 0.03}
 
 
 @pytest.mark.parametrize(("provider", "path"), [("openai", "/v1"), ("anthropic", "/v1"), ("google", "/v1beta")])
-def test_a_wire_format_goes_the_whole_way(api: Client, models: ModelServer, provider: str, path: str) -> None:
-    api.configure_provider(provider, {"baseUrl": models.url + path, "apiKey": "dummy"})
-    models.behave(script=[{"contains": "system words\nQuestion 1", "reply": "Yes.\n\nRating: 4"}])
-    definition_id = define(api, ["Question 1"], {"system": "system words", **RATING})
+def test_each_wire_format_works_end_to_end(api: Client, models: ModelServer, provider: str, path: str) -> None:
+    api.update_provider(provider, {"baseUrl": models.url + path, "apiKey": "dummy"})
+    models.configure(script=[{"contains": "system words\nQuestion 1", "reply": "Yes.\n\nRating: 4"}])
+    definition_id = create_definition(api, ["Question 1"], {"system": "system words", **RATING})
     run = evaluate(api, definition_id, f"{provider}/bench-model")
-    told = next(api.transcripts(run["id"]))
-    assert (run["status"], answers(told), told["decisionCode"]) == ("COMPLETED", ["Yes.\n\nRating: 4"], "4")
-    assert (told["modelVersion"], told["usage"]) == ("bench-model-bench-1", {"inputTokens": 6, "outputTokens": 4})
+    transcript = next(api.list_transcripts(run["id"]))
+    assert (run["status"], assistant_messages(transcript), transcript["decisionCode"]) == (
+        "COMPLETED",
+        ["Yes.\n\nRating: 4"],
+        "4",
+    )
+    assert (transcript["modelVersion"], transcript["usage"]) == (
+        "bench-model-bench-1",
+        {"inputTokens": 6, "outputTokens": 4},
+    )
 
 
 def test_a_probe_is_one_model_call(api: Client, models: ModelServer) -> None:
-    models.behave(latencySeconds=0.2)
-    run = evaluate(api, define(api, 300), "custom/bench")
+    models.configure(latencySeconds=0.2)
+    run = evaluate(api, create_definition(api, 300), "custom/bench")
     assert run["progress"] == {"total": 300, "completed": 300, "failed": 0}
     assert sorted(models.counts()["prompts"].values()) == [1] * 300
 
 
-def test_no_more_calls_are_in_flight_than_the_provider_allows(api: Client, models: ModelServer) -> None:
-    models.behave(latencySeconds=0.2)
-    evaluate(api, define(api, 300), "custom/bench")
+def test_calls_in_flight_stay_within_the_provider_limit(api: Client, models: ModelServer) -> None:
+    models.configure(latencySeconds=0.2)
+    evaluate(api, create_definition(api, 300), "custom/bench")
     assert 25 < models.counts()["inFlightPeak"] <= 50
 
 
-def test_retries_save_probes_from_faults(api: Client, models: ModelServer) -> None:
-    models.behave(rates=FAULTS, retryAfterSeconds=0.5)
-    run = evaluate(api, define(api, 200), "custom/bench")
-    kept = list(api.transcripts(run["id"]))
-    told = models.counts()["byStatus"]
-    assert set(FAULTS) <= set(told)
+def test_retries_complete_probes_despite_faults(api: Client, models: ModelServer) -> None:
+    models.configure(rates=FAULTS, retryAfterSeconds=0.5)
+    run = evaluate(api, create_definition(api, 200), "custom/bench")
+    transcripts = list(api.list_transcripts(run["id"]))
+    by_status = models.counts()["byStatus"]
+    assert set(FAULTS) <= set(by_status)
     assert (run["status"], run["progress"]) == ("COMPLETED", {"total": 200, "completed": 200, "failed": 0})
-    assert (len(kept), told["200"]) == (200, 200)
-    assert all(each["decisionCode"] in "12345" and len(answers(each)) == 1 for each in kept)
+    assert (len(transcripts), by_status["200"]) == (200, 200)
+    assert all(each["decisionCode"] in "12345" and len(assistant_messages(each)) == 1 for each in transcripts)
 
 
 def test_a_server_that_always_fails_errors_its_probes_after_four_attempts(api: Client, models: ModelServer) -> None:
-    models.behave(script=[{"contains": "Question 1:", "status": 500, "reply": "broken"}])
-    run = evaluate(api, define(api, 3), "custom/bench")
+    models.configure(script=[{"contains": "Question 1:", "status": 500, "reply": "broken"}])
+    run = evaluate(api, create_definition(api, 3), "custom/bench")
     errors = [
         (each["index"], each["error"]["code"], each["error"]["attempts"])
-        for each in api.probes(run["id"], status="ERROR")
+        for each in api.list_run_probes(run["id"], status="ERROR")
     ]
     assert (run["status"], errors) == ("COMPLETED", [(1, "provider_error", 4)])
 
 
-def test_a_refused_key_fails_the_run_and_says_so(api: Client, models: ModelServer) -> None:
-    models.behave(script=[{"contains": "", "status": 401, "reply": "the key is not known"}])
-    run = evaluate(api, define(api, 3), "custom/bench")
+def test_a_rejected_api_key_fails_the_run(api: Client, models: ModelServer) -> None:
+    models.configure(script=[{"contains": "", "status": 401, "reply": "the key is not known"}])
+    run = evaluate(api, create_definition(api, 3), "custom/bench")
     assert (run["status"], run["failure"]["where"], run["progress"]["failed"]) == ("FAILED", "probing", 3)
     assert "auth" in run["failure"]["why"]
     assert "the key is not known" in run["failure"]["why"]
     assert models.counts()["requests"] == 3
 
 
-def test_follow_ups_make_turns_of_one_conversation(api: Client, models: ModelServer) -> None:
-    models.behave(
+def test_follow_ups_are_turns_of_one_conversation(api: Client, models: ModelServer) -> None:
+    models.configure(
         script=[
             {"contains": "Sure?", "reply": "Rating: 2"},
             {"contains": "And now?", "reply": "second"},
@@ -79,41 +86,41 @@ def test_follow_ups_make_turns_of_one_conversation(api: Client, models: ModelSer
         ]
     )
     content = {"followUps": ["And now?", "Sure?"], **RATING}
-    run = evaluate(api, define(api, ["Question"], content), "custom/bench")
-    told = next(api.transcripts(run["id"]))
-    spoken = [message["content"] for message in told["content"]["messages"]]
-    assert spoken == ["Question", "first", "And now?", "second", "Sure?", "Rating: 2"]
-    assert (told["turnCount"], told["decisionCode"], models.counts()["requests"]) == (3, "2", 3)
+    run = evaluate(api, create_definition(api, ["Question"], content), "custom/bench")
+    transcript = next(api.list_transcripts(run["id"]))
+    contents = [message["content"] for message in transcript["content"]["messages"]]
+    assert contents == ["Question", "first", "And now?", "second", "Sure?", "Rating: 2"]
+    assert (transcript["turnCount"], transcript["decisionCode"], models.counts()["requests"]) == (3, "2", 3)
 
 
 def test_max_turns_ends_a_conversation_early(api: Client, models: ModelServer) -> None:
-    definition_id = define(api, ["Question"], {"followUps": ["And now?", "Sure?"], **RATING})
+    definition_id = create_definition(api, ["Question"], {"followUps": ["And now?", "Sure?"], **RATING})
     run = evaluate(api, definition_id, "custom/bench", config={"maxTurns": 2})
-    assert (next(api.transcripts(run["id"]))["turnCount"], models.counts()["requests"]) == (2, 2)
+    assert (next(api.list_transcripts(run["id"]))["turnCount"], models.counts()["requests"]) == (2, 2)
 
 
-def test_a_repeat_asks_the_same_again(api: Client, models: ModelServer) -> None:
-    run = evaluate(api, define(api, 2), "custom/bench", repeats=3)
+def test_a_repeat_sends_the_same_prompt(api: Client, models: ModelServer) -> None:
+    run = evaluate(api, create_definition(api, 2), "custom/bench", repeats=3)
     assert (run["progress"]["completed"], sorted(models.counts()["prompts"].values())) == (6, [3, 3])
 
 
 def test_the_temperature_reaches_the_server(api: Client) -> None:
-    with recording() as (url, bodies):
-        api.configure_provider("custom", {"baseUrl": url})
-        evaluate(api, define(api, 1), "custom/bench", config={"temperature": 0.25})
+    with recording_server() as (url, bodies):
+        api.update_provider("custom", {"baseUrl": url})
+        evaluate(api, create_definition(api, 1), "custom/bench", config={"temperature": 0.25})
     assert [body["temperature"] for body in bodies] == [0.25]
 
 
-def test_without_a_temperature_the_model_has_its_own(api: Client) -> None:
-    with recording() as (url, bodies):
-        api.configure_provider("custom", {"baseUrl": url})
-        evaluate(api, define(api, 1), "custom/bench")
+def test_without_a_temperature_none_is_sent(api: Client) -> None:
+    with recording_server() as (url, bodies):
+        api.update_provider("custom", {"baseUrl": url})
+        evaluate(api, create_definition(api, 1), "custom/bench")
     assert ["temperature" in body for body in bodies] == [False]
 
 
 @contextmanager
-def recording() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A server of chat completions that keeps what it was sent: its address, and the bodies."""
+def recording_server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A chat completions server that records requests; yields its URL and the request bodies."""
     bodies: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):

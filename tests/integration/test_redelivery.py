@@ -1,4 +1,4 @@
-"""A message that comes again after its work was done."""
+"""A message that is redelivered after its probes were completed."""
 
 import json
 from collections.abc import Callable
@@ -8,17 +8,17 @@ import pytest
 
 from cupel.client import Client
 from tests import queues
-from tests.eval_api import Json, define, finished, start, until
+from tests.eval_api import Json, create_definition, start_run, wait_for_end, wait_until
 from tests.stacks import ModelServer
 
-ALONE = "xai"
-"""A provider that no other test uses: its queue may be held, and what is left in it disturbs nobody."""
+UNUSED_PROVIDER = "xai"
+"""A provider that no other test uses: its event source may be disabled, and messages may remain in its queue."""
 
 
 @pytest.fixture
-def alone(api: Client, models: ModelServer) -> str:
-    api.configure_provider(ALONE, {"baseUrl": f"{models.url}/v1", "apiKey": "dummy"})
-    return f"{ALONE}/bench"
+def unused_model(api: Client, models: ModelServer) -> str:
+    api.update_provider(UNUSED_PROVIDER, {"baseUrl": f"{models.url}/v1", "apiKey": "dummy"})
+    return f"{UNUSED_PROVIDER}/bench"
 
 
 @pytest.fixture
@@ -27,45 +27,47 @@ def sqs(aws: Callable[[str], Any]) -> Any:
 
 
 def redeliver(sqs: Any, model: str, run_id: str) -> None:
-    """Sends the slice of probes 0 to 3 once more and waits until a worker has it."""
-    url = queues.url_of(sqs, f"probe-{model.partition('/')[0]}")
-    piece = {"workspace": "default", "runId": run_id, "epoch": 1, "leaf": 0, "indexes": [0, 1, 2, 3]}
-    sqs.send_message(QueueUrl=url, MessageBody=json.dumps(piece))
-    until(lambda: queues.visible(sqs, url) == 0)
+    """Send the slice of probes 0 to 3 again and wait until a worker has received it."""
+    url = queues.queue_url(sqs, f"probe-{model.partition('/')[0]}")
+    body = {"workspace": "default", "runId": run_id, "epoch": 1, "leaf": 0, "indexes": [0, 1, 2, 3]}
+    sqs.send_message(QueueUrl=url, MessageBody=json.dumps(body))
+    wait_until(lambda: queues.count_visible(sqs, url) == 0)
 
 
 def outcome_of(api: Client, run_id: str) -> tuple[Json, list[Json], list[Json]]:
-    untouched = {"lastAccessedAt": None, "updatedAt": None}
-    transcripts = [each | untouched for each in api.transcripts(run_id)]
-    return api.run(run_id) | untouched, transcripts, api.events(run_id)
+    ignored = {"lastAccessedAt": None, "updatedAt": None}
+    transcripts = [each | ignored for each in api.list_transcripts(run_id)]
+    return api.get_run(run_id) | ignored, transcripts, api.list_run_events(run_id)
 
 
-def test_a_finished_slice_of_a_running_run_asks_no_model_again(
-    api: Client, aws: Callable[[str], Any], sqs: Any, models: ModelServer, alone: str
+def test_a_completed_slice_of_a_running_run_repeats_no_calls(
+    api: Client, aws: Callable[[str], Any], sqs: Any, models: ModelServer, unused_model: str
 ) -> None:
-    with queues.held(aws("lambda"), f"probe-{ALONE}"):
-        run_id = start(api, define(api, 4), "custom/bench", alone)
-        until(lambda: api.run(run_id)["progress"]["completed"] == 4)
+    with queues.source_disabled(aws("lambda"), f"probe-{UNUSED_PROVIDER}"):
+        run_id = start_run(api, create_definition(api, 4), "custom/bench", unused_model)
+        wait_until(lambda: api.get_run(run_id)["progress"]["completed"] == 4)
         before = outcome_of(api, run_id)
         redeliver(sqs, "custom/bench", run_id)
-        until(lambda: queues.count(sqs, "probe-custom") == 0)
+        wait_until(lambda: queues.count_messages(sqs, "probe-custom") == 0)
         assert (models.counts()["requests"], outcome_of(api, run_id)) == (4, before)
-    assert finished(api, run_id)["progress"] == {"total": 8, "completed": 8, "failed": 0}
+    assert wait_for_end(api, run_id)["progress"] == {"total": 8, "completed": 8, "failed": 0}
 
 
-def test_a_slice_of_a_run_that_has_ended_changes_nothing(api: Client, sqs: Any, models: ModelServer) -> None:
-    run_id = start(api, define(api, 4), "custom/bench")
-    finished(api, run_id)
+def test_a_slice_of_an_ended_run_changes_nothing(api: Client, sqs: Any, models: ModelServer) -> None:
+    run_id = start_run(api, create_definition(api, 4), "custom/bench")
+    wait_for_end(api, run_id)
     before = outcome_of(api, run_id)
     redeliver(sqs, "custom/bench", run_id)
-    until(lambda: queues.count(sqs, "probe-custom") == 0)
+    wait_until(lambda: queues.count_messages(sqs, "probe-custom") == 0)
     assert (models.counts()["requests"], outcome_of(api, run_id)) == (4, before)
 
 
-def test_a_slice_that_is_in_work_asks_no_model_twice(api: Client, sqs: Any, models: ModelServer, alone: str) -> None:
-    models.behave(latencySeconds=1)
-    run_id = start(api, define(api, 4), alone)
-    until(lambda: models.counts()["inFlight"])
-    redeliver(sqs, alone, run_id)
-    assert finished(api, run_id)["progress"]["completed"] == 4
+def test_a_slice_being_processed_repeats_no_calls(
+    api: Client, sqs: Any, models: ModelServer, unused_model: str
+) -> None:
+    models.configure(latencySeconds=1)
+    run_id = start_run(api, create_definition(api, 4), unused_model)
+    wait_until(lambda: models.counts()["inFlight"])
+    redeliver(sqs, unused_model, run_id)
+    assert wait_for_end(api, run_id)["progress"]["completed"] == 4
     assert models.counts()["requests"] == 4

@@ -1,4 +1,4 @@
-"""What `cupel up` leaves behind: a stack that answers, guarded, current, and the same when asked again."""
+"""The stack created by `cupel up`: it responds, requires tokens, is up to date, and `cupel up` is idempotent."""
 
 import json
 import stat
@@ -12,49 +12,49 @@ import httpx
 import psutil
 import pytest
 
-from cupel.errors import WrongUse
+from cupel.errors import UsageError
 from cupel.stack import lifecycle
-from cupel.stack.address import Local
-from cupel.stack.paths import Place
+from cupel.stack.address import LocalStack
+from cupel.stack.paths import StackPaths
 from cupel_core.providers import PROVIDERS
 
 FUNCTIONS = ("api", "authorize", "dispatch", "probe", "finish", "generate", "schedule", "sweep")
 PROBLEM = "application/problem+json"
 
 
-def test_health_needs_no_token(stack: Local) -> None:
-    answer = httpx.get(f"{stack.api_url}/v1/health")
-    assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+def test_health_needs_no_token(stack: LocalStack) -> None:
+    response = httpx.get(f"{stack.api_url}/v1/health")
+    assert (response.status_code, response.json()["status"]) == (200, "ok")
 
 
-def test_the_api_document_needs_no_token(stack: Local) -> None:
+def test_the_api_document_needs_no_token(stack: LocalStack) -> None:
     assert httpx.get(f"{stack.api_url}/v1/openapi.json").json()["openapi"].startswith("3.")
 
 
-def test_the_token_opens_the_api(stack: Local) -> None:
-    answer = httpx.get(f"{stack.api_url}/v1/runs", headers={"Authorization": f"Bearer {stack.token}"})
-    assert (answer.status_code, set(answer.json())) == (200, {"items", "nextCursor"})
+def test_the_token_is_accepted(stack: LocalStack) -> None:
+    response = httpx.get(f"{stack.api_url}/v1/runs", headers={"Authorization": f"Bearer {stack.token}"})
+    assert (response.status_code, set(response.json())) == (200, {"items", "nextCursor"})
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer cupel_wrong"}, {"Authorization": "Basic eA=="}])
-def test_without_a_good_token_the_answer_is_a_problem_document(stack: Local, headers: dict[str, str]) -> None:
-    answer = httpx.get(f"{stack.api_url}/v1/runs", headers=headers)
-    assert (answer.status_code, answer.headers["content-type"].split(";")[0]) == (401, PROBLEM)
+def test_an_invalid_token_gets_a_problem_document(stack: LocalStack, headers: dict[str, str]) -> None:
+    response = httpx.get(f"{stack.api_url}/v1/runs", headers=headers)
+    assert (response.status_code, response.headers["content-type"].split(";")[0]) == (401, PROBLEM)
 
 
-def test_preflight_needs_no_token(stack: Local) -> None:
+def test_preflight_needs_no_token(stack: LocalStack) -> None:
     origin = "http://localhost:5173"
-    asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-    answer = httpx.options(f"{stack.api_url}/v1/runs", headers=asked)
-    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (204, origin)
+    preflight = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+    response = httpx.options(f"{stack.api_url}/v1/runs", headers=preflight)
+    assert (response.status_code, response.headers["access-control-allow-origin"]) == (204, origin)
 
 
-def test_only_this_user_may_read_the_token(stack: Local, place: Place) -> None:
-    assert json.loads(place.local_file.read_text())["token"] == stack.token
-    assert stat.S_IMODE(place.local_file.stat().st_mode) == 0o600
+def test_only_the_current_user_may_read_the_token(stack: LocalStack, stack_paths: StackPaths) -> None:
+    assert json.loads(stack_paths.local_file.read_text())["token"] == stack.token
+    assert stat.S_IMODE(stack_paths.local_file.stat().st_mode) == 0o600
 
 
-def test_every_provider_has_a_queue_with_an_enabled_source(stack: Local, aws: Callable[[str], Any]) -> None:
+def test_every_provider_has_a_queue_with_an_enabled_source(stack: LocalStack, aws: Callable[[str], Any]) -> None:
     sources = aws("lambda").list_event_source_mappings()["EventSourceMappings"]
     queues = {source["EventSourceArn"].rpartition(":")[2] for source in sources if source["State"] == "Enabled"}
     lanes = (f"probe-{name}{suffix}" for name in PROVIDERS for suffix in ("", "-high", "-low"))
@@ -62,38 +62,40 @@ def test_every_provider_has_a_queue_with_an_enabled_source(stack: Local, aws: Ca
     assert queues == {f"{stack.stack_name}-{name}" for name in expected}
 
 
-def test_up_again_changes_nothing(stack: Local, place: Place) -> None:
-    told: list[str] = []
-    assert lifecycle.up(place, None, told.append) == stack
-    assert told == []
+def test_a_second_up_changes_nothing(stack: LocalStack, stack_paths: StackPaths) -> None:
+    messages: list[str] = []
+    assert lifecycle.up(stack_paths, None, messages.append) == stack
+    assert messages == []
 
 
 @pytest.mark.usefixtures("stack")
-def test_another_port_is_refused_while_the_stack_runs(place: Place) -> None:
-    with pytest.raises(WrongUse, match="the stack runs on port"):
-        lifecycle.up(place, 1024, print)
+def test_another_port_is_refused_while_the_stack_runs(stack_paths: StackPaths) -> None:
+    with pytest.raises(UsageError, match="the stack runs on port"):
+        lifecycle.up(stack_paths, 1024, print)
 
 
-def test_the_stack_stands_and_is_current(stack: Local, place: Place) -> None:
-    standing = lifecycle.standing(place)
-    assert standing
-    assert (standing.local, standing.is_current) == (stack, True)
+def test_the_stack_is_deployed_and_current(stack: LocalStack, stack_paths: StackPaths) -> None:
+    status = lifecycle.get_status(stack_paths)
+    assert status
+    assert (status.local, status.is_current) == (stack, True)
 
 
 @pytest.mark.usefixtures("stack")
-def test_nothing_listens_beyond_this_machine(place: Place) -> None:
-    standing = lifecycle.standing(place)
-    assert standing
-    sockets = psutil.Process(standing.emulator.pid).net_connections("tcp")
+def test_the_emulator_listens_only_on_the_loopback_interface(stack_paths: StackPaths) -> None:
+    status = lifecycle.get_status(stack_paths)
+    assert status
+    sockets = psutil.Process(status.emulator.pid).net_connections("tcp")
     listening = [socket.laddr for socket in sockets if socket.status == psutil.CONN_LISTEN]
-    assert [(address.ip, address.port) for address in listening] == [("127.0.0.1", standing.emulator.port)]
+    assert [(address.ip, address.port) for address in listening] == [("127.0.0.1", status.emulator.port)]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_imports_from_the_built_layer_alone(stack: Local, place: Place, function: str) -> None:
-    """The emulator's workers see its own packages too, so a requirement that is missing on AWS would pass there."""
-    code = place.build / f"{function.capitalize()}Function"
-    layer = place.build / "SharedLayer" / "python"
+def test_a_function_imports_with_only_the_built_layer(
+    stack: LocalStack, stack_paths: StackPaths, function: str
+) -> None:
+    """The emulator's workers also see its packages, so a missing requirement would go unnoticed there."""
+    code = stack_paths.build / f"{function.capitalize()}Function"
+    layer = stack_paths.build / "SharedLayer" / "python"
     script = f"import sys; sys.path[:0] = [{str(code)!r}, {str(layer)!r}]; import {function}.app as app; app.handler"
     imported = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script],
@@ -106,14 +108,14 @@ def test_a_function_imports_from_the_built_layer_alone(stack: Local, place: Plac
 
 
 @pytest.mark.usefixtures("stack")
-def test_the_layer_is_at_most_60_megabytes(place: Place) -> None:
-    files = [path for path in (place.build / "SharedLayer").rglob("*") if path.is_file()]
+def test_the_layer_is_at_most_60_megabytes(stack_paths: StackPaths) -> None:
+    files = [path for path in (stack_paths.build / "SharedLayer").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 60_000_000
 
 
 @pytest.mark.usefixtures("stack")
-def test_the_layer_is_compiled(place: Place) -> None:
-    layer = place.build / "SharedLayer" / "python" / "cupel_core"
+def test_the_layer_is_compiled(stack_paths: StackPaths) -> None:
+    layer = stack_paths.build / "SharedLayer" / "python" / "cupel_core"
     assert sorted(compiled_sources(layer)) == sorted(path for path in layer.rglob("*.py"))
 
 

@@ -1,4 +1,4 @@
-"""What a token of another workspace sees of a run: nothing."""
+"""A token of another workspace has no access to a run."""
 
 import json
 from collections.abc import Iterator
@@ -7,24 +7,24 @@ import pytest
 
 from cupel.client import Client
 from cupel.errors import ApiProblem
-from cupel.stack.address import Local
-from cupel.stack.paths import Place
+from cupel.stack.address import LocalStack
+from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
-from tests.eval_api import Json, define, evaluate
+from tests.eval_api import Json, create_definition, evaluate
 
 
 @pytest.fixture(scope="module")
-def stranger(stack: Local, place: Place) -> Iterator[Client]:
-    """An admin, but of another workspace."""
+def other_workspace(stack: LocalStack, stack_paths: StackPaths) -> Iterator[Client]:
+    """An admin of another workspace."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", stack.stack_name, "--workspace", "another", "--json"]
-    issued = json.loads(run(command, place, child_environment(place, stack.endpoint_url)))
+    issued = json.loads(run(command, stack_paths, child_environment(stack_paths, stack.endpoint_url)))
     with Client(stack.api_url, issued["token"]) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def ended(api: Client) -> Json:
-    return evaluate(api, define(api, 2), "sim/steady")
+def ended_run(api: Client) -> Json:
+    return evaluate(api, create_definition(api, 2), "sim/steady")
 
 
 @pytest.mark.parametrize(
@@ -40,33 +40,33 @@ def ended(api: Client) -> Json:
         "/definitions/{definitionId}/ancestors",
     ],
 )
-def test_another_workspace_reads_nothing(stranger: Client, ended: Json, path: str) -> None:
-    with pytest.raises(ApiProblem) as refused:
-        stranger._get(path.format(**ended))
-    assert refused.value.status == 404
+def test_another_workspace_cannot_read(other_workspace: Client, ended_run: Json, path: str) -> None:
+    with pytest.raises(ApiProblem) as error:
+        other_workspace._get(path.format(**ended_run))
+    assert error.value.status == 404
 
 
-def test_another_workspace_deletes_nothing(api: Client, stranger: Client, ended: Json) -> None:
-    with pytest.raises(ApiProblem) as refused:
-        stranger.delete_run(ended["id"])
-    assert (refused.value.status, api.run(ended["id"])["id"]) == (404, ended["id"])
+def test_another_workspace_cannot_delete_the_run(api: Client, other_workspace: Client, ended_run: Json) -> None:
+    with pytest.raises(ApiProblem) as error:
+        other_workspace.delete_run(ended_run["id"])
+    assert (error.value.status, api.get_run(ended_run["id"])["id"]) == (404, ended_run["id"])
 
 
-def test_another_workspace_starts_no_run_of_a_definition(stranger: Client, ended: Json) -> None:
-    with pytest.raises(ApiProblem) as refused:
-        stranger.start_run({"definitionId": ended["definitionId"], "models": ["sim/steady"]})
-    assert refused.value.status == 404
+def test_another_workspace_cannot_use_the_definition(other_workspace: Client, ended_run: Json) -> None:
+    with pytest.raises(ApiProblem) as error:
+        other_workspace.create_run({"definitionId": ended_run["definitionId"], "models": ["sim/steady"]})
+    assert error.value.status == 404
 
 
-@pytest.mark.usefixtures("ended")
-def test_the_lists_of_another_workspace_are_empty(stranger: Client) -> None:
-    assert (list(stranger.runs()), list(stranger.definitions())) == ([], [])
+@pytest.mark.usefixtures("ended_run")
+def test_the_lists_of_another_workspace_are_empty(other_workspace: Client) -> None:
+    assert (list(other_workspace.list_runs()), list(other_workspace.list_definitions())) == ([], [])
 
 
-def test_provider_settings_are_of_one_workspace(api: Client, stranger: Client) -> None:
-    api.configure_provider("mistral", {"apiKey": "dummy"})
-    assert {each["name"]: each["hasKey"] for each in stranger.providers()}["mistral"] is False
+def test_provider_settings_belong_to_one_workspace(api: Client, other_workspace: Client) -> None:
+    api.update_provider("mistral", {"apiKey": "dummy"})
+    assert {each["name"]: each["hasKey"] for each in other_workspace.list_providers()}["mistral"] is False
 
 
-def test_only_own_tokens_are_listed(stranger: Client) -> None:
-    assert [each["name"] for each in stranger.tokens()] == ["first admin"]
+def test_only_tokens_of_the_workspace_are_listed(other_workspace: Client) -> None:
+    assert [each["name"] for each in other_workspace.list_tokens()] == ["first admin"]

@@ -15,9 +15,9 @@ from cupel_core.settings import Settings
 from cupel_core.store import executions, runs
 from tests.interop import tools
 from tests.interop.suites import SUITE
-from tests.started_runs import carry_out
+from tests.started_runs import dispatch_and_probe
 from tests.unit.api.client import Client as ApiClient
-from tests.unit.cupel.test_against_the_api import through
+from tests.unit.cupel.test_against_the_api import api_transport
 
 WORKSPACE = "acme"
 
@@ -28,7 +28,7 @@ def _installed() -> None:
 
 
 class Cupel:
-    """The command, with a run of the suite that is at its end but for its finishing workflow."""
+    """The `cupel` command, with a run of the imported suite whose probes are complete but which is not finished."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -36,21 +36,21 @@ class Cupel:
         definition = imported["definitions"][0]
         self.definition_id = str(definition["id"])
         self.report = imported["report"]
-        started = client.start_run({"definitionId": definition["id"], "models": definition["models"], "repeats": 2})
+        started = client.create_run({"definitionId": definition["id"], "models": definition["models"], "repeats": 2})
         self.run_id = str(started["run"]["id"])
-        carry_out(runs.get(RunRef(WORKSPACE, self.run_id)))
+        dispatch_and_probe(runs.get(RunRef(WORKSPACE, self.run_id)))
 
     def __call__(self, *arguments: str) -> Any:
         session = Session(connect=lambda: self.client)
-        told = CliRunner().invoke(app, [*arguments, "--json"], obj=session, catch_exceptions=False)
-        assert told.exit_code == 0, told.stderr
-        return json.loads(told.stdout)
+        result = CliRunner().invoke(app, [*arguments, "--json"], obj=session, catch_exceptions=False)
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)
 
 
 @pytest.fixture
 def cupel(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cupel]:
-    monkeypatch.setattr(executions, "begin", lambda *_: None)
+    monkeypatch.setattr(executions, "start_finish", lambda *_: None)
     api = ApiClient(None)
-    client = Client("http://api.test", api.issue(WORKSPACE), transport=through(api))
+    client = Client("http://api.test", api.issue(WORKSPACE), transport=api_transport(api))
     monkeypatch.setattr(client, "close", lambda: None)
     return Cupel(client)

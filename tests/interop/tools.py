@@ -1,73 +1,94 @@
-"""The real tools of others, in an environment of their own below .cupel/interop: Inspect, Node, promptfoo.
+"""The real Inspect, Node and promptfoo, installed in a separate environment below .cupel/interop.
 
 `make test` installs them, and again when a lock file changes: about a minute, 750 MB.
 """
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from cupel.stack.paths import find_place
+from cupel.stack.paths import find_stack_paths
 from cupel.stack.subprocesses import child_environment, run
 
 LOCKS = Path(__file__).parent
-_PLACE = find_place(LOCKS)
-_HOME = _PLACE.tools / "interop"
+_PATHS = find_stack_paths(LOCKS)
+_HOME = _PATHS.tools / "interop"
 _BINARIES = _HOME / "python" / "bin"
-_SEALED = {
-    # Whatever would call home meets a proxy that is not there.
+_ISOLATED = {
+    # Telemetry is sent to a proxy that does not exist.
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9"),
     "PROMPTFOO_DISABLE_TELEMETRY": "1",
     "PROMPTFOO_DISABLE_UPDATE": "1",
     "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
     "INSPECT_DISABLE_TELEMETRY": "1",
+    "REDOCLY_TELEMETRY": "off",
+    "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
     "NODE_NO_WARNINGS": "1",
 }
 
 
 def install() -> None:
-    wanted = _digest()
-    seal = _HOME / "digest"
-    if seal.is_file() and seal.read_text() == wanted:
+    digest = _digest()
+    record = _HOME / "digest"
+    if record.is_file() and record.read_text() == digest:
         return
     shutil.rmtree(_HOME, ignore_errors=True)
     _HOME.mkdir(parents=True)
-    environment = child_environment(_PLACE)
+    environment = child_environment(_PATHS)
     environment["PATH"] = f"{_BINARIES}:{environment['PATH']}"
-    run(["uv", "venv", "--quiet", "--python", sys.executable, str(_HOME / "python")], _PLACE, environment)
-    installing = ["uv", "pip", "install", "--quiet", "--python", str(_BINARIES / "python")]
-    run([*installing, "-r", str(LOCKS / "requirements.txt")], _PLACE, environment)
+    run(["uv", "venv", "--quiet", "--python", sys.executable, str(_HOME / "python")], _PATHS, environment)
+    pip_install = ["uv", "pip", "install", "--quiet", "--python", str(_BINARIES / "python")]
+    run([*pip_install, "-r", str(LOCKS / "requirements.txt")], _PATHS, environment)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(LOCKS / name, _HOME)
-    # Not `npm ci`: it wants the optional packages of every platform in the lock.
-    # --force: of the libsql for three platforms, two are for others.
+    # Not `npm ci`, which requires the optional packages of every platform in the lock.
+    # --force: libsql is locked for three platforms, two of which do not match.
     options = ["--no-save", "--force", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"]
-    run(["npm", "install", "--prefix", str(_HOME), *options], _PLACE, environment)
-    seal.write_text(wanted)
+    run(["npm", "install", "--prefix", str(_HOME), *options], _PATHS, environment)
+    record.write_text(digest)
 
 
 def inspect(script: str, *arguments: str) -> str:
-    """What a Python program says that has inspect_ai."""
+    """Run a Python program with inspect_ai installed; returns its standard output."""
     return _call([str(_BINARIES / "python"), "-c", script, *arguments])
 
 
 def promptfoo(home: Path, *arguments: str, folder: Path | None = None) -> str:
-    """`home` has its database."""
+    """Run promptfoo with its database in `home`; returns its standard output."""
     program = str(_HOME / "node_modules" / ".bin" / "promptfoo")
     return _call([program, *arguments], {"PROMPTFOO_CONFIG_DIR": str(home)}, folder)
 
 
-def _call(command: list[str], more: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
-    environment = child_environment(_PLACE) | _SEALED | dict(more or {})
+def lint_openapi(document: Path) -> Any:
+    """Redocly's result for an OpenAPI document, with warnings as errors."""
+    program = str(_HOME / "node_modules" / ".bin" / "redocly")
+    arguments = ["lint", "--extends=recommended-strict", "--format=json", document.name]
+    return json.loads(_call([program, *arguments], folder=document.parent))
+
+
+def generate_client(document: Path, folder: Path) -> None:
+    """Write the client that openapi-python-client generates from the document; a warning of it fails."""
+    configuration = folder.parent / "openapi-python-client.json"
+    configuration.write_text(json.dumps({"package_name_override": folder.name, "post_hooks": []}))
+    options = ["--meta=none", "--fail-on-warning", "--config", str(configuration)]
+    command = ["openapi-python-client", "generate", "--path", str(document), "--output-path", str(folder), *options]
+    _call([str(_BINARIES / command[0]), *command[1:]])
+
+
+def _call(command: list[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+    environment = child_environment(_PATHS) | _ISOLATED | dict(variables or {})
     environment["PATH"] = f"{_BINARIES}:{environment['PATH']}"
-    done = subprocess.run(
+    completed = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode in (0, 100), done.stdout + done.stderr  # promptfoo answers 100 when a test fails
-    return done.stdout
+    # promptfoo exits with 100 if a test fails, Redocly with 1 if it has found something.
+    assert completed.returncode in (0, 1, 100), completed.stdout + completed.stderr
+    return completed.stdout
 
 
 def _digest() -> str:

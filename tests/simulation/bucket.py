@@ -1,9 +1,9 @@
-"""S3 in memory: put and get."""
+"""In-memory S3: PutObject and GetObject."""
 
 from io import BytesIO
 from typing import Any
 
-from tests.simulation.services import Refused
+from tests.simulation.services import ServiceError
 
 
 class Bucket:
@@ -16,6 +16,6 @@ class Bucket:
             return {}
         if operation == "GetObject":
             if request["Key"] not in self.objects:
-                raise Refused("NoSuchKey", request["Key"])
+                raise ServiceError("NoSuchKey", request["Key"])
             return {"Body": BytesIO(self.objects[request["Key"]])}
-        raise Refused("NotImplemented", operation)
+        raise ServiceError("NotImplemented", operation)

@@ -1,4 +1,4 @@
-"""One schedule's cloud: its services, and the functions that they invoke."""
+"""The cloud of one schedule: its services, and the functions they invoke."""
 
 from collections.abc import Callable
 from itertools import count
@@ -6,11 +6,11 @@ from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
 
+from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.errors import AppError
 from cupel_core.finishing import phases
-from cupel_core.finishing.phases import LeafRange
-from cupel_core.finishing.summarize import summarize
-from cupel_core.messages import DispatchOrder, RunRef
+from cupel_core.finishing.summarize import summarize_slice
+from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.probing.worker import Worker
 from cupel_core.runs import dispatch
 from cupel_core.settings import Lane, settings
@@ -20,172 +20,179 @@ from cupel_core.sweeping import sweep
 from tests.simulation import loops
 from tests.simulation.bucket import Bucket
 from tests.simulation.faults import ANY, Conditions, Fault, Faults
-from tests.simulation.harness import stage
-from tests.simulation.invariants import Laws
-from tests.simulation.machines import Done, Machines
-from tests.simulation.message_queues import Letter, Queues
+from tests.simulation.harness import simulation
+from tests.simulation.invariants import Invariants
+from tests.simulation.machines import StateMachines, TaskResult
+from tests.simulation.message_queues import QueuedMessage, Queues
 from tests.simulation.models import Models
 from tests.simulation.network import Network
-from tests.simulation.scheduler import Invocation, Violation, World
+from tests.simulation.scheduler import Invocation, Scheduler, Violation
 from tests.simulation.table import Table
 
 DISPATCH = "sim-dispatch"
 PROBES = ("sim-probe-sim", "sim-probe-sim-high", "sim-probe-sim-low")
 _CONCURRENCY = 2
 _PROBE_SECONDS, _DISPATCH_SECONDS, _FINISH_SECONDS, _SWEEP_SECONDS = 60.0, 60.0, 120.0, 55.0
+_SUMMARIZE_SECONDS = 900.0
 _VISIBILITY_SECONDS = 90.0
-_MOST_SKEW_SECONDS, _WILD_SKEW_SECONDS = 0.5, 600.0
-EXPECTED = (AppError, *AWS_ERRORS, PynamoDBException)
-"""What may end an invocation; anything else is a bug."""
+_MAX_SKEW_SECONDS, _MAX_LARGE_SKEW_SECONDS = 0.5, 600.0
+EXPECTED_ERRORS = (AppError, *AWS_ERRORS, PynamoDBException)
+"""Errors that may end an invocation; any other is a bug."""
 
 
 class Cloud:
     def __init__(self, seed: int, trace: Callable[[str], None] | None = None, conditions: Conditions = ANY) -> None:
-        self.world = World(seed, trace)
-        rng = self.world.rng
+        self.scheduler = Scheduler(seed, trace)
+        rng = self.scheduler.rng
         self.faults = Faults(rng)
-        self.laws = Laws(self)
+        self.invariants = Invariants(self)
         self.models = Models(self)
-        self.table = Table(lambda: self.world.now, rng, self.laws.observe)
-        self.queues = Queues(lambda: self.world.now, rng, self._stir)
-        self.queues.twice_rate = rng.choice((0.0, 0.02, 0.2))
+        self.table = Table(lambda: self.scheduler.now, rng, self.invariants.observe)
+        self.queues = Queues(lambda: self.scheduler.now, rng, self._notify)
+        self.queues.duplicate_rate = rng.choice((0.0, 0.02, 0.2))
         for name in (DISPATCH, *PROBES):
             self.queues.create(name, _VISIBILITY_SECONDS)
-        self.machines = Machines(rng, self.world.after, self._finish, self._execution_dies)
-        self.network = Network(self.world, self.faults, self.table, self.queues, Bucket(), self.machines)
+        self.machines = StateMachines(rng, self.scheduler.after, self._finish, self._should_abort_execution)
+        self.network = Network(self.scheduler, self.faults, self.table, self.queues, Bucket(), self.machines)
         self._running = dict.fromkeys((DISPATCH, *PROBES), 0)
         self._numbers = count(1)
-        self.living = 0
-        wild, bare = rng.random() < 0.15, rng.random() < 0.5
-        self.has_wild_clocks = wild if conditions.has_wild_clocks is None else conditions.has_wild_clocks
-        self.is_bare = bare if conditions.is_bare is None else conditions.is_bare
-        self.queues.most_receives = 1_000 if self.is_bare else rng.choice((1, 2, 5))
+        self.active_invocations = 0
+        large_skew, limited = rng.random() < 0.15, rng.random() < 0.5
+        self.has_large_skew = large_skew if conditions.has_large_skew is None else conditions.has_large_skew
+        self.has_limited_sweeper = limited if conditions.has_limited_sweeper is None else conditions.has_limited_sweeper
+        self.queues.max_receives = 1_000 if self.has_limited_sweeper else rng.choice((1, 2, 5))
 
     # -- invocations
 
     def invoke(
-        self, name: str, seconds: float, work: Callable[[Invocation], Any], then: Callable[[Done], None]
+        self, name: str, seconds: float, work: Callable[[Invocation], Any], then: Callable[[TaskResult], None]
     ) -> None:
-        """Calls a function; `then` is told once how it ended, also when it crashed or ran out of time."""
+        """Invoke a function; `then` is called exactly once with its result, even after a crash or a timeout."""
         skew = self._skew()
-        told: list[Done] = []
+        results: list[TaskResult] = []
 
-        def end(done: Done) -> None:
-            if not told:
-                told.append(done)
-                self.living -= 1
-                self.world.log(f"ends: {invocation.name} {done.error or 'well'}")
-                then(done)
+        def end(result: TaskResult) -> None:
+            if not results:
+                results.append(result)
+                self.active_invocations -= 1
+                self.scheduler.log(f"{invocation.name} ended: {result.error or 'success'}")
+                then(result)
 
-        invocation = Invocation(f"{name}-{next(self._numbers)}", skew, mourn=lambda: end(Done(error="crashed")))
+        invocation = Invocation(
+            f"{name}-{next(self._numbers)}", skew, on_crash=lambda: end(TaskResult(error="crashed"))
+        )
 
         def job() -> None:
             try:
-                done = Done(work(invocation))
-            except EXPECTED as error:
-                invocation.was_hurt = True
-                done = Done(error=f"{type(error).__name__}: {error}", cause=error)
-            self.world.bury(invocation)
-            end(done)
+                result = TaskResult(work(invocation))
+            except EXPECTED_ERRORS as error:
+                invocation.had_failure = True
+                result = TaskResult(error=f"{type(error).__name__}: {error}", cause=error)
+            self.scheduler.end_threads(invocation)
+            end(result)
 
         def time_out() -> None:
-            if not told and not invocation.was_late:
-                raise Violation(f"{invocation.name} has not ended in its {seconds:.0f} s")
-            die()
+            if not results and not invocation.was_delayed:
+                raise Violation(f"{invocation.name} did not end within {seconds:.0f} s")
+            crash()
 
-        def die() -> None:
-            if not told:
-                self.world.kill(invocation)
+        def crash() -> None:
+            if not results:
+                self.scheduler.kill(invocation)
 
-        self.living += 1
-        self.world.spawn(invocation, job)
-        self.world.after(seconds, time_out)
+        self.active_invocations += 1
+        self.scheduler.spawn(invocation, job)
+        self.scheduler.after(seconds, time_out)
         if self.faults.happens(Fault.CRASH, self.faults.crash_rate):
-            self.world.after(self.world.rng.expovariate(0.5), die)
+            self.scheduler.after(self.scheduler.rng.expovariate(0.5), crash)
 
     def _skew(self) -> float:
-        most = _WILD_SKEW_SECONDS if self.has_wild_clocks else _MOST_SKEW_SECONDS
-        return self.world.rng.uniform(-most, most) if self.faults.happens(Fault.SKEW, 0.5) else 0.0
+        max_seconds = _MAX_LARGE_SKEW_SECONDS if self.has_large_skew else _MAX_SKEW_SECONDS
+        return self.scheduler.rng.uniform(-max_seconds, max_seconds) if self.faults.happens(Fault.SKEW, 0.5) else 0.0
 
-    def _execution_dies(self) -> bool:
+    def _should_abort_execution(self) -> bool:
         return self.faults.happens(Fault.EXECUTION, self.faults.crash_rate / 3)
 
     # -- event source mappings
 
-    def _stir(self, name: str, seconds: float) -> None:
+    def _notify(self, name: str, seconds: float) -> None:
         if name in self._running:
-            self.world.after(seconds + self.world.rng.uniform(0.001, 0.02), lambda: self._poll(name))
+            self.scheduler.after(seconds + self.scheduler.rng.uniform(0.001, 0.02), lambda: self._poll(name))
 
     def _poll(self, name: str) -> None:
-        """Hands the queue's messages to its function, one an invocation."""
-        queue = self.queues.named(name)
+        """Deliver the queue's messages to its function, one per invocation."""
+        queue = self.queues.get_queue(name)
         while self._running[name] < _CONCURRENCY:
-            found = self.queues.receive(queue, 1)
-            if not found:
+            messages = self.queues.receive(queue, 1)
+            if not messages:
                 return
             self._running[name] += 1
-            self._deliver(name, found[0])
+            self._deliver(name, messages[0])
 
-    def _deliver(self, name: str, letter: Letter) -> None:
-        def ended(done: Done) -> None:
+    def _deliver(self, name: str, message: QueuedMessage) -> None:
+        def on_end(result: TaskResult) -> None:
             self._running[name] -= 1
-            if done.error is None and letter.id not in done.result:
-                self.queues.delete(self.queues.named(name), letter.receipt)
+            if result.error is None and message.id not in result.result:
+                self.queues.delete(self.queues.get_queue(name), message.receipt)
             self._poll(name)
 
-        delivery = Delivery(settings().queue_url(name), letter.id, letter.receipt, letter.body, letter.receives)
+        delivery = Delivery(settings().queue_url(name), message.id, message.receipt, message.body, message.receives)
         if name == DISPATCH:
-            self.invoke("dispatch", _DISPATCH_SECONDS, lambda _: self._dispatch(delivery), ended)
+            self.invoke("dispatch", _DISPATCH_SECONDS, lambda _: self._dispatch(delivery), on_end)
         else:
-            self.invoke("probe", _PROBE_SECONDS, lambda me: self._probe(me, delivery), ended)
+            self.invoke("probe", _PROBE_SECONDS, lambda invocation: self._probe(invocation, delivery), on_end)
 
-    # -- functions, each as its handler does
+    # -- functions, each as its handler
 
     def _dispatch(self, delivery: Delivery) -> set[str]:
-        ends_at = stage.time() + _DISPATCH_SECONDS
-        dispatch.carry_out(
-            DispatchOrder.model_validate_json(delivery.body), stage.now(), lambda: ends_at - stage.time()
+        ends_at = simulation.time() + _DISPATCH_SECONDS
+        dispatch.execute(
+            DispatchRequest.model_validate_json(delivery.body), simulation.now(), lambda: ends_at - simulation.time()
         )
         return set()
 
-    def _probe(self, me: Invocation, delivery: Delivery) -> set[str]:
-        lane = Lane.of(delivery.queue_url)
+    def _probe(self, invocation: Invocation, delivery: Delivery) -> set[str]:
+        lane = Lane.from_arn(delivery.queue_url)
 
         async def work() -> list[Delivery]:
-            worker = Worker(lane.provider, stage.time() + _PROBE_SECONDS, priority=lane.priority)
+            worker = Worker(lane.provider, simulation.time() + _PROBE_SECONDS, priority=lane.priority)
             return await worker.run([delivery])
 
-        return {each.id for each in loops.run(self.world, me, work())}
+        return {unfinished.id for unfinished in loops.run(self.scheduler, invocation, work())}
 
-    def _finish(self, payload: dict[str, Any], then: Callable[[Done], None]) -> None:
-        self.invoke("finish", _FINISH_SECONDS, lambda me: self._phase(me, payload), then)
+    def _finish(self, payload: dict[str, Any], then: Callable[[TaskResult], None]) -> None:
+        self.invoke("finish", _FINISH_SECONDS, lambda invocation: self._phase(invocation, payload), then)
 
-    def _phase(self, me: Invocation, payload: dict[str, Any]) -> dict[str, Any]:
-        ref, epoch = RunRef(payload["workspace"], payload["runId"]), payload["epoch"]
+    def _phase(self, invocation: Invocation, payload: dict[str, Any]) -> dict[str, Any]:
+        ref, fencing_token = RunRef(payload["workspace"], payload["runId"]), payload["epoch"]
         match payload["op"]:
             case "settle":
-                settled = phases.settle(ref, epoch, stage.now())
+                settled = phases.settle(ref, fencing_token, simulation.now())
                 parts = [{"firstLeaf": part.first_leaf, "leaves": part.leaves} for part in settled.slices]
                 return {"status": settled.status, "slices": parts}
             case "summarize":
-                ends_at = stage.time() + 900.0
+                ends_at = simulation.time() + _SUMMARIZE_SECONDS
                 part = LeafRange(payload["firstLeaf"], payload["leaves"])
-                loops.run(self.world, me, summarize(ref, epoch, part, lambda: ends_at - stage.time()))
+                loops.run(
+                    self.scheduler,
+                    invocation,
+                    summarize_slice(ref, fencing_token, part, lambda: ends_at - simulation.time()),
+                )
                 return {}
             case "complete":
-                return {"status": phases.complete(ref, epoch, stage.now())}
+                return {"status": phases.complete(ref, fencing_token, simulation.now())}
         where, cause = next(iter(payload["error"].items()))
-        return {"status": phases.fail(ref, epoch, where, cause["Cause"], stage.now())}
+        return {"status": phases.fail(ref, fencing_token, where, cause["Cause"], simulation.now())}
 
     def sweep_every_minute(self) -> None:
         self.invoke("sweep", _SWEEP_SECONDS, lambda _: self._sweep(), lambda _: None)
-        self.world.after(60.0, self.sweep_every_minute)
+        self.scheduler.after(60.0, self.sweep_every_minute)
 
     def _sweep(self) -> None:
-        ends_at = stage.time() + _SWEEP_SECONDS
-        sweep.sweep(stage.now(), lambda: ends_at - stage.time())
+        ends_at = simulation.time() + _SWEEP_SECONDS
+        sweep.sweep(simulation.now(), lambda: ends_at - simulation.time())
 
-    # -- what is left to happen
+    # -- state
 
     def is_quiet(self) -> bool:
-        return not self.living and self.queues.is_quiet() and self.machines.is_quiet()
+        return not self.active_invocations and self.queues.is_quiet() and self.machines.is_quiet()

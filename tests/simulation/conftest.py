@@ -1,20 +1,20 @@
-"""The product, on the simulator's stage."""
+"""The product, running in the simulator."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.simulation.harness import Patches, set_up
+from tests.simulation.harness import Patches, install
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[None]:
-    with set_up():
+def simulation() -> Iterator[None]:
+    with install():
         yield
 
 
 @pytest.fixture
-def patches(stage: None) -> Iterator[Patches]:
-    made = Patches()
-    yield made
-    made.undo()
+def patches(simulation: None) -> Iterator[Patches]:
+    patches = Patches()
+    yield patches
+    patches.undo()

@@ -1,4 +1,4 @@
-"""DynamoDB's condition and update expressions, as far as the store uses them, over items in wire form."""
+"""DynamoDB's condition and update expressions, as far as the store uses them, over items in wire format."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _OPERANDS = ("size", "if_not_exists", "list_append")
 
 
 class BadExpression(Exception):
-    """What DynamoDB would answer with a ValidationException."""
+    """DynamoDB would respond with a ValidationException."""
 
 
 class _Parser:
@@ -23,44 +23,44 @@ class _Parser:
         self._tokens = _TOKEN.findall(text)
         if "".join(self._tokens) != re.sub(r"\s", "", text):
             raise BadExpression(text)
-        self._place = 0
+        self._position = 0
 
     @property
     def next(self) -> str:
-        return self._tokens[self._place] if self._place < len(self._tokens) else ""
+        return self._tokens[self._position] if self._position < len(self._tokens) else ""
 
-    def take(self, wanted: str | None = None) -> str:
+    def take(self, expected: str | None = None) -> str:
         token = self.next
-        if not token or (wanted is not None and token.upper() != wanted):
-            raise BadExpression(f"{wanted} expected at {token!r}")
-        self._place += 1
+        if not token or (expected is not None and token.upper() != expected):
+            raise BadExpression(f"{expected} expected at {token!r}")
+        self._position += 1
         return token
 
     def has(self, *words: str) -> bool:
         if self.next.upper() in words:
-            self._place += 1
+            self._position += 1
             return True
         return False
 
     def condition(self) -> Node:
-        found = self._conjunction()
+        node = self._conjunction()
         while self.has("OR"):
-            found = ("or", found, self._conjunction())
-        return found
+            node = ("or", node, self._conjunction())
+        return node
 
     def _conjunction(self) -> Node:
-        found = self._negation()
+        node = self._negation()
         while self.has("AND"):
-            found = ("and", found, self._negation())
-        return found
+            node = ("and", node, self._negation())
+        return node
 
     def _negation(self) -> Node:
         if self.has("NOT"):
             return ("not", self._negation())
         if self.has("("):
-            found = self.condition()
+            node = self.condition()
             self.take(")")
-            return found
+            return node
         if self.next in _FUNCTIONS:
             return (self.take(), *self._arguments())
         return self._comparison()
@@ -77,11 +77,11 @@ class _Parser:
 
     def _arguments(self) -> list[Node]:
         self.take("(")
-        found = [self.operand()]
+        operands = [self.operand()]
         while self.has(","):
-            found.append(self.operand())
+            operands.append(self.operand())
         self.take(")")
-        return found
+        return operands
 
     def operand(self) -> Node:
         if self.next in _OPERANDS:
@@ -97,10 +97,10 @@ class _Parser:
         return ("path", *parts)
 
     def sum(self) -> Node:
-        found = self.operand()
+        node = self.operand()
         while self.next in ("+", "-"):
-            found = (self.take(), found, self.operand())
-        return found
+            node = (self.take(), node, self.operand())
+        return node
 
     def update(self) -> list[Node]:
         actions: list[Node] = []
@@ -126,10 +126,10 @@ class _Parser:
 @cache
 def parse_condition(text: str) -> Node:
     parser = _Parser(text)
-    found = parser.condition()
+    node = parser.condition()
     if parser.next:
         raise BadExpression(text)
-    return found
+    return node
 
 
 @cache
@@ -138,77 +138,77 @@ def parse_update(text: str) -> list[Node]:
 
 
 class Scope:
-    """The names and values that a request's expressions use."""
+    """The attribute names and values of a request, with which its expressions are evaluated."""
 
     def __init__(self, request: Mapping[str, Any]) -> None:
         self._names = request.get("ExpressionAttributeNames") or {}
         self._values = request.get("ExpressionAttributeValues") or {}
 
-    def holds(self, text: str | None, item: Item) -> bool:
-        return text is None or self._holds(parse_condition(text), item)
+    def matches(self, text: str | None, item: Item) -> bool:
+        return text is None or self._evaluate(parse_condition(text), item)
 
     def parts(self, path: Node) -> list[str]:
         return [self._names[part] if part.startswith("#") else part for part in path[1:]]
 
-    def equal_to(self, node: Node, attribute: str) -> Any:
-        """The value that a key condition asks `attribute` to be; None when it does not."""
+    def required_value(self, node: Node, attribute: str) -> Any:
+        """The value a key condition requires of `attribute`; None if it does not mention the attribute."""
         if node[0] == "and":
-            return self.equal_to(node[1], attribute) or self.equal_to(node[2], attribute)
-        is_it = node[0] == "=" and node[1][0] == "path" and self.parts(node[1]) == [attribute]
-        return self.value(node[2], {}) if is_it else None
+            return self.required_value(node[1], attribute) or self.required_value(node[2], attribute)
+        is_match = node[0] == "=" and node[1][0] == "path" and self.parts(node[1]) == [attribute]
+        return self.value(node[2], {}) if is_match else None
 
-    def _holds(self, node: Node, item: Item) -> bool:
+    def _evaluate(self, node: Node, item: Item) -> bool:
         match node[0]:
             case "or":
-                return self._holds(node[1], item) or self._holds(node[2], item)
+                return self._evaluate(node[1], item) or self._evaluate(node[2], item)
             case "and":
-                return self._holds(node[1], item) and self._holds(node[2], item)
+                return self._evaluate(node[1], item) and self._evaluate(node[2], item)
             case "not":
-                return not self._holds(node[1], item)
+                return not self._evaluate(node[1], item)
             case "attribute_exists":
                 return self.value(node[1], item) is not None
             case "attribute_not_exists":
                 return self.value(node[1], item) is None
             case "in":
-                wanted = self.value(node[1], item)
-                return wanted is not None and any(_equal(wanted, self.value(each, item)) for each in node[2:])
+                value = self.value(node[1], item)
+                return value is not None and any(_equal(value, self.value(operand, item)) for operand in node[2:])
         left, right = self.value(node[1], item), self.value(node[2], item)
         return left is not None and right is not None and _compare(node[0], left, right)
 
     def value(self, node: Node, item: Item) -> Any:
-        """In wire form, such as `{"S": "x"}`; None where the item has nothing."""
+        """In wire format, such as `{"S": "x"}`; None if the item has no such attribute."""
         match node[0]:
             case "value":
                 return self._values[node[1]]
             case "path":
-                return _reach(item, self.parts(node))
+                return _value_at(item, self.parts(node))
             case "size":
-                found = self.value(node[1], item)
-                return found and {"N": str(len(next(iter(found.values()))))}
+                value = self.value(node[1], item)
+                return value and {"N": str(len(next(iter(value.values()))))}
             case "if_not_exists":
-                found = self.value(node[1], item)
-                return self.value(node[2], item) if found is None else found
+                value = self.value(node[1], item)
+                return self.value(node[2], item) if value is None else value
             case "list_append":
                 return {"L": [*self.value(node[1], item)["L"], *self.value(node[2], item)["L"]]}
             case "+" | "-":
-                left, right = (_number(self.value(each, item)) for each in node[1:])
+                left, right = (_number(self.value(operand, item)) for operand in node[1:])
                 return {"N": str(left + right if node[0] == "+" else left - right)}
         raise BadExpression(str(node))
 
     def update(self, text: str, item: Item) -> tuple[Item, list[str]]:
-        """The item afterwards, and the top-level attributes that were touched. All values are of the item before."""
+        """The updated item and the top-level attributes that were written. Operands have their old values."""
         changed = dict(item)
-        touched = []
+        written = []
         for kind, target, *operands in parse_update(text):
             parts = self.parts(target)
-            touched.append(parts[0])
+            written.append(parts[0])
             operand = self.value(operands[0], item) if operands else None
-            _put(changed, parts, _combined(kind, _reach(changed, parts), operand))
-        return changed, touched
+            _put(changed, parts, _applied(kind, _value_at(changed, parts), operand))
+        return changed, written
 
 
-def _combined(kind: str, present: Any, operand: Any) -> Any:
-    """What an attribute becomes; None when it goes."""
+def _applied(kind: str, present: Any, operand: Any) -> Any:
+    """The attribute's new value; None if it is removed."""
     if kind in ("set", "remove"):
         if kind == "set" and operand is None:
             raise BadExpression("the expression refers to an attribute that does not exist")
@@ -223,22 +223,22 @@ def _combined(kind: str, present: Any, operand: Any) -> Any:
     return {type_: sorted(members)} if members else None
 
 
-def _reach(item: Any, parts: list[str]) -> Any:
-    found = item.get(parts[0])
+def _value_at(item: Any, parts: list[str]) -> Any:
+    value = item.get(parts[0])
     for part in parts[1:]:
-        found = found.get("M", {}).get(part) if found is not None else None
-    return found
+        value = value.get("M", {}).get(part) if value is not None else None
+    return value
 
 
 def _put(item: Item, parts: list[str], value: Any) -> None:
-    """Copies the maps on the way: an item that was handed out does not change."""
+    """Copies the maps along the path, so that items returned earlier do not change."""
     if len(parts) > 1:
         inner = item.get(parts[0])
         if inner is None or "M" not in inner:
             raise BadExpression("the document path does not exist")
-        below = dict(inner["M"])
-        _put(below, parts[1:], value)
-        item[parts[0]] = {"M": below}
+        members = dict(inner["M"])
+        _put(members, parts[1:], value)
+        item[parts[0]] = {"M": members}
     elif value is None:
         item.pop(parts[0], None)
     else:

@@ -1,4 +1,4 @@
-"""What goes wrong, how often, and how often it did."""
+"""The faults of a schedule: their kinds, their rates, and how often each occurred."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ class Fault(StrEnum):
     CRASH = "crash between calls"
     LOST_REQUEST = "lost request"
     LOST_REPLY = "lost reply"
-    OUTAGE = "call that failed for good"
-    OUTAGE_AFTER = "call that failed for good after its effect"
+    OUTAGE = "call that failed after all retries"
+    OUTAGE_AFTER = "call that took effect but failed after all retries"
     THROTTLED = "throttled call"
     CONFLICT = "transaction conflict"
     CONDITION = "conditional failure"
-    SLOW = "slow call"
-    LATE = "late reply"
+    SLOW = "slow request"
+    LATE = "delayed reply"
     TWICE = "message delivered twice"
-    EXPIRED = "visibility expired while working"
-    EXECUTION = "execution that died"
+    EXPIRED = "visibility timeout expired during processing"
+    EXECUTION = "aborted execution"
     SKEW = "skewed clock"
-    MODEL_FAILS = "model call that failed"
-    MODEL_HANGS = "model call that hung"
-    MODEL_WAITS = "model that asked to wait"
+    MODEL_FAILS = "failed model call"
+    MODEL_HANGS = "hanging model call"
+    MODEL_WAITS = "model that asked to retry later"
 
 
 _WEIGHTS = {
@@ -40,18 +40,19 @@ _WEIGHTS = {
     Fault.SLOW: 0.5,
     Fault.LATE: 0.5,
 }
-"""Faults of one call of AWS, by how often they are drawn."""
-_CALM, _WILD = 0.004, 0.05
+"""Faults of a single AWS call, with their relative frequency."""
+_LOW_RATE, _HIGH_RATE = 0.004, 0.05
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a schedule is to be like; None leaves it to the seed."""
+    """Properties a schedule must have; None leaves the choice to the seed."""
 
-    is_bare: bool | None = None
-    """Whether the sweeper looks for what is lost: the protocol must lose nothing."""
-    has_wild_clocks: bool | None = None
-    """Whether leases mean nothing. Then a model may be paid twice, but nothing is lost or counted twice."""
+    has_limited_sweeper: bool | None = None
+    """Whether the sweeper does not search for lost work: the protocol itself must lose nothing."""
+    has_large_skew: bool | None = None
+    """Whether clocks differ so much that leases have no effect. A model may then be called twice, but nothing may be
+    lost or counted twice."""
 
 
 ANY = Conditions()
@@ -59,30 +60,30 @@ ANY = Conditions()
 
 @dataclass
 class Faults:
-    """Faults of one schedule; some schedules are calm, some wild, and in some only a few kinds happen."""
+    """The faults of one schedule. Their rate varies between schedules; some have only three kinds of fault."""
 
     rng: Random
     counts: Counter[Fault] = field(default_factory=Counter)
-    are_over: bool = False
+    have_ended: bool = False
 
     def __post_init__(self) -> None:
-        self._rate = self.rng.choice((_CALM, (_CALM + _WILD) / 2, _WILD))
+        self._rate = self.rng.choice((_LOW_RATE, (_LOW_RATE + _HIGH_RATE) / 2, _HIGH_RATE))
         kinds = list(_WEIGHTS)
         self._kinds = kinds if self.rng.random() < 0.6 else self.rng.sample(kinds, 3)
         self._weights = [_WEIGHTS[kind] for kind in self._kinds]
         self.crash_rate = self.rng.choice((0.0, 0.1, 0.3))
-        """Part of the invocations that die while they wait."""
-        self.waits = self.rng.choice((0.0, 0.05, 0.3))
-        """Part of the model calls that are asked to come again later."""
-        self.models = self.rng.choice((0.0, 0.05, 0.4))
-        """Part of the model calls that do not answer."""
+        """Share of the invocations that crash while they wait."""
+        self.retry_later_rate = self.rng.choice((0.0, 0.05, 0.3))
+        """Share of the model calls that are asked to retry later."""
+        self.model_failure_rate = self.rng.choice((0.0, 0.05, 0.4))
+        """Share of the model calls that fail."""
 
     def count(self, fault: Fault) -> None:
         self.counts[fault] += 1
 
-    def of_call(self, *, can_conflict: bool) -> Fault | None:
-        """What befalls an attempt at a call."""
-        if self.are_over or self.rng.random() >= self._rate * len(self._kinds) / 3:
+    def draw_for_call(self, *, can_conflict: bool) -> Fault | None:
+        """The fault of one attempt at a call, if any."""
+        if self.have_ended or self.rng.random() >= self._rate * len(self._kinds) / 3:
             return None
         fault = self.rng.choices(self._kinds, self._weights)[0]
         if fault is Fault.CONFLICT and not can_conflict:
@@ -91,7 +92,7 @@ class Faults:
         return fault
 
     def happens(self, fault: Fault, rate: float) -> bool:
-        if self.are_over or self.rng.random() >= rate:
+        if self.have_ended or self.rng.random() >= rate:
             return False
         self.count(fault)
         return True

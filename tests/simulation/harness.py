@@ -1,6 +1,6 @@
-"""The product's clock, randomness, threads, cloud and models, taken from the schedule that is running.
+"""Runs the product on a schedule: its clock, randomness, threads, cloud and models are those of the current schedule.
 
-Modules of the product keep what they import by name, so each name is replaced where it is kept, and put back after.
+Modules of the product bind what they import to names of their own, so each binding is replaced, and restored after.
 """
 
 import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
 
 FANOUT = 3
-"""Small, so that a run of ten probes has a tree of three levels."""
+"""Small, so that the tree of a run of ten probes has three levels."""
 
 _MODULES = (
     "cupel_core.runs.start",
@@ -53,25 +53,25 @@ _ENVIRONMENT = {
 }
 
 
-class Stage:
-    """Holds the schedule that is running."""
+class Simulation:
+    """The current schedule, seen as clock, random source, AWS and models."""
 
     cloud: "Cloud | None" = None
 
     def time(self) -> float:
         if self.cloud is None:
             return START
-        current = self.cloud.world.current
-        return START + self.cloud.world.now + (current.invocation.skew if current else 0.0)
+        current = self.cloud.scheduler.current
+        return START + self.cloud.scheduler.now + (current.invocation.skew if current else 0.0)
 
     def monotonic(self) -> float:
-        return self.cloud.world.now if self.cloud else 0.0
+        return self.cloud.scheduler.now if self.cloud else 0.0
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.time(), UTC)
 
     def bits(self, count: int) -> int:
-        return self.cloud.world.rng.getrandbits(count) if self.cloud else 0
+        return self.cloud.scheduler.rng.getrandbits(count) if self.cloud else 0
 
     def random(self, *seed: Any) -> Random:
         return Random(*seed) if seed else Random(self.bits(64))
@@ -85,11 +85,11 @@ class Stage:
         return await self.cloud.models.complete(*call)
 
 
-stage = Stage()
+simulation = Simulation()
 
 
-class _Inline:
-    """A ThreadPoolExecutor of no threads: which of them is first makes no difference to the code that uses one."""
+class _InlineExecutor:
+    """A ThreadPoolExecutor without threads: the code that uses one does not depend on the order of its tasks."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         return
@@ -110,7 +110,7 @@ class _Inline:
 
 
 class Patches:
-    """Changes to attributes, undone in reverse."""
+    """Changes to attributes, undone in reverse order."""
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], object]] = []
@@ -129,46 +129,48 @@ class Patches:
 
 
 @contextmanager
-def set_up() -> Iterator[None]:
-    """Lets the product run on `stage.cloud`."""
+def install() -> Iterator[None]:
+    """Make the product run on `simulation.cloud`."""
     patches, environment = Patches(), dict(os.environ)
     os.environ.update(_ENVIRONMENT)
     for name in _MODULES:
         import_module(name)
     _replace(patches)
-    _shrink(patches)
-    _bare(patches)
-    patches.set(BaseClient, "_make_api_call", lambda client, operation, request: stage.call(client, operation, request))
-    forget()
+    _shrink_limits(patches)
+    _limit_sweeper(patches)
+    patches.set(
+        BaseClient, "_make_api_call", lambda client, operation, request: simulation.call(client, operation, request)
+    )
+    clear_caches()
     try:
         yield
     finally:
         patches.undo()
-        stage.cloud = None
+        simulation.cloud = None
         os.environ.clear()
         os.environ.update(environment)
-        forget()
+        clear_caches()
 
 
-def forget() -> None:
-    """What a process of the product remembers."""
+def clear_caches() -> None:
+    """Clear all caches of a process of the product."""
     from cupel_core import accounts
     from cupel_core.settings import settings
     from cupel_core.store import scenarios, snapshots
 
     settings.cache_clear()
-    accounts.forget()
+    accounts.clear_key_cache()
     snapshots.get.cache_clear()
     scenarios.read_page.cache_clear()
 
 
-def product() -> list[ModuleType]:
+def product_modules() -> list[ModuleType]:
     return [module for name, module in list(sys.modules.items()) if name.startswith("cupel_core.")]
 
 
 def rebind(patches: Patches, before: object, after: object) -> None:
-    """Puts `after` wherever a module, or the default of an argument, holds `before`."""
-    for module in product():
+    """Replace `before` by `after` in every module and every default of an argument."""
+    for module in product_modules():
         for name, value in list(vars(module).items()):
             if value is before:
                 patches.set(module, name, after)
@@ -177,14 +179,18 @@ def rebind(patches: Patches, before: object, after: object) -> None:
                 defaults = tuple(after if value is before else value for value in function.__defaults__ or ())
                 patches.set(function, "__defaults__", defaults)
             if any(value is before for value in (function.__kwdefaults__ or {}).values()):
-                kept = {n: after if value is before else value for n, value in (function.__kwdefaults__ or {}).items()}
-                patches.set(function, "__kwdefaults__", kept)
+                kwdefaults = {
+                    n: after if value is before else value for n, value in (function.__kwdefaults__ or {}).items()
+                }
+                patches.set(function, "__kwdefaults__", kwdefaults)
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
     for value in vars(module).values():
         members = vars(value).values() if isinstance(value, type) and value.__module__ == module.__name__ else [value]
-        yield from (each for each in members if isinstance(each, FunctionType) and each.__module__ == module.__name__)
+        yield from (
+            member for member in members if isinstance(member, FunctionType) and member.__module__ == module.__name__
+        )
 
 
 def _replace(patches: Patches) -> None:
@@ -197,24 +203,27 @@ def _replace(patches: Patches) -> None:
     from cupel_core.providers.completion import complete
 
     clock = SimpleNamespace(
-        time=stage.time,
-        time_ns=lambda: int(stage.time() * 1e9),
-        monotonic=stage.monotonic,
-        perf_counter=stage.monotonic,
+        time=simulation.time,
+        time_ns=lambda: int(simulation.time() * 1e9),
+        monotonic=simulation.monotonic,
+        perf_counter=simulation.monotonic,
     )
     replacements: dict[int, tuple[object, object]] = {
         id(before): (before, after)
         for before, after in (
             (time, clock),
-            (time.time, stage.time),
-            (time.monotonic, stage.monotonic),
-            (utc_now, stage.now),
-            (secrets, SimpleNamespace(randbits=stage.bits, randbelow=lambda most: stage.random().randrange(most))),
-            (secrets.randbelow, lambda most: stage.random().randrange(most)),
-            (uuid, SimpleNamespace(**vars(uuid) | {"uuid4": lambda: uuid.UUID(int=stage.bits(128), version=4)})),
-            (Random, stage.random),
-            (ThreadPoolExecutor, _Inline),
-            (complete, stage.complete),
+            (time.time, simulation.time),
+            (time.monotonic, simulation.monotonic),
+            (utc_now, simulation.now),
+            (
+                secrets,
+                SimpleNamespace(randbits=simulation.bits, randbelow=lambda stop: simulation.random().randrange(stop)),
+            ),
+            (secrets.randbelow, lambda stop: simulation.random().randrange(stop)),
+            (uuid, SimpleNamespace(**vars(uuid) | {"uuid4": lambda: uuid.UUID(int=simulation.bits(128), version=4)})),
+            (Random, simulation.random),
+            (ThreadPoolExecutor, _InlineExecutor),
+            (complete, simulation.complete),
             (PROVIDERS, {"sim": PROVIDERS["sim"]}),
         )
     }
@@ -222,27 +231,31 @@ def _replace(patches: Patches) -> None:
         rebind(patches, before, after)
 
 
-def _bare(patches: Patches) -> None:
-    """Lets a schedule do without the sweeper's last resort, which would hide that something was lost."""
-    from cupel_core.sweeping import recovery
+def _limit_sweeper(patches: Patches) -> None:
+    """Switch off the sweeper's search for lost work where a schedule asks for it: it would hide that work was lost."""
+    from cupel_core.sweeping import run_recovery
 
-    tell, redispatch, revive = recovery._tell_full, recovery._redispatch_if_silent, recovery._revive_finish
+    propagate, redispatch = run_recovery._propagate_full_leaves, run_recovery._redispatch_if_silent
+    ensure_finishing = run_recovery._ensure_finishing
 
-    def is_bare() -> bool:
-        return stage.cloud is not None and stage.cloud.is_bare
+    def is_limited() -> bool:
+        return simulation.cloud is not None and simulation.cloud.has_limited_sweeper
 
-    def revive_what_began(run: Any, now: datetime) -> Any:
-        assert stage.cloud is not None
-        began = f"{run.id}-{run.epoch}" in stage.cloud.machines.executions
-        return revive(run, now) if began or not is_bare() else []
+    def ensure_finishing_if_started(run: Any, now: datetime) -> Any:
+        assert simulation.cloud is not None
+        was_started = f"{run.id}-{run.fencing_token}" in simulation.cloud.machines.executions
+        return ensure_finishing(run, now) if was_started or not is_limited() else []
 
-    patches.set(recovery, "_revive_finish", revive_what_began)
-    patches.set(recovery, "_tell_full", lambda *args: 0 if is_bare() else tell(*args))
-    patches.set(recovery, "_redispatch_if_silent", lambda *args: [] if is_bare() else redispatch(*args))
+    patches.set(run_recovery, "_ensure_finishing", ensure_finishing_if_started)
+    patches.set(run_recovery, "_propagate_full_leaves", lambda *args: 0 if is_limited() else propagate(*args))
+    patches.set(run_recovery, "_redispatch_if_silent", lambda *args: [] if is_limited() else redispatch(*args))
 
 
-def _shrink(patches: Patches) -> None:
-    for module in product():
-        for name, size in (("FANOUT", FANOUT), ("WINDOW_LEAVES", 2), ("REST_LEAVES", 1), ("SMALLEST", 2)):
-            if isinstance(vars(module).get(name), int):
-                patches.set(module, name, size)
+def _shrink_limits(patches: Patches) -> None:
+    limits = {"FANOUT": FANOUT, "WINDOW_LEAVES": 2, "FINAL_WINDOW_EXTRA_LEAVES": 1, "MIN_SLICE_SIZE": 2}
+    for name, size in limits.items():
+        modules = [module for module in product_modules() if isinstance(vars(module).get(name), int)]
+        if not modules:
+            raise LookupError(f"no module of the product has a constant {name}")
+        for module in modules:
+            patches.set(module, name, size)

@@ -1,32 +1,32 @@
-"""An asyncio event loop in virtual time. Calls in threads become threads of the same invocation."""
+"""An asyncio event loop in virtual time. Calls in an executor become threads of the same invocation."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from tests.simulation.scheduler import Crashed, Invocation, World
+from tests.simulation.scheduler import Crashed, Invocation, Scheduler
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    def __init__(self, world: World, invocation: Invocation) -> None:
+    def __init__(self, scheduler: Scheduler, invocation: Invocation) -> None:
         super().__init__()
-        self._world = world
+        self._scheduler = scheduler
         self._invocation = invocation
         self._clock_resolution = 1e-6
-        self._selector = self  # asyncio asks it where to wait
+        self._selector = self  # asyncio waits by calling select()
         self._waiting: tuple[Any, int] | None = None
 
     def time(self) -> float:
-        return self._world.now
+        return self._scheduler.now
 
     def select(self, timeout: float | None) -> list[Any]:
-        if self._invocation.is_dead or self._world.has_ended:
+        if self._invocation.is_dead or self._scheduler.has_ended:
             raise Crashed
         if timeout is None or timeout > 0:
-            self._waiting = self._world.ticket()
+            self._waiting = self._scheduler.ticket()
             if timeout is not None:
-                self._world.wake(self._waiting, timeout)
-            self._world.suspend()
+                self._scheduler.wake(self._waiting, timeout)
+            self._scheduler.suspend()
             self._waiting = None
         return []
 
@@ -35,33 +35,33 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _write_to_self(self) -> None:
         if self._waiting is not None:
-            self._world.wake(self._waiting)
+            self._scheduler.wake(self._waiting)
 
     def run_in_executor(  # type: ignore[override]
         self, _: Any, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
         future = self.create_future()
 
-        def tell(setter: Callable[[Any], None], value: Any) -> None:
+        def resolve(setter: Callable[[Any], None], value: Any) -> None:
             if not future.done():
                 setter(value)
 
         def job() -> None:
             try:
                 result = func(*args)
-            except Exception as error:  # noqa: BLE001 - whoever awaits it gets it
-                self.call_soon_threadsafe(tell, future.set_exception, error)
+            except Exception as error:  # noqa: BLE001 - raised where the future is awaited
+                self.call_soon_threadsafe(resolve, future.set_exception, error)
             else:
-                self.call_soon_threadsafe(tell, future.set_result, result)
+                self.call_soon_threadsafe(resolve, future.set_result, result)
 
-        self._world.spawn(self._invocation, job)
+        self._scheduler.spawn(self._invocation, job)
         return future
 
 
-def run[T](world: World, invocation: Invocation, work: Coroutine[Any, Any, T]) -> T:
-    """Runs `work` on a loop of its own; what it leaves behind vanishes with the invocation."""
-    loop = VirtualLoop(world, invocation)
-    loop.set_exception_handler(lambda _, context: world.log(f"unretrieved: {context}"))
+def run[T](scheduler: Scheduler, invocation: Invocation, work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` on its own loop; tasks it leaves behind end with the invocation."""
+    loop = VirtualLoop(scheduler, invocation)
+    loop.set_exception_handler(lambda _, context: scheduler.log(f"unretrieved: {context}"))
     try:
         return loop.run_until_complete(work)
     finally:

@@ -1,4 +1,4 @@
-"""Step Functions in memory: named executions of the finishing machine, with the retries that its ASL asks for."""
+"""In-memory Step Functions: named executions of the finishing machine, with the retries its definition specifies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 import orjson
 
 from tests.simulation.scheduler import Violation
-from tests.simulation.services import Refused
+from tests.simulation.services import ServiceError
 
-_RETRIES = 5
-_MOST_DELAY_SECONDS = 30.0
+_MAX_RETRIES = 5
+_MAX_DELAY_SECONDS = 30.0
 
 
-class Done(NamedTuple):
-    """How a task ended; `error` is why it failed."""
+class TaskResult(NamedTuple):
+    """The outcome of a task; `error` says why it failed."""
 
     result: Any = None
     error: str | None = None
     cause: Exception | None = None
 
 
-type Task = Callable[[dict[str, Any], Callable[[Done], None]], None]
+type Task = Callable[[dict[str, Any], Callable[[TaskResult], None]], None]
 
 
 @dataclass
@@ -32,18 +32,18 @@ class Execution:
     status: str = "RUNNING"
 
 
-class Machines:
-    """`task` invokes the finishing function and tells what became of it; `dies` whether an execution is aborted."""
+class StateMachines:
+    """`task` invokes the finishing function and passes on its result; `should_abort` decides to abort an execution."""
 
     def __init__(
         self,
         rng: Random,
         after: Callable[[float, Callable[[], object]], None],
         task: Task,
-        dies: Callable[[], bool] = lambda: False,
+        should_abort: Callable[[], bool] = lambda: False,
     ) -> None:
         self._rng = rng
-        self._dies = dies
+        self._should_abort = should_abort
         self._after = after
         self._task = task
         self.executions: dict[str, Execution] = {}
@@ -56,17 +56,17 @@ class Machines:
 
     def _StartExecution(self, request: Any) -> Any:  # noqa: N802
         name = request.get("name") or f"unnamed-{self._rng.getrandbits(64):x}"
-        known = self.executions.get(name)
-        others = [each for each in self.executions.values() if each.input == request["input"] and each.name != name]
-        if known is None and any(each.status == "RUNNING" for each in others):
-            raise Violation(f"2: two finishing executions of one epoch at a time: {request['input']}")
-        if known is None:
+        existing = self.executions.get(name)
+        others = [other for other in self.executions.values() if other.input == request["input"] and other.name != name]
+        if existing is None and any(other.status == "RUNNING" for other in others):
+            raise Violation(f"2: two concurrent finishing executions of one fencing token: {request['input']}")
+        if existing is None:
             execution = self.executions[name] = Execution(name, request["input"])
-            self._after(self._rng.uniform(0, 0.5), lambda: _Course(self, execution).begin())
-            if self._dies():
+            self._after(self._rng.uniform(0, 0.5), lambda: _ExecutionRun(self, execution).start())
+            if self._should_abort():
                 self._after(self._rng.uniform(0, 3), lambda: self._abort(execution))
-        elif known.status != "RUNNING" or known.input != request["input"]:
-            raise Refused("ExecutionAlreadyExists", name)
+        elif existing.status != "RUNNING" or existing.input != request["input"]:
+            raise ServiceError("ExecutionAlreadyExists", name)
         return {"executionArn": f"{request['stateMachineArn']}:{name}".replace("stateMachine", "execution")}
 
     @staticmethod
@@ -77,48 +77,48 @@ class Machines:
     def _DescribeExecution(self, request: Any) -> Any:  # noqa: N802
         name = request["executionArn"].rpartition(":")[2]
         if name not in self.executions:
-            raise Refused("ExecutionDoesNotExist", name)
+            raise ServiceError("ExecutionDoesNotExist", name)
         return {"name": name, "status": self.executions[name].status, "input": self.executions[name].input}
 
-    def attempt(self, payload: dict[str, Any], then: Callable[[Done], None], tries: int = 0) -> None:
-        """One task with its retries."""
+    def attempt(self, payload: dict[str, Any], then: Callable[[TaskResult], None], retry_count: int = 0) -> None:
+        """Run one task with its retries."""
 
-        def ended(done: Done) -> None:
-            if done.error is None or tries == _RETRIES:
-                then(done)
+        def on_end(result: TaskResult) -> None:
+            if result.error is None or retry_count == _MAX_RETRIES:
+                then(result)
                 return
-            wait = self._rng.uniform(0, min(_MOST_DELAY_SECONDS, 2.0**tries))
-            self._after(wait, lambda: self.attempt(payload, then, tries + 1))
+            wait = self._rng.uniform(0, min(_MAX_DELAY_SECONDS, 2.0**retry_count))
+            self._after(wait, lambda: self.attempt(payload, then, retry_count + 1))
 
-        self._task(payload, ended)
+        self._task(payload, on_end)
 
 
-class _Course:
-    """One execution: settle, then the slices of the Map two at a time, then complete; fail where one gives up."""
+class _ExecutionRun:
+    """One execution: settle, then the slices of the Map, two at a time, then complete; fail if retries run out."""
 
-    def __init__(self, machines: Machines, execution: Execution) -> None:
+    def __init__(self, machines: StateMachines, execution: Execution) -> None:
         self._machines = machines
         self._execution = execution
         self._input: dict[str, Any] = orjson.loads(execution.input)
         self._slices: list[dict[str, Any]] = []
         self._running = 0
 
-    def begin(self) -> None:
-        self._do({"op": "settle"}, self._settled)
+    def start(self) -> None:
+        self._run_task({"op": "settle"}, self._settled)
 
-    def _do(self, payload: dict[str, Any], then: Callable[[Any], None]) -> None:
-        def ended(done: Done) -> None:
+    def _run_task(self, payload: dict[str, Any], then: Callable[[Any], None]) -> None:
+        def on_end(result: TaskResult) -> None:
             if self._execution.status != "RUNNING":
                 return
-            if done.error is None:
-                then(done.result)
+            if result.error is None:
+                then(result.result)
             elif payload["op"] == "fail":
                 self._execution.status = "FAILED"
             else:
-                error = {payload["op"]: {"Error": "Error", "Cause": done.error}}
-                self._do({"op": "fail", "error": error}, self._failed)
+                error = {payload["op"]: {"Error": "Error", "Cause": result.error}}
+                self._run_task({"op": "fail", "error": error}, self._failed)
 
-        self._machines.attempt({**payload, **self._input}, ended)
+        self._machines.attempt({**payload, **self._input}, on_end)
 
     def _failed(self, _: Any) -> None:
         self._execution.status = "FAILED"
@@ -133,10 +133,10 @@ class _Course:
     def _next(self) -> None:
         while self._slices and self._running < 2:
             self._running += 1
-            self._do({"op": "summarize", **self._slices.pop(0)}, self._summarized)
+            self._run_task({"op": "summarize", **self._slices.pop(0)}, self._summarized)
         if not self._slices and not self._running:
             self._running = 1
-            self._do({"op": "complete"}, self._completed)
+            self._run_task({"op": "complete"}, self._completed)
 
     def _summarized(self, _: Any) -> None:
         self._running -= 1

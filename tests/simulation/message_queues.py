@@ -1,4 +1,4 @@
-"""SQS in memory: visibility, receive counts, delays, dead letters; no order, and sometimes twice."""
+"""In-memory SQS: visibility timeouts, receive counts, delays, dead letters; unordered, with duplicate deliveries."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -7,11 +7,11 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from tests.simulation.services import Refused
+from tests.simulation.services import ServiceError
 
 
 @dataclass
-class Letter:
+class QueuedMessage:
     id: str
     body: str
     visible_at: float
@@ -25,48 +25,48 @@ class Queue:
         self.name = name
         self.visibility_seconds = visibility_seconds
         self.dead_letters = dead_letters
-        self.letters: dict[str, Letter] = {}
+        self.messages: dict[str, QueuedMessage] = {}
 
 
 class Queues:
-    """`stir` is told when a queue's message becomes visible: name, seconds from now."""
+    """`notify` is called with a queue's name and in how many seconds one of its messages becomes visible."""
 
-    def __init__(self, clock: Callable[[], float], rng: Random, stir: Callable[[str, float], None]) -> None:
+    def __init__(self, clock: Callable[[], float], rng: Random, notify: Callable[[str, float], None]) -> None:
         self._clock = clock
         self._rng = rng
-        self._stir = stir
+        self._notify = notify
         self._queues: dict[str, Queue] = {}
         self._numbers = count()
-        self.twice_rate = 0.0
-        """How often a received message is delivered to somebody else too, or comes back after its deletion."""
-        self.most_receives = 5
-        self.doubled = 0
-        self.expired = 0
+        self.duplicate_rate = 0.0
+        """How often a received message is also delivered to another receiver, or reappears after its deletion."""
+        self.max_receives = 5
+        self.duplicated_count = 0
+        self.expired_count = 0
 
     def create(self, name: str, visibility_seconds: float) -> None:
-        dead = Queue(f"{name}-dlq", 30.0, None)
-        self._queues[dead.name] = dead
-        self._queues[name] = Queue(name, visibility_seconds, dead)
+        dead_letters = Queue(f"{name}-dlq", 30.0, None)
+        self._queues[dead_letters.name] = dead_letters
+        self._queues[name] = Queue(name, visibility_seconds, dead_letters)
 
-    def named(self, url: str) -> Queue:
+    def get_queue(self, url: str) -> Queue:
         name = url.rpartition("/")[2]
         if name not in self._queues:
-            raise Refused("AWS.SimpleQueueService.NonExistentQueue", name)
+            raise ServiceError("AWS.SimpleQueueService.NonExistentQueue", name)
         return self._queues[name]
 
     def is_quiet(self) -> bool:
-        return not any(queue.letters for queue in self._queues.values() if queue.dead_letters is not None)
+        return not any(queue.messages for queue in self._queues.values() if queue.dead_letters is not None)
 
     def execute(self, operation: str, request: Any) -> Any:
-        return getattr(self, f"_{operation}")(self.named(request["QueueUrl"]), request)
+        return getattr(self, f"_{operation}")(self.get_queue(request["QueueUrl"]), request)
 
     def _SendMessage(self, queue: Queue, request: Any) -> Any:  # noqa: N802
         return {"MessageId": self._put(queue, request)}
 
     def _SendMessageBatch(self, queue: Queue, request: Any) -> Any:  # noqa: N802
         if not 0 < len(request["Entries"]) <= 10:
-            raise Refused("AWS.SimpleQueueService.TooManyEntriesInBatchRequest")
-        sent = [entry for entry in request["Entries"] if self._rng.random() >= self.twice_rate / 4]
+            raise ServiceError("AWS.SimpleQueueService.TooManyEntriesInBatchRequest")
+        sent = [entry for entry in request["Entries"] if self._rng.random() >= self.duplicate_rate / 4]
         failed = [entry["Id"] for entry in request["Entries"] if entry not in sent]
         return {
             "Successful": [{"Id": entry["Id"], "MessageId": self._put(queue, entry)} for entry in sent],
@@ -74,50 +74,50 @@ class Queues:
         }
 
     def _put(self, queue: Queue, entry: Any) -> str:
-        letter = Letter(f"m{next(self._numbers)}", entry["MessageBody"], 0.0, entry.get("MessageGroupId"))
-        queue.letters[letter.id] = letter
-        self._show(queue, letter, entry.get("DelaySeconds") or 0)
-        return letter.id
+        message = QueuedMessage(f"m{next(self._numbers)}", entry["MessageBody"], 0.0, entry.get("MessageGroupId"))
+        queue.messages[message.id] = message
+        self._show_after(queue, message, entry.get("DelaySeconds") or 0)
+        return message.id
 
-    def _show(self, queue: Queue, letter: Letter, seconds: float) -> None:
-        letter.visible_at = self._clock() + seconds
-        self._stir(queue.name, seconds)
+    def _show_after(self, queue: Queue, message: QueuedMessage, seconds: float) -> None:
+        message.visible_at = self._clock() + seconds
+        self._notify(queue.name, seconds)
 
     def _ReceiveMessage(self, queue: Queue, request: Any) -> Any:  # noqa: N802
         visibility = request.get("VisibilityTimeout", queue.visibility_seconds)
-        found = self.receive(queue, request.get("MaxNumberOfMessages", 1), visibility)
-        return {"Messages": [_message(letter) for letter in found]} if found else {}
+        received = self.receive(queue, request.get("MaxNumberOfMessages", 1), visibility)
+        return {"Messages": [_message(message) for message in received]} if received else {}
 
-    def receive(self, queue: Queue, most: int, visibility_seconds: float | None = None) -> list[Letter]:
-        """In no order; a message that was received too often goes to the dead letters instead."""
-        visible = [letter for letter in queue.letters.values() if letter.visible_at <= self._clock()]
+    def receive(self, queue: Queue, max_messages: int, visibility_seconds: float | None = None) -> list[QueuedMessage]:
+        """In random order; a message that was received too often moves to the dead letters instead."""
+        visible = [message for message in queue.messages.values() if message.visible_at <= self._clock()]
         self._rng.shuffle(visible)
-        found: list[Letter] = []
-        for letter in visible:
-            if len(found) < most and not self._bury(queue, letter):
-                found.append(self._deliver(queue, letter, visibility_seconds))
-        return found
+        received: list[QueuedMessage] = []
+        for message in visible:
+            if len(received) < max_messages and not self._move_to_dead_letters(queue, message):
+                received.append(self._deliver(queue, message, visibility_seconds))
+        return received
 
-    def _bury(self, queue: Queue, letter: Letter) -> bool:
-        if queue.dead_letters is None or letter.receives < self.most_receives:
+    def _move_to_dead_letters(self, queue: Queue, message: QueuedMessage) -> bool:
+        if queue.dead_letters is None or message.receives < self.max_receives:
             return False
-        del queue.letters[letter.id]
-        queue.dead_letters.letters[letter.id] = letter
-        letter.visible_at = self._clock()
+        del queue.messages[message.id]
+        queue.dead_letters.messages[message.id] = message
+        message.visible_at = self._clock()
         return True
 
-    def _deliver(self, queue: Queue, letter: Letter, visibility_seconds: float | None) -> Letter:
-        letter.receives += 1
-        letter.receipt = f"{letter.id}.{letter.receives}"
-        hidden = queue.visibility_seconds if visibility_seconds is None else visibility_seconds
-        if hidden and self._rng.random() < self.twice_rate:
-            self.doubled += 1
-            hidden = self._rng.uniform(0, 3)
-        elif hidden and self._rng.random() < self.twice_rate / 2:
-            self.expired += 1
-            hidden = self._rng.uniform(3, 40)
-        self._show(queue, letter, hidden)
-        return Letter(letter.id, letter.body, 0.0, letter.group, letter.receives, letter.receipt)
+    def _deliver(self, queue: Queue, message: QueuedMessage, visibility_seconds: float | None) -> QueuedMessage:
+        message.receives += 1
+        message.receipt = f"{message.id}.{message.receives}"
+        hidden_seconds = queue.visibility_seconds if visibility_seconds is None else visibility_seconds
+        if hidden_seconds and self._rng.random() < self.duplicate_rate:
+            self.duplicated_count += 1
+            hidden_seconds = self._rng.uniform(0, 3)
+        elif hidden_seconds and self._rng.random() < self.duplicate_rate / 2:
+            self.expired_count += 1
+            hidden_seconds = self._rng.uniform(3, 40)
+        self._show_after(queue, message, hidden_seconds)
+        return QueuedMessage(message.id, message.body, 0.0, message.group, message.receives, message.receipt)
 
     def _DeleteMessage(self, queue: Queue, request: Any) -> Any:  # noqa: N802
         self.delete(queue, request["ReceiptHandle"])
@@ -129,45 +129,45 @@ class Queues:
         return {"Successful": [{"Id": entry["Id"]} for entry in request["Entries"]], "Failed": []}
 
     def delete(self, queue: Queue, receipt: str) -> None:
-        """An old receipt may or may not delete, and rarely a copy of a deleted message is left."""
-        letter = queue.letters.get(receipt.partition(".")[0])
-        if letter is None or (letter.receipt != receipt and self._rng.random() < 0.5):
+        """An old receipt may or may not delete the message, and rarely a copy of a deleted message remains."""
+        message = queue.messages.get(receipt.partition(".")[0])
+        if message is None or (message.receipt != receipt and self._rng.random() < 0.5):
             return
-        if self._rng.random() < self.twice_rate / 4:
-            self.doubled += 1
-            self._show(queue, letter, self._rng.uniform(0, 30))
+        if self._rng.random() < self.duplicate_rate / 4:
+            self.duplicated_count += 1
+            self._show_after(queue, message, self._rng.uniform(0, 30))
             return
-        del queue.letters[letter.id]
+        del queue.messages[message.id]
 
     def _ChangeMessageVisibility(self, queue: Queue, request: Any) -> Any:  # noqa: N802
-        letter = queue.letters.get(request["ReceiptHandle"].partition(".")[0])
-        if letter is None or letter.receipt != request["ReceiptHandle"]:
-            raise Refused("InvalidParameterValue", "the receipt handle has expired")
-        self._show(queue, letter, request["VisibilityTimeout"])
+        message = queue.messages.get(request["ReceiptHandle"].partition(".")[0])
+        if message is None or message.receipt != request["ReceiptHandle"]:
+            raise ServiceError("InvalidParameterValue", "the receipt handle has expired")
+        self._show_after(queue, message, request["VisibilityTimeout"])
         return {}
 
     def _ChangeMessageVisibilityBatch(self, queue: Queue, request: Any) -> Any:  # noqa: N802
         for entry in request["Entries"]:
-            with suppress(Refused):
+            with suppress(ServiceError):
                 self._ChangeMessageVisibility(queue, entry)
         return {"Successful": [{"Id": entry["Id"]} for entry in request["Entries"]], "Failed": []}
 
     def _GetQueueAttributes(self, queue: Queue, _: Any) -> Any:  # noqa: N802
-        now, letters = self._clock(), list(queue.letters.values())
-        visible = sum(letter.visible_at <= now for letter in letters)
-        delayed = sum(letter.visible_at > now and not letter.receives for letter in letters)
+        now, messages = self._clock(), list(queue.messages.values())
+        visible = sum(message.visible_at <= now for message in messages)
+        delayed = sum(message.visible_at > now and not message.receives for message in messages)
         attributes = {
             "ApproximateNumberOfMessages": visible,
             "ApproximateNumberOfMessagesDelayed": delayed,
-            "ApproximateNumberOfMessagesNotVisible": len(letters) - visible - delayed,
+            "ApproximateNumberOfMessagesNotVisible": len(messages) - visible - delayed,
         }
         return {"Attributes": {name: str(value) for name, value in attributes.items()}}
 
 
-def _message(letter: Letter) -> Any:
+def _message(message: QueuedMessage) -> Any:
     return {
-        "MessageId": letter.id,
-        "ReceiptHandle": letter.receipt,
-        "Body": letter.body,
-        "Attributes": {"ApproximateReceiveCount": str(letter.receives), "MessageGroupId": letter.group or ""},
+        "MessageId": message.id,
+        "ReceiptHandle": message.receipt,
+        "Body": message.body,
+        "Attributes": {"ApproximateReceiveCount": str(message.receives), "MessageGroupId": message.group or ""},
     }

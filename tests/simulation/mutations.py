@@ -1,38 +1,38 @@
-"""Deliberate bugs of the protocol, put in at run time: a simulator that does not find them proves nothing."""
+"""Bugs injected into the protocol at run time: a simulator that does not detect them proves nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tests.simulation.faults import ANY, Conditions
-from tests.simulation.harness import Patches, stage
+from tests.simulation.harness import Patches, simulation
 
-type PutIn = Callable[[Patches], None]
+type Inject = Callable[[Patches], None]
 
 
 class Mutation(NamedTuple):
-    """`conditions` are those under which the bug shows soonest."""
+    """`conditions` are those under which the bug is detected soonest."""
 
-    put_in: PutIn
+    inject: Inject
     conditions: Conditions
 
 
 MUTATIONS: dict[str, Mutation] = {}
 
 
-def mutation(conditions: Conditions = ANY) -> Callable[[PutIn], PutIn]:
-    def keep(put_in: PutIn) -> PutIn:
-        MUTATIONS[put_in.__name__] = Mutation(put_in, conditions)
-        return put_in
+def mutation(conditions: Conditions = ANY) -> Callable[[Inject], Inject]:
+    def register(inject: Inject) -> Inject:
+        MUTATIONS[inject.__name__] = Mutation(inject, conditions)
+        return inject
 
-    return keep
-
-
-BARE, WILD = Conditions(is_bare=True), Conditions(has_wild_clocks=True)
-TAME = Conditions(has_wild_clocks=False)
+    return register
 
 
-@mutation(BARE)
+LIMITED_SWEEPER, LARGE_SKEW = Conditions(has_limited_sweeper=True), Conditions(has_large_skew=True)
+SMALL_SKEW = Conditions(has_large_skew=False)
+
+
+@mutation(LIMITED_SWEEPER)
 def acknowledge_before_recording(patches: Patches) -> None:
     from cupel_core.probing import committer
 
@@ -45,9 +45,9 @@ def acknowledge_before_recording(patches: Patches) -> None:
     patches.set(committer, "_write", mutated)
 
 
-@mutation(BARE)
+@mutation(LIMITED_SWEEPER)
 def acknowledge_before_propagating(patches: Patches) -> None:
-    """The leaf is told, its message is deleted, and only then its parents are told."""
+    """Records in the leaf and deletes the message before it propagates to the parents."""
     from cupel_core import record_outcomes
     from cupel_core.probing import committer
     from cupel_core.store import barrier, executions
@@ -55,38 +55,40 @@ def acknowledge_before_propagating(patches: Patches) -> None:
     write, propagate = committer._write, barrier.propagate
 
     def postpone(*args: Any) -> bool:
-        _late().append(args)
+        _postponed().append(args)
         return False
 
     def mutated(finished: Sequence[Any], ended: Sequence[Any]) -> None:
         write(finished, ended)
         _acknowledge(ended)
-        while _late():
-            tree, node, leaf = _late().pop()
+        while _postponed():
+            tree, node, leaf = _postponed().pop()
             if propagate(tree, node, leaf):
-                epoch = next(work.piece.epoch for work in [*ended, *(one.work for one in finished)])
-                executions.begin(tree.ref, epoch)
+                fencing_token = next(
+                    claimed.probe_slice.fencing_token for claimed in [*ended, *(probe.claimed for probe in finished)]
+                )
+                executions.start_finish(tree.ref, fencing_token)
 
-    patches.set(record_outcomes, "barrier", _with(barrier, propagate=postpone))
+    patches.set(record_outcomes, "barrier", _PatchedModule(barrier, propagate=postpone))
     patches.set(committer, "_write", mutated)
 
 
 @mutation()
 def count_instead_of_adding_to_a_set(patches: Patches) -> None:
-    from cupel_core.domain.runs.barrier import Inner
+    from cupel_core.domain.runs.barrier import InnerNode
     from cupel_core.settings import settings
     from cupel_core.store import barrier
     from cupel_core.store.clients import dynamodb
 
-    def mutated(tree: Any, node: Any, value: int) -> Inner:
-        answer = dynamodb().update_item(
+    def mutated(tree: Any, node: Any, value: int) -> InnerNode:
+        response = dynamodb().update_item(
             TableName=settings().table_name,
-            Key=barrier._key(tree.ref, node, tree.generation),
-            UpdateExpression="ADD told :one",
+            Key=barrier._key(tree.ref, node, tree.retry_round),
+            UpdateExpression="ADD childCount :one",
             ExpressionAttributeValues={":one": {"N": "1"}},
             ReturnValues="UPDATED_NEW",
         )
-        return Inner(frozenset(range(int(answer["Attributes"]["told"]["N"]))))
+        return InnerNode(frozenset(range(int(response["Attributes"]["childCount"]["N"]))))
 
     patches.set(barrier, "_add_member", mutated)
 
@@ -97,151 +99,159 @@ def start_unnamed_executions(patches: Patches) -> None:
     from cupel_core.store import executions
 
     start = executions._start
-    patches.set(executions, "_start", lambda work: start(work._replace(name=new_id("execution"))))
+    patches.set(executions, "_start", lambda request: start(request._replace(name=new_id("execution"))))
 
 
 @mutation()
-def do_not_check_the_epoch(patches: Patches) -> None:
-    from cupel_core.probing.run_cache import Watch
+def do_not_check_the_fencing_token(patches: Patches) -> None:
+    from cupel_core.probing.run_cache import RunCache
 
-    async def mutated(self: Watch, ref: Any, epoch: int) -> Any:
-        return await self.run(ref)
+    async def mutated(self: RunCache, ref: Any, fencing_token: int) -> Any:
+        return await self.get(ref)
 
-    patches.set(Watch, "open_run", mutated)
+    patches.set(RunCache, "get_open_run", mutated)
 
 
-@mutation(BARE)
-def do_not_look_again_for_a_later_epoch(patches: Patches) -> None:
+@mutation(LIMITED_SWEEPER)
+def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import ACTIVE
-    from cupel_core.probing.run_cache import Watch
+    from cupel_core.probing.run_cache import RunCache
 
-    async def mutated(self: Watch, ref: Any, epoch: int) -> Any:
-        run = await self.run(ref)
-        return run if run is not None and run.epoch == epoch and run.status in ACTIVE else None
+    async def mutated(self: RunCache, ref: Any, fencing_token: int) -> Any:
+        run = await self.get(ref)
+        return run if run is not None and run.fencing_token == fencing_token and run.status in ACTIVE else None
 
-    patches.set(Watch, "open_run", mutated)
+    patches.set(RunCache, "get_open_run", mutated)
 
 
 @mutation()
-def do_not_ask_before_a_call(patches: Patches) -> None:
+def do_not_check_the_run_before_a_call(patches: Patches) -> None:
     from cupel_core.probing.worker import Worker
 
-    async def mutated(self: Worker, piece: Any) -> bool:
+    async def mutated(self: Worker, probe_slice: Any) -> bool:
         return True
 
     patches.set(Worker, "_may_call", mutated)
 
 
-@mutation(BARE)
+@mutation(LIMITED_SWEEPER)
 def save_the_cursor_before_sending(patches: Patches) -> None:
     from cupel_core.runs import dispatch
     from cupel_core.store import outbox
 
-    send = dispatch._send
+    send = dispatch._send_windows
+
+    def postpone(*args: Any) -> dict[str, int]:
+        _postponed().append(args)
+        return {provider: window[-1] + 1 for provider, window in args[-1].items()}
 
     def advance(*args: Any) -> bool:
-        is_ours = outbox.advance(*args)
-        while _late():
-            send(*_late().pop())
-        return is_ours
+        is_advanced = outbox.advance(*args)
+        while _postponed():
+            send(*_postponed().pop())
+        return is_advanced
 
-    patches.set(dispatch, "_send", lambda *args: _late().append(args))
-    patches.set(dispatch, "outbox", _with(outbox, advance=advance))
+    patches.set(dispatch, "_send_windows", postpone)
+    patches.set(dispatch, "outbox", _PatchedModule(outbox, advance=advance))
 
 
-@mutation(TAME)
+@mutation(SMALL_SKEW)
 def ignore_the_claims_of_others(patches: Patches) -> None:
     from cupel_core.store.barrier import LeafItem
 
-    patches.set(LeafItem, "others", lambda *_: [])
+    patches.set(LeafItem, "claims_of_others", lambda *_: [])
 
 
-@mutation(WILD)
+@mutation(LARGE_SKEW)
 def let_the_last_writer_win(patches: Patches) -> None:
     from cupel_core.settings import settings
     from cupel_core.store import outcomes
     from cupel_core.store.clients import dynamodb
 
-    def mutated(items: Sequence[Any], generation: int) -> None:
+    def mutated(items: Sequence[Any], retry_round: int) -> None:
         puts: list[Any] = [{"Put": {"TableName": settings().table_name, "Item": item.serialize()}} for item in items]
         dynamodb().transact_write_items(TransactItems=puts)
 
     patches.set(outcomes, "_transact", mutated)
 
 
-@mutation(BARE)
-def propagate_only_what_is_new(patches: Patches) -> None:
+@mutation(LIMITED_SWEEPER)
+def propagate_only_new_outcomes(patches: Patches) -> None:
     from cupel_core.probing import committer
     from cupel_core.record_outcomes import record
     from cupel_core.store import barrier
     from cupel_core.store.barrier import Tree
 
     def mutated(
-        run: Any, epoch: int, found: Sequence[Any], known: Mapping[int, bool], released: Mapping[int, Sequence[str]]
+        run: Any,
+        fencing_token: int,
+        finished: Sequence[Any],
+        known: Mapping[int, bool],
+        released: Mapping[int, Sequence[str]],
     ) -> None:
-        if found:
-            record(run, epoch, found, known, released)
+        if finished:
+            record(run, fencing_token, finished, known, released)
             return
         from cupel_core.domain.runs.barrier import Node
 
         for number, claimants in released.items():
-            barrier.record(Tree.of(run), Node(0, number), known, claimants)  # type: ignore[arg-type]
+            barrier.record(Tree.for_run(run), Node(0, number), known, claimants)  # type: ignore[arg-type]
 
     patches.set(committer, "record", mutated)
 
 
-@mutation(TAME)
-def do_not_verify_doubtful_probes(patches: Patches) -> None:
+@mutation(SMALL_SKEW)
+def do_not_verify_uncertain_probes(patches: Patches) -> None:
     from cupel_core.probing import claims
     from cupel_core.store import outcomes
 
-    patches.set(claims, "outcomes", _with(outcomes, recorded=lambda *_: {}))
+    patches.set(claims, "outcomes", _PatchedModule(outcomes, get_recorded=lambda *_: {}))
 
 
-@mutation(BARE)
-def hand_on_after_acknowledging(patches: Patches) -> None:
+@mutation(LIMITED_SWEEPER)
+def send_remainders_after_acknowledging(patches: Patches) -> None:
     from cupel_core.probing import committer
 
-    write, hand_on = committer._write, committer._hand_on
+    write, send = committer._write, committer._send_remainders
 
     def mutated(finished: Sequence[Any], ended: Sequence[Any]) -> None:
         write(finished, ended)
         _acknowledge(ended)
-        while _late():
-            hand_on(_late().pop())
+        while _postponed():
+            send(_postponed().pop())
 
-    patches.set(committer, "_hand_on", lambda work: _late().append(work))
+    patches.set(committer, "_send_remainders", lambda claimed: _postponed().append(claimed))
     patches.set(committer, "_write", mutated)
 
 
 @mutation()
-def tell_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
+def update_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
     from cupel_core import record_outcomes
     from cupel_core.domain.runs.barrier import leaf_of
     from cupel_core.domain.runs.transcripts import Transcript
     from cupel_core.store import barrier, outcomes
     from cupel_core.store.barrier import Tree
 
-    def mutated(run: Any, epoch: int, found: Sequence[Any]) -> dict[int, bool]:
-        for each in found:
-            node = leaf_of(each.probe_index)
-            barrier.record(Tree.of(run), node, {each.probe_index: isinstance(each, Transcript)})
-        return outcomes.record(run, epoch, found)
+    def mutated(run: Any, fencing_token: int, finished: Sequence[Any]) -> dict[int, bool]:
+        for outcome in finished:
+            node = leaf_of(outcome.probe_index)
+            barrier.record(Tree.for_run(run), node, {outcome.probe_index: isinstance(outcome, Transcript)})
+        return outcomes.record(run, fencing_token, finished)
 
-    patches.set(record_outcomes, "outcomes", _with(outcomes, record=mutated))
+    patches.set(record_outcomes, "outcomes", _PatchedModule(outcomes, record=mutated))
 
 
-@mutation(BARE)
-def pause_without_a_new_epoch(patches: Patches) -> None:
-    from cupel_core.domain.runs.run import MOVES, Action
+@mutation(LIMITED_SWEEPER)
+def pause_without_a_new_fencing_token(patches: Patches) -> None:
+    from cupel_core.domain.runs.run import TRANSITIONS, Action
 
     for action in (Action.PAUSE, Action.RESUME):
-        patches.set_item(MOVES, action, replace(MOVES[action], new_epoch=False))
+        patches.set_item(TRANSITIONS, action, replace(TRANSITIONS[action], advances_fencing_token=False))
 
 
 @mutation()
-def move_a_run_without_looking(patches: Patches) -> None:
-    """Writes a move on whatever status the run has come to."""
+def transition_without_a_condition(patches: Patches) -> None:
+    """Writes a transition whatever the run's current status is."""
     from pynamodb.transactions import TransactWrite
 
     from cupel_core.store import runs
@@ -250,68 +260,70 @@ def move_a_run_without_looking(patches: Patches) -> None:
 
     class Mutated(TransactWrite):
         def save(self, model: Any, condition: Any = None, return_values: str | None = None) -> None:
-            is_move = isinstance(model, RunItem | EventItem)
-            super().save(model, None if is_move else condition, return_values)
+            is_transition = isinstance(model, RunItem | EventItem)
+            super().save(model, None if is_transition else condition, return_values)
 
     patches.set(runs, "TransactWrite", Mutated)
 
 
 @mutation()
-def forget_whose_key_it_is(patches: Patches) -> None:
-    """Takes an Idempotency-Key that somebody else holds."""
-    from cupel_core.store.starts import StartItem
+def overwrite_an_idempotency_key(patches: Patches) -> None:
+    """Takes an Idempotency-Key that another request has reserved."""
+    from cupel_core.store.idempotency_keys import IdempotencyItem
 
-    save = StartItem.save
-    patches.set(StartItem, "save", lambda self, **_: save(self))
+    save = IdempotencyItem.save
+    patches.set(IdempotencyItem, "save", lambda self, **_: save(self))
 
 
-@mutation(TAME)
-def start_a_conversation_anew(patches: Patches) -> None:
-    """Does not go on after the last turn that was complete."""
-    from cupel_core.probing import checkpoints as memory
+@mutation(SMALL_SKEW)
+def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
+    """Does not resume after the last completed turn."""
+    from cupel_core.probing import checkpoints as table_checkpoints
     from cupel_core.store import checkpoints
 
-    patches.set(memory, "checkpoints", _with(checkpoints, get=lambda *_: None))
+    patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
 @mutation()
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
-    """Takes errors out of a leaf again that the present generation has put there."""
+    """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.runs import reopen
     from cupel_core.store import barrier
 
-    reopened = reopen._reopened
+    reopen_leaf = reopen._reopen_leaf
 
-    def again(tree: Any, node: Any, offsets: Any) -> Any:
-        values = {":offsets": barrier._number_set(offsets), ":generation": {"N": str(tree.generation)}}
-        expression = "DELETE failed :offsets SET reopened = :generation"
+    def mutated(tree: Any, node: Any, offsets: Any) -> Any:
+        values = {":offsets": barrier._number_set(offsets), ":retry_round": {"N": str(tree.retry_round)}}
+        expression = "DELETE failed :offsets SET reopened = :retry_round"
         return barrier._update_leaf(tree.ref, node, expression, {}, values)
 
-    patches.set(reopen, "barrier", _with(barrier, reopen=again))
+    patches.set(reopen, "barrier", _PatchedModule(barrier, reopen=mutated))
     patches.set(
         reopen,
-        "_reopened",
-        lambda tree, node, item, ranges: reopened(tree, node, replace(item, reopened=0), ranges),
+        "_reopen_leaf",
+        lambda tree, node, item, ranges: reopen_leaf(tree, node, replace(item, reopened_in_round=0), ranges),
     )
 
 
-def _late() -> list[Any]:
-    """What the running invocation has put off; it dies with it."""
-    assert stage.cloud is not None
-    assert stage.cloud.world.current is not None
-    return stage.cloud.world.current.invocation.late
+def _postponed() -> list[Any]:
+    """Calls postponed by the current invocation; lost if it crashes."""
+    assert simulation.cloud is not None
+    assert simulation.cloud.scheduler.current is not None
+    return simulation.cloud.scheduler.current.invocation.postponed
 
 
 def _acknowledge(ended: Sequence[Any]) -> None:
     from cupel_core.store import queues
 
-    queues.delete([work.delivery for work in ended if not work.is_to_come_again])
+    queues.delete([claimed.delivery for claimed in ended if not claimed.needs_redelivery])
 
 
-class _with:  # noqa: N801 - reads as a word
-    """A module with some of its names replaced."""
+class _PatchedModule:
+    """A module with some of its names replaced. Raises AttributeError for a name that the module does not have."""
 
     def __init__(self, module: Any, **names: Any) -> None:
+        for name in names:
+            getattr(module, name)
         self.__dict__.update(names)
         self._module = module
 

@@ -1,7 +1,7 @@
-"""Virtual time and one baton: of all threads of a schedule exactly one runs, and it runs until it waits.
+"""Virtual time and one baton: exactly one thread of a schedule runs at a time, until it waits.
 
-Code under test is synchronous and asynchronous, so it runs on real threads; but a thread gives the baton away only in
-`World.suspend`, and to whom is decided by a heap of events in virtual time. The same seed gives the same interleaving.
+Code under test is synchronous and asynchronous, so it runs on real threads; but a thread passes the baton on only in
+`Scheduler.suspend`, and a heap of events in virtual time decides to whom. The same seed gives the same interleaving.
 """
 
 import threading
@@ -12,11 +12,11 @@ from random import Random
 from typing import Any
 
 START = 1_795_176_000.0
-"""When every schedule begins, in seconds since 1970."""
+"""The start time of every schedule, in seconds since 1970."""
 
 
 class Crashed(BaseException):
-    """Unwinds a thread whose invocation is dead. Nothing under test may catch it: it is not an Exception."""
+    """Unwinds a thread whose invocation is dead. Not an Exception, so that no code under test catches it."""
 
 
 class Violation(AssertionError):
@@ -24,31 +24,31 @@ class Violation(AssertionError):
 
 
 class Invocation:
-    """A process of the schedule: what dies together. `skew` is how far its clock is off."""
+    """A process of the schedule, whose threads crash together. `skew` is the error of its clock in seconds."""
 
-    def __init__(self, name: str, skew: float = 0.0, mourn: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, name: str, skew: float = 0.0, on_crash: Callable[[], None] = lambda: None) -> None:
         self.name = name
         self.skew = skew
-        self.mourn = mourn
+        self.on_crash = on_crash
         self.is_dead = False
-        self.was_hurt = False
-        """It crashed, or a call failed for good: what it had in hand may be lost."""
-        self.was_late = False
-        """It has waited so long for an answer that it may run out of time."""
+        self.had_failure = False
+        """It crashed, or a call failed after all retries: results not yet stored may be lost."""
+        self.was_delayed = False
+        """It has waited so long for a response that it may run out of time."""
         self.threads: dict[Thread, None] = {}
-        self.late: list[Any] = []
-        """What a mutation has put off."""
+        self.postponed: list[Any] = []
+        """Calls that a mutation has postponed."""
 
 
 class Thread:
-    """An operating system thread that carries out one job after the other, each when it is given the baton."""
+    """An operating system thread that runs jobs one after the other, each when it receives the baton."""
 
     def __init__(self) -> None:
         self.gate = threading.Lock()
         self.gate.acquire()
         self.ticket = 0
-        """Counts its waits: a waker that comes too late holds an old ticket."""
-        self.world: World
+        """Counts its waits, so that a wake-up with an old ticket is ignored."""
+        self.scheduler: Scheduler
         self.invocation: Invocation
         self.job: Callable[[], None]
         threading.Thread(target=self._serve, daemon=True).start()
@@ -56,16 +56,16 @@ class Thread:
     def _serve(self) -> None:
         while True:
             self.gate.acquire()
-            self.world.carry_out(self)
+            self.scheduler.run_job(self)
 
 
 _idle: list[Thread] = []
 
 
-class World:
+class Scheduler:
     def __init__(self, seed: int, trace: Callable[[str], None] | None = None) -> None:
         self.now = 0.0
-        """Seconds since the schedule began: small numbers, so that sums of them stay exact enough."""
+        """Seconds since the start of the schedule: small numbers, so that sums stay precise enough."""
         self.rng = Random(seed)
         self.steps = 0
         self.current: Thread | None = None
@@ -78,10 +78,10 @@ class World:
         self._main = threading.Lock()
         self._main.acquire()
 
-    # -- what actors use
+    # -- for the schedule's actors
 
     def after(self, seconds: float, action: Callable[[], object]) -> None:
-        """Carries out `action` later, on whatever thread holds the baton then: it must not wait."""
+        """Run `action` later, on whichever thread then holds the baton: it must not wait."""
 
         def act() -> None:
             action()
@@ -89,24 +89,24 @@ class World:
         heappush(self._events, (self.now + seconds, next(self._numbers), act))
 
     def spawn(self, invocation: Invocation, job: Callable[[], None]) -> None:
-        """Starts `job` as a thread of the invocation."""
+        """Start `job` as a thread of the invocation."""
         if invocation.is_dead or self.has_ended:
             return
         thread = _idle.pop() if _idle else Thread()
-        thread.world, thread.invocation, thread.job = self, invocation, job
+        thread.scheduler, thread.invocation, thread.job = self, invocation, job
         self._threads[thread] = None
         invocation.threads[thread] = None
         self._wake_after(0.0, thread)
 
     def kill(self, invocation: Invocation) -> None:
-        """A crash: its threads end where they wait. Whoever kills itself raises Crashed after this."""
+        """Crash: its threads end where they wait. A caller that kills its own invocation must then raise Crashed."""
         if not invocation.is_dead:
-            invocation.was_hurt = True
-            self.bury(invocation)
-            self.after(0.0, invocation.mourn)
+            invocation.had_failure = True
+            self.end_threads(invocation)
+            self.after(0.0, invocation.on_crash)
 
-    def bury(self, invocation: Invocation) -> None:
-        """Ends the threads that an invocation leaves behind."""
+    def end_threads(self, invocation: Invocation) -> None:
+        """End the threads that an invocation leaves behind."""
         invocation.is_dead = True
         for thread in invocation.threads:
             if thread is not self.current:
@@ -117,13 +117,13 @@ class World:
 
     def log(self, text: str) -> None:
         if self._trace is not None:
-            who = self.current.invocation.name if self.current else "cloud"
-            self._trace(f"{self.now:10.3f} {who:<14} {text}")
+            name = self.current.invocation.name if self.current else "cloud"
+            self._trace(f"{self.now:10.3f} {name:<14} {text}")
 
-    # -- what waits
+    # -- waiting
 
     def ticket(self) -> tuple[Thread, int]:
-        """What a waker needs to wake the current thread from its next wait."""
+        """Wakes the current thread from its next wait, when passed to `wake`."""
         assert self.current is not None
         return self.current, self.current.ticket
 
@@ -136,7 +136,7 @@ class World:
         heappush(self._events, (self.now + seconds, next(self._numbers), resume))
 
     def suspend(self) -> None:
-        """Waits until somebody uses the current ticket."""
+        """Wait until `wake` is called with the current ticket."""
         me = self.current
         assert me is not None
         self._advance(me)
@@ -152,7 +152,7 @@ class World:
     # -- the baton
 
     def run(self) -> None:
-        """Until nothing is left to happen, or `end`. Raises what went wrong."""
+        """Run until no events are left, or `end` is called. Raises the first error."""
         self._advance(None)
         self.has_ended = True
         while self._threads:
@@ -161,8 +161,8 @@ class World:
         if self.error is not None:
             raise self.error
 
-    def carry_out(self, thread: Thread) -> None:
-        """Called by the thread with the baton; gives the baton on when the job is done."""
+    def run_job(self, thread: Thread) -> None:
+        """Called by the thread that holds the baton; passes the baton on when the job is done."""
         self.current = thread
         thread.ticket += 1
         try:
@@ -182,12 +182,12 @@ class World:
         self.wake((thread, thread.ticket), seconds)
 
     def fail(self, error: BaseException) -> None:
-        """Ends the schedule; `run` raises the first of what is told here."""
+        """End the schedule; `run` raises the first error passed here."""
         self.error = self.error or error
         self.has_ended = True
 
     def _advance(self, me: Thread | None, *, is_done: bool = False) -> None:
-        """Lets events happen until one wakes a thread, hands it the baton, and waits for its return."""
+        """Process events until one wakes a thread, pass it the baton, and wait to get it back."""
         self.current = None
         while self._events and not self.has_ended:
             self.now, _, event = heappop(self._events)
@@ -201,13 +201,13 @@ class World:
                 return
             if woken is not None:
                 woken.gate.release()
-                self._rest(me, is_done)
+                self._wait_for_baton(me, is_done)
                 return
         if me is not None:
             self._main.release()
-            self._rest(me, is_done)
+            self._wait_for_baton(me, is_done)
 
-    def _rest(self, me: Thread | None, is_done: bool) -> None:
+    def _wait_for_baton(self, me: Thread | None, is_done: bool) -> None:
         if me is None:
             self._main.acquire()
         elif not is_done:

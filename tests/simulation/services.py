@@ -1,13 +1,13 @@
-"""What the in-memory services have in common."""
+"""Shared by the in-memory services."""
 
 from typing import Any
 
 
-class Refused(Exception):
-    """An error that a service answers with; `more` goes into the response beside it."""
+class ServiceError(Exception):
+    """An error response of a service; `fields` are added to the response body."""
 
-    def __init__(self, code: str, message: str = "", **more: Any) -> None:
+    def __init__(self, code: str, message: str = "", **fields: Any) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
-        self.more = more
+        self.fields = fields

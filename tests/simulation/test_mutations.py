@@ -1,18 +1,18 @@
-"""Deliberate bugs are found: each mutation breaks an invariant within a bounded number of schedules."""
+"""Injected bugs are detected: each mutation breaks an invariant within a bounded number of schedules."""
 
 import pytest
 
 from tests.simulation.harness import Patches
 from tests.simulation.mutations import MUTATIONS
-from tests.simulation.schedule import carry_out
+from tests.simulation.schedule import run_schedule
 
-_MOST_SCHEDULES = 1_500
+_MAX_SCHEDULES = 1_500
 """Most are found within 50, the rarest within some hundreds."""
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_a_deliberate_bug_is_found(patches: Patches, name: str) -> None:
+def test_an_injected_bug_is_detected(patches: Patches, name: str) -> None:
     mutation = MUTATIONS[name]
-    mutation.put_in(patches)
-    found = (carry_out(seed, conditions=mutation.conditions).violation for seed in range(_MOST_SCHEDULES))
-    assert any(found)
+    mutation.inject(patches)
+    violations = (run_schedule(seed, conditions=mutation.conditions).violation for seed in range(_MAX_SCHEDULES))
+    assert any(violations)

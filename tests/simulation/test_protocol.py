@@ -1,25 +1,25 @@
-"""The run protocol keeps its invariants: 2,000 schedules of crashes, lost replies, duplicates and an owner's hand.
+"""The run protocol keeps its invariants: 2,000 schedules of crashes, lost replies, duplicates and control actions.
 
-A failing seed prints how to replay it. `make simulate SCHEDULES=100000` looks further.
+The failure message says how to replay a failing seed. `make simulate SCHEDULES=100000` runs more schedules.
 """
 
 import pytest
 
-from tests.simulation.schedule import carry_out
+from tests.simulation.schedule import run_schedule
 
 _SCHEDULES = 2_000
-_PART = 250
+_CHUNK = 250
 
 
-@pytest.mark.parametrize("first", range(0, _SCHEDULES, _PART))
-def test_no_schedule_breaks_an_invariant(stage: None, first: int) -> None:
-    results = [carry_out(seed) for seed in range(first, first + _PART)]
-    broken = [f"{each.violation} (make simulate SEED={each.seed})" for each in results if each.violation]
+@pytest.mark.parametrize("first", range(0, _SCHEDULES, _CHUNK))
+def test_no_schedule_breaks_an_invariant(simulation: None, first: int) -> None:
+    results = [run_schedule(seed) for seed in range(first, first + _CHUNK)]
+    broken = [f"{result.violation} (make simulate SEED={result.seed})" for result in results if result.violation]
     assert not broken
 
 
-def test_a_seed_is_the_same_schedule_every_time(stage: None) -> None:
+def test_a_seed_always_gives_the_same_schedule(simulation: None) -> None:
     traces: list[list[str]] = [[], []]
     for trace in traces:
-        carry_out(7, trace.append)
+        run_schedule(7, trace.append)
     assert traces[0] == traces[1]

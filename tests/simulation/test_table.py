@@ -1,4 +1,4 @@
-"""The table of the simulator answers as DynamoDB does: the same requests to it and to moto have the same answers."""
+"""The simulator's table responds like DynamoDB: the same requests to it and to moto have the same responses."""
 
 from random import Random
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from cupel_core.settings import Settings
 from cupel_core.store import clients
-from tests.simulation.services import Refused
+from tests.simulation.services import ServiceError
 from tests.simulation.table import Table
 
 type Step = tuple[str, dict[str, Any]]
@@ -42,12 +42,12 @@ def query(condition: str, values: dict[str, Any], **more: Any) -> Step:
 
 OCCUPIED = put({**KEY, "a": {"N": "1"}, "s": {"NS": ["1", "2"]}})
 CASES: dict[str, list[Step]] = {
-    "a put under a condition that fails": [
+    "a put whose condition fails": [
         OCCUPIED,
         put(KEY, ConditionExpression="attribute_not_exists(pk)", ReturnValuesOnConditionCheckFailure="ALL_OLD"),
         get(),
     ],
-    "a put under a condition that holds": [
+    "a put whose condition is met": [
         OCCUPIED,
         put(
             {**KEY, "a": {"N": "2"}},
@@ -58,17 +58,17 @@ CASES: dict[str, list[Step]] = {
         get(),
     ],
     "an addition to a set": [OCCUPIED, update("ADD s :v", {":v": {"NS": ["2", "3"]}}), get()],
-    "an addition to an item that is not there": [update("ADD s :v, n :w", {":v": {"NS": ["2"]}, ":w": {"N": "3"}})],
-    "the last member taken out of a set": [OCCUPIED, update("DELETE s :v", {":v": {"NS": ["1", "2"]}}), get()],
-    "a member taken out with another attribute set": [
+    "an addition to a missing item": [update("ADD s :v, n :w", {":v": {"NS": ["2"]}, ":w": {"N": "3"}})],
+    "the last member removed from a set": [OCCUPIED, update("DELETE s :v", {":v": {"NS": ["1", "2"]}}), get()],
+    "a member removed and another attribute set": [
         OCCUPIED,
         update("DELETE s :s SET a = a + :v REMOVE b", {":s": {"NS": ["1"]}, **TWO}),
     ],
-    "an update that answers what it touched": [
+    "an update that returns what it wrote": [
         OCCUPIED,
         update("ADD s :v", {":v": {"NS": ["9"]}}, ReturnValues="UPDATED_NEW"),
     ],
-    "an attribute with a name of its own": [
+    "an attribute with a placeholder name": [
         update("SET #c = :v", {":v": {"M": {"until": {"N": "1.5"}}}}, ExpressionAttributeNames={"#c": "claim:x:0"}),
         update("REMOVE #c", ExpressionAttributeNames={"#c": "claim:x:0"}),
     ],
@@ -86,7 +86,7 @@ CASES: dict[str, list[Step]] = {
         ),
         query("pk = :p", {":p": {"S": "p"}}),
     ],
-    "a transaction that is carried out": [
+    "a transaction that succeeds": [
         OCCUPIED,
         transact(
             {"Put": {"Item": OTHER}},
@@ -103,63 +103,67 @@ CASES: dict[str, list[Step]] = {
             FilterExpression="a > :n",
         ),
     ],
-    "a query backwards": [OCCUPIED, put(OTHER), query("pk = :p", {":p": {"S": "p"}}, ScanIndexForward=False)],
+    "a query in reverse order": [OCCUPIED, put(OTHER), query("pk = :p", {":p": {"S": "p"}}, ScanIndexForward=False)],
     "a read of some attributes": [OCCUPIED, get(ProjectionExpression="sk, a")],
     "a deletion": [OCCUPIED, ("DeleteItem", {"Key": KEY}), get()],
 }
 
 
-class _Never(Random):
-    """Draws what leaves pages whole."""
+class _FixedRandom(Random):
+    """Its draws never split a page."""
 
     def random(self) -> float:
         return 0.5
 
 
 @pytest.mark.parametrize("steps", CASES.values(), ids=CASES)
-def test_requests_are_answered_as_by_dynamodb(cloud: Settings, steps: list[Step]) -> None:
-    table = Table(lambda: 0.0, _Never())
+def test_responses_equal_those_of_dynamodb(cloud: Settings, steps: list[Step]) -> None:
+    table = Table(lambda: 0.0, _FixedRandom())
     for operation, request in steps:
-        assert _ours(table, operation, request) == _theirs(cloud.table_name, operation, request)
+        assert _simulated(table, operation, request) == _expected(cloud.table_name, operation, request)
 
 
-def _ours(table: Table, operation: str, request: dict[str, Any]) -> Any:
+def _simulated(table: Table, operation: str, request: dict[str, Any]) -> Any:
     try:
         if operation == "TransactWriteItems":
             return table.commit(request, table.begin(request) or [])
         return _comparable(table.execute(operation, request))
-    except Refused as refusal:
-        return refusal.code, _reasons(refusal.more)
+    except ServiceError as error:
+        return error.code, _reasons(error.fields)
 
 
-def _theirs(name: str, operation: str, request: dict[str, Any]) -> Any:
+def _expected(name: str, operation: str, request: dict[str, Any]) -> Any:
     client = clients.dynamodb()
     if operation == "TransactWriteItems":
-        writes = [{kind: _named(name, body) for kind, body in write.items()} for write in request["TransactItems"]]
+        writes = [
+            {kind: _with_table_name(name, body) for kind, body in write.items()} for write in request["TransactItems"]
+        ]
         request = {"TransactItems": writes}
     else:
-        request = _named(name, request)
+        request = _with_table_name(name, request)
     try:
-        answer = client._make_api_call(operation, request)
+        response = client._make_api_call(operation, request)
     except client.exceptions.ClientError as error:
         return error.response["Error"]["Code"], _reasons(error.response)
-    return _comparable({name: value for name, value in answer.items() if name not in _META})
+    return _comparable({name: value for name, value in response.items() if name not in _META})
 
 
 _META = ("ResponseMetadata", "ConsumedCapacity", "ItemCollectionMetrics")
 
 
-def _named(name: str, body: dict[str, Any]) -> dict[str, Any]:
+def _with_table_name(name: str, body: dict[str, Any]) -> dict[str, Any]:
     return {"TableName": name, **body}
 
 
-def _comparable(answer: Any) -> Any:
-    """Sets have no order."""
-    if isinstance(answer, dict):
-        return {name: sorted(value) if name in ("NS", "SS") else _comparable(value) for name, value in answer.items()}
-    return [_comparable(each) for each in answer] if isinstance(answer, list) else answer
+def _comparable(response: Any) -> Any:
+    """With sets sorted, because they have no order."""
+    if isinstance(response, dict):
+        return {name: sorted(value) if name in ("NS", "SS") else _comparable(value) for name, value in response.items()}
+    return [_comparable(each) for each in response] if isinstance(response, list) else response
 
 
-def _reasons(more: dict[str, Any]) -> Any:
-    reasons = more.get("CancellationReasons", [])
-    return [(reason.get("Code"), _comparable(reason.get("Item"))) for reason in reasons], _comparable(more.get("Item"))
+def _reasons(fields: dict[str, Any]) -> Any:
+    reasons = fields.get("CancellationReasons", [])
+    return [(reason.get("Code"), _comparable(reason.get("Item"))) for reason in reasons], _comparable(
+        fields.get("Item")
+    )

@@ -17,8 +17,8 @@ def finishing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]
     def begin(ref: RunRef, epoch: int) -> None:
         begun.append((ref.run_id, epoch))
 
-    monkeypatch.setattr(executions, "begin", begin)
+    monkeypatch.setattr(executions, "start_finish", begin)
     yield begun
-    accounts.forget()
+    accounts.clear_key_cache()
     snapshots.get.cache_clear()
     scenarios.read_page.cache_clear()

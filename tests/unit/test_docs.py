@@ -1,4 +1,4 @@
-"""What the documents say is what the code does, where that can be compared."""
+"""The documentation matches the code, where the two can be compared."""
 
 import json
 import re
@@ -10,9 +10,9 @@ import typer.main
 from typer.core import TyperGroup
 
 from cupel.cli import app as command
-from cupel_core.domain.access import Role
-from cupel_core.domain.runs.run import MOVES
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.access import AccessRole
+from cupel_core.domain.runs.run import TRANSITIONS
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.settings import Settings
 from tests.conftest import ROOT, template
 from tests.unit.api.client import Client
@@ -24,34 +24,54 @@ DECISIONS = ROOT / "docs/decisions.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 
+_ONLY_A_LINK = re.compile(r"(?:[-*] )?(?:\[[^]]*\]\([^)]*\)|<?https?://\S+>?)[.:,]?")
+
+
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
 def rows(path: Path, header: str) -> list[list[str]]:
-    """The cells of the table under this header line."""
-    found = re.search(rf"^{re.escape(header)}\n\|[-| ]+\|\n((?:\|.*\n)+)", path.read_text(), re.MULTILINE)
-    assert found, f"{name_of(path)} has no table with the header {header}"
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found[1].splitlines()]
+    """The cells of the table with this header line."""
+    match = re.search(rf"^{re.escape(header)}\n\|[-| ]+\|\n((?:\|.*\n)+)", path.read_text(), re.MULTILINE)
+    assert match, f"{name_of(path)} has no table with the header {header}"
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in match[1].splitlines()]
 
 
-def quoted(cells: list[list[str]], column: int = 0) -> set[str]:
-    """The words in backticks of a column."""
+def prose(path: Path) -> list[str]:
+    """The lines of a document outside of code blocks and tables, without lines that consist of a link."""
+    lines: list[str] = []
+    in_code = False
+    for line in path.read_text().splitlines():
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif not in_code and not line.startswith("|") and not _ONLY_A_LINK.fullmatch(line.strip()):
+            lines.append(line)
+    return lines
+
+
+def backticked_words(cells: list[list[str]], column: int = 0) -> set[str]:
+    """The words in backticks in a column."""
     return {word for cell in cells for word in re.findall(r"`([^`]+)`", cell[column])}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
-def test_every_relative_link_leads_somewhere(path: Path) -> None:
+def test_every_relative_link_has_a_target(path: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text())
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
-def test_the_readme_leads_to_every_document() -> None:
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_prose_has_at_most_120_characters_per_line(path: Path) -> None:
+    assert [line for line in prose(path) if len(line) > 120] == []
+
+
+def test_the_readme_links_every_document() -> None:
     linked = set(re.findall(r"\]\(([^)]+)\)", README.read_text()))
     assert {name_of(path) for path in ROOT.glob("docs/*.md")} - linked == set()
 
 
-def test_the_newest_version_of_the_changelog_is_that_of_the_project() -> None:
+def test_the_latest_version_in_the_changelog_is_the_project_version() -> None:
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert newest
@@ -69,72 +89,78 @@ def test_a_decision_is_dated_and_has_at_most_15_lines() -> None:
         assert "- Undo:" in decision, title
 
 
-def test_the_table_of_moves_is_that_of_the_code() -> None:
-    told = {
-        (frozenset(sources.split(", ")), target, by.partition(":")[0], event, epoch == "yes")
-        for sources, target, by, event, epoch in rows(ARCHITECTURE, "| from | to | by | event | new epoch |")
+def test_the_table_of_transitions_matches_the_code() -> None:
+    documented = {
+        (frozenset(sources.split(", ")), target, by.partition(":")[0], event, advances == "yes")
+        for sources, target, by, event, advances in rows(ARCHITECTURE, "| from | to | by | event | new fencing token |")
     }
-    moves = {
-        (frozenset(map(str, move.sources)), str(move.target), str(action), str(move.event), move.new_epoch)
-        for action, move in MOVES.items()
+    transitions = {
+        (
+            frozenset(map(str, transition.sources)),
+            str(transition.target),
+            str(action),
+            str(transition.event),
+            transition.advances_fencing_token,
+        )
+        for action, transition in TRANSITIONS.items()
     }
-    assert told == moves
+    assert documented == transitions
 
 
-def test_the_table_of_error_codes_is_that_of_the_code() -> None:
-    told = {code: again == "yes" for code, _, again in rows(ARCHITECTURE, "| code | means | tried again |")}
-    assert told == {str(code): code.retryable for code in ErrorCode}
+def test_the_table_of_error_codes_matches_the_code() -> None:
+    documented = {code: is_retried == "yes" for code, _, is_retried in rows(ARCHITECTURE, "| code | means | retried |")}
+    assert documented == {str(code): code.retryable for code in ProbeErrorCode}
 
 
-def test_every_setting_is_told() -> None:
-    assert quoted(rows(OPERATIONS, "| variable | from |")) == {name.upper() for name in Settings.model_fields}
+def test_every_setting_is_documented() -> None:
+    assert backticked_words(rows(OPERATIONS, "| variable | from |")) == {name.upper() for name in Settings.model_fields}
 
 
-def test_every_parameter_is_told_with_its_default() -> None:
-    told = rows(OPERATIONS, "| parameter | default | what it is |")
-    assert quoted(told) == set(template()["Parameters"])
-    for names, default, _ in told:
+def test_every_parameter_is_documented_with_its_default() -> None:
+    documented = rows(OPERATIONS, "| parameter | default | what it is |")
+    assert backticked_words(documented) == set(template()["Parameters"])
+    for names, default, _ in documented:
         for name in re.findall(r"`([^`]+)`", names):
             assert str(template()["Parameters"][name]["Default"] or "none") == default, name
 
 
-def test_every_role_is_told() -> None:
+def test_every_role_is_documented() -> None:
     [[*_, roles]] = [row for row in rows(OPERATIONS, "| claim | or, in Cognito | value |") if row[0] == "`cupel_role`"]
-    assert set(re.findall(r"`(\w+)`", roles)) == set(Role)
+    assert set(re.findall(r"`(\w+)`", roles)) == set(AccessRole)
 
 
-def calls_of_the_command() -> list[str]:
-    """Whatever the documents call `cupel` with, up to the first argument that is no name."""
+def documented_commands() -> list[str]:
+    """Every `cupel` command line in the documents, up to the first argument that is not a word."""
     text = "\n".join(path.read_text() for path in DOCUMENTS if path.name != "CHANGELOG.md")
-    return sorted({found.strip() for found in re.findall(r"(?:^|`)cupel ((?:[a-z]+ ?)+)", text, re.MULTILINE)})
+    return sorted({match.strip() for match in re.findall(r"(?:^|`)cupel ((?:[a-z]+ ?)+)", text, re.MULTILINE)})
 
 
-@pytest.mark.parametrize("call", calls_of_the_command())
-def test_a_command_of_the_documents_exists(call: str) -> None:
-    known: object = typer.main.get_command(command)
+@pytest.mark.parametrize("call", documented_commands())
+def test_documented_commands_exist(call: str) -> None:
+    current: object = typer.main.get_command(command)
     for word in call.split():
-        if not isinstance(known, TyperGroup):
+        if not isinstance(current, TyperGroup):
             return  # an argument
-        assert word in known.commands, f"cupel {call}"
-        known = known.commands[word]
+        assert word in current.commands, f"cupel {call}"
+        current = current.commands[word]
 
 
-def test_the_readme_names_every_command() -> None:
-    known = typer.main.get_command(command)
-    assert isinstance(known, TyperGroup)
+def test_the_readme_lists_every_command() -> None:
+    current = typer.main.get_command(command)
+    assert isinstance(current, TyperGroup)
     table = " ".join(row[0] for row in rows(README, "| command | does |"))
-    assert {name for name in known.commands if not re.search(rf"\b{name}\b", table)} == set()
+    assert {name for name in current.commands if not re.search(rf"\b{name}\b", table)} == set()
 
 
-def test_the_targets_of_the_documents_are_in_the_makefile() -> None:
+def test_documented_make_targets_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    told = {
+    documented = {
         target for path in DOCUMENTS for target in re.findall(r"(?:^|`)(?:\w+=\S+ )*make ([a-z]+)", path.read_text())
     }
-    assert told - targets == set()
+    assert documented - targets == set()
 
 
-def test_the_calls_of_the_readme_are_taken_by_the_api(cloud: Settings) -> None:
+def test_the_api_accepts_the_requests_of_the_readme(cloud: Settings) -> None:
     client, definition_id = Client(None), "def_..."
     client.token = client.issue()
     calls = re.findall(r"^post (\S+) '(.*?)'$", README.read_text(), re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""The environment of a function, as shared/cupel_core/settings.py reads it."""
+"""A function's environment variables as read by shared/cupel_core/settings.py."""
 
 import pytest
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ REQUIRED = {
 }
 
 
-def test_a_provider_has_its_queue_beside_the_dispatch_queue() -> None:
+def test_a_provider_queue_has_the_prefix_of_the_dispatch_queue() -> None:
     assert Settings(**REQUIRED).probe_queue_url("openai") == f"{QUEUE}-probe-openai"
 
 
@@ -23,14 +23,14 @@ def test_a_provider_has_its_queue_beside_the_dispatch_queue() -> None:
 def test_a_provider_has_a_queue_of_each_priority(priority: str, name: str) -> None:
     url = Settings(**REQUIRED).probe_queue_url("openai", Priority(priority))
     assert url == f"{QUEUE}-probe-{name}"
-    assert Lane.of(f"arn:aws:sqs:us-east-1:000000000000:my-probe-stack-probe-{name}") == ("openai", priority)
+    assert Lane.from_arn(f"arn:aws:sqs:us-east-1:000000000000:my-probe-stack-probe-{name}") == ("openai", priority)
 
 
-def test_dead_letters_lie_beside_their_queue() -> None:
+def test_a_dead_letter_queue_is_named_after_its_queue() -> None:
     assert Settings(**REQUIRED).probe_dlq_url("sim") == f"{QUEUE}-probe-sim-dlq"
 
 
-def test_origins_are_separated_by_commas_and_blanks_do_not_count() -> None:
+def test_origins_are_separated_by_commas_and_blank_ones_ignored() -> None:
     assert Settings(**REQUIRED, allowed_origins="http://a, http://b,").origins == ("http://a", "http://b")
 
 
@@ -43,16 +43,16 @@ def test_settings_come_from_upper_case_variables(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(name.upper(), value)
     monkeypatch.setenv("TRANSCRIPT_RETENTION_DAYS", "7")
     settings.cache_clear()
-    found = settings()
+    loaded = settings()
     settings.cache_clear()
-    assert (found.table_name, found.transcript_retention_days) == ("table", 7)
+    assert (loaded.table_name, loaded.transcript_retention_days) == ("table", 7)
 
 
-def test_a_missing_table_is_an_error_and_not_a_guess() -> None:
+def test_a_missing_table_name_is_an_error() -> None:
     with pytest.raises(ValidationError):
         Settings.model_validate({key: value for key, value in REQUIRED.items() if key != "table_name"})
 
 
-def test_settings_do_not_change() -> None:
+def test_settings_are_immutable() -> None:
     with pytest.raises(ValidationError):
         Settings(**REQUIRED).table_name = "other"  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""template.yaml keeps what the rest of the repository relies on, and what an account should not have to find out."""
+"""template.yaml has the properties that the code and the operation of a stack rely on."""
 
 import json
 import re
@@ -18,7 +18,7 @@ README = ROOT / "README.md"
 
 
 def substitute(node: Any, name: str, value: str) -> Any:
-    """`node` as it is in one round of a loop."""
+    """`node` with the variable of a loop replaced by one value."""
     if isinstance(node, dict):
         if node == {"Ref": name}:
             return value
@@ -28,25 +28,25 @@ def substitute(node: Any, name: str, value: str) -> Any:
     return node.replace(f"${{{name}}}", value) if isinstance(node, str) else node
 
 
-def written_out(loops: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def expand_loops(loops: dict[str, Any]) -> dict[str, Any]:
+    expanded: dict[str, Any] = {}
     for key, body in loops.items():
         if key.startswith("Fn::ForEach::"):
             name, values, inner = body
             for value in values:
-                found |= written_out(substitute(inner, name, value))
+                expanded |= expand_loops(substitute(inner, name, value))
         else:
-            found[key] = filled_in(body)
-    return found
+            expanded[key] = resolve_mappings(body)
+    return expanded
 
 
-def filled_in(node: Any) -> Any:
-    """`node` with what the template's mappings say for keys that are known, and `!Sub` texts with what that gives."""
+def resolve_mappings(node: Any) -> Any:
+    """`node` with `!FindInMap` replaced where its keys are literal, and `!Sub` with its local variables."""
     if isinstance(node, list):
-        return [filled_in(each) for each in node]
+        return [resolve_mappings(each) for each in node]
     if not isinstance(node, dict):
         return node
-    filled = {key: filled_in(each) for key, each in node.items()}
+    filled = {key: resolve_mappings(each) for key, each in node.items()}
     match filled:
         case {"Fn::FindInMap": [str(table), str(key), str(field)]}:
             return template()["Mappings"][table][key][field]
@@ -59,8 +59,8 @@ def filled_in(node: Any) -> Any:
 
 @cache
 def resources() -> dict[str, Any]:
-    """By logical id, loops written out."""
-    return written_out(template()["Resources"])
+    """By logical id, with loops expanded."""
+    return expand_loops(template()["Resources"])
 
 
 def of_type(kind: str) -> dict[str, Any]:
@@ -84,20 +84,22 @@ def dead_letters() -> dict[str, Any]:
 
 
 def target(reference: Any) -> str:
-    """The logical id that `!GetAtt X.Y` in any of its spellings, or `!Ref X`, names."""
-    named = reference["Fn::GetAtt"][0] if "Fn::GetAtt" in reference else reference["Ref"]
-    return named["Fn::Sub"] if isinstance(named, dict) else named
+    """The logical id in a `!GetAtt X.Y`, in any of its spellings, or a `!Ref X`."""
+    resource_name = reference["Fn::GetAtt"][0] if "Fn::GetAtt" in reference else reference["Ref"]
+    return resource_name["Fn::Sub"] if isinstance(resource_name, dict) else resource_name
 
 
 def statements() -> list[tuple[str, dict[str, Any]]]:
-    """Every statement of a policy that grants something, with the logical id it belongs to."""
-    found = []
+    """Every Allow statement of a policy, with the logical id of its resource."""
+    allowed = []
     for key, resource in resources().items():
         properties = resource["Properties"]
         inline = [policy for policy in properties.get("Policies", []) if "Statement" in policy]
         documents = [*inline, *([properties["PolicyDocument"]] if "PolicyDocument" in properties else [])]
-        found += [(key, each) for document in documents for each in document["Statement"] if each["Effect"] == "Allow"]
-    return found
+        allowed += [
+            (key, each) for document in documents for each in document["Statement"] if each["Effect"] == "Allow"
+        ]
+    return allowed
 
 
 def as_list(value: Any) -> list[Any]:
@@ -115,7 +117,7 @@ def visibility_seconds(queue: dict[str, Any]) -> set[tuple[int, int]]:
     return {(int(each), template()["Mappings"][table][each][field]) for each in allowed}
 
 
-def test_every_function_folder_is_deployed_and_every_function_has_its_folder() -> None:
+def test_functions_and_their_folders_correspond() -> None:
     assert set(functions()) == FUNCTIONS
 
 
@@ -135,19 +137,19 @@ def test_every_provider_has_a_queue_of_each_priority() -> None:
 @pytest.mark.parametrize("queue", sorted(set(queues()) - set(dead_letters())))
 def test_a_queue_has_dead_letters_named_after_it(queue: str) -> None:
     properties = queues()[queue]["Properties"]
-    dead = dead_letters()[target(properties["RedrivePolicy"]["deadLetterTargetArn"])]["Properties"]
-    assert dead["QueueName"]["Fn::Sub"] == properties["QueueName"]["Fn::Sub"] + "-dlq"
+    dead_letter_queue = dead_letters()[target(properties["RedrivePolicy"]["deadLetterTargetArn"])]["Properties"]
+    assert dead_letter_queue["QueueName"]["Fn::Sub"] == properties["QueueName"]["Fn::Sub"] + "-dlq"
     assert properties["RedrivePolicy"]["maxReceiveCount"] == 5
-    assert dead["MessageRetentionPeriod"] == 14 * 24 * 3600
+    assert dead_letter_queue["MessageRetentionPeriod"] == 14 * 24 * 3600
 
 
 @pytest.mark.parametrize("queue", sorted(dead_letters()))
-def test_dead_letters_raise_an_alarm(queue: str) -> None:
+def test_every_dead_letter_queue_has_an_alarm(queue: str) -> None:
     watched = [target(alarm["Properties"]["Dimensions"][0]["Value"]) for alarm in alarms("AWS/SQS")]
     assert watched.count(queue) == 1
 
 
-def test_a_failed_execution_raises_an_alarm() -> None:
+def test_every_state_machine_has_an_alarm() -> None:
     watched = [target(alarm["Properties"]["Dimensions"][0]["Value"]) for alarm in alarms("AWS/States")]
     assert watched == list(of_type("AWS::Serverless::StateMachine"))
 
@@ -161,7 +163,7 @@ def test_every_queue_is_encrypted() -> None:
     assert all(queue["Properties"]["SqsManagedSseEnabled"] for queue in queues().values())
 
 
-def test_every_queue_with_work_has_one_source() -> None:
+def test_every_work_queue_has_one_event_source() -> None:
     sources = [target(each["Properties"]["EventSourceArn"]) for each in of_type(SOURCE).values()]
     assert sorted(sources) == sorted(set(queues()) - set(dead_letters()))
 
@@ -176,13 +178,13 @@ def test_a_source_reports_partial_failures_and_bounds_concurrency(source: str) -
     assert "MaximumConcurrency" in properties["ScalingConfig"]
 
 
-def test_every_number_of_probe_workers_is_a_number() -> None:
+def test_allowed_numbers_of_probe_workers_match_the_mapping() -> None:
     allowed = template()["Parameters"]["ProbeWorkers"]["AllowedValues"]
     assert template()["Mappings"]["ProbeConcurrency"] == {each: {"Number": int(each)} for each in allowed}
 
 
 @pytest.mark.parametrize("source", sorted(of_type(SOURCE)))
-def test_a_message_stays_hidden_longer_than_its_function_may_run(source: str) -> None:
+def test_visibility_timeouts_exceed_function_timeouts(source: str) -> None:
     properties = of_type(SOURCE)[source]["Properties"]
     timeout = resources()[target(properties["FunctionName"])]["Properties"]["Timeout"]
     for parameter, visible_after in visibility_seconds(queues()[target(properties["EventSourceArn"])]):
@@ -190,7 +192,7 @@ def test_a_message_stays_hidden_longer_than_its_function_may_run(source: str) ->
 
 
 @pytest.mark.parametrize("folder", sorted(FUNCTIONS))
-def test_logs_of_a_function_are_kept_for_the_days_of_the_parameter(folder: str) -> None:
+def test_log_retention_of_functions_is_the_parameter(folder: str) -> None:
     group = resources()[functions()[folder]["LoggingConfig"]["LogGroup"]["Ref"]]
     assert group["Properties"] == {
         "LogGroupName": {"Fn::Sub": f"/aws/lambda/${{AWS::StackName}}-{folder}"},
@@ -198,7 +200,7 @@ def test_logs_of_a_function_are_kept_for_the_days_of_the_parameter(folder: str) 
     }
 
 
-def test_logs_of_machines_are_kept_for_the_days_of_the_parameter() -> None:
+def test_log_retention_of_state_machines_is_the_parameter() -> None:
     assert {str(group["Properties"]["RetentionInDays"]) for group in of_type("AWS::Logs::LogGroup").values()} == {
         str({"Ref": "LogRetentionDays"})
     }
@@ -216,7 +218,7 @@ def test_only_log_deliveries_are_allowed_on_every_resource() -> None:
     assert {action.split(":")[0] for action in on_all} <= {"logs"}
 
 
-def test_nothing_may_scan() -> None:
+def test_no_policy_allows_scans() -> None:
     assert not [owner for owner, each in statements() if "dynamodb:Scan" in as_list(each["Action"])]
 
 
@@ -229,12 +231,12 @@ def test_the_authorizer_may_only_read_tokens() -> None:
 
 def test_environment_variables_are_the_settings() -> None:
     variables = template()["Globals"]["Function"]["Environment"]["Variables"]
-    ours = {name for name in variables if not name.startswith("POWERTOOLS_")}
-    assert ours == {name.upper() for name in Settings.model_fields}
+    own = {name for name in variables if not name.startswith("POWERTOOLS_")}
+    assert own == {name.upper() for name in Settings.model_fields}
     assert not [folder for folder, each in functions().items() if "Environment" in each]
 
 
-def test_outputs_name_the_settings_that_the_first_token_needs() -> None:
+def test_outputs_include_the_required_settings() -> None:
     words = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper() for name in template()["Outputs"]}
     required = {name.upper() for name, field in Settings.model_fields.items() if field.is_required()}
     assert required <= words
@@ -248,19 +250,19 @@ def test_the_bucket_is_private_and_encrypted() -> None:
     assert (statement["Effect"], statement["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
 
 
-def test_transcripts_leave_the_bucket_after_the_days_of_the_parameter() -> None:
+def test_the_bucket_expires_transcripts_after_the_days_of_the_parameter() -> None:
     rules = {rule["Id"]: rule for rule in resources()["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]}
     assert rules["transcripts"]["Prefix"] == "transcripts/"
     assert rules["transcripts"]["ExpirationInDays"]["Fn::If"][1] == {"Ref": "TranscriptRetentionDays"}
 
 
-def test_the_table_can_be_restored_and_forgets_by_ttl() -> None:
+def test_the_table_has_point_in_time_recovery_and_ttl() -> None:
     properties = resources()["Table"]["Properties"]
     assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert properties["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
 
 
-def test_data_outlives_the_stack_unless_asked() -> None:
+def test_data_is_retained_after_deletion_of_the_stack_by_default() -> None:
     assert template()["Parameters"]["DataDeletionPolicy"]["Default"] == "Retain"
     for key in ("Table", "Bucket"):
         assert (
@@ -279,20 +281,20 @@ def test_only_health_preflight_and_the_api_document_need_no_token() -> None:
     }
 
 
-def test_the_authorizer_is_asked_every_time_also_without_a_token() -> None:
+def test_the_authorizer_is_not_cached_and_runs_without_a_token() -> None:
     (authorizer,) = [each["Properties"] for each in of_type("AWS::ApiGatewayV2::Authorizer").values()]
     assert authorizer["AuthorizerResultTtlInSeconds"] == 0
     assert authorizer["IdentitySource"] == ["$context.identity.sourceIp"]
 
 
 def machines() -> dict[str, Any]:
-    """By the name of its file."""
+    """State machine definitions by file name."""
     uris = [resource["Properties"]["DefinitionUri"] for resource in of_type("AWS::Serverless::StateMachine").values()]
     return {(ROOT / uri).name.partition(".")[0]: json.loads((ROOT / uri).read_text()) for uri in uris}
 
 
 MACHINES = ["finish", "score"]
-"""Each calls the function of its name."""
+"""Each calls the function of the same name."""
 
 
 def test_every_machine_is_named_after_its_file() -> None:
@@ -303,21 +305,21 @@ def test_every_machine_is_named_after_its_file() -> None:
 
 
 def states(definition: dict[str, Any]) -> dict[str, Any]:
-    """By name, those inside a Map included."""
-    found = dict(definition["States"])
+    """States by name, including those inside a Map."""
+    by_name = dict(definition["States"])
     for state in definition["States"].values():
         if "ItemProcessor" in state:
-            found |= states(state["ItemProcessor"])
-    return found
+            by_name |= states(state["ItemProcessor"])
+    return by_name
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_state_of_a_machine_leads_to_one_that_exists(name: str) -> None:
+def test_every_next_state_exists(name: str) -> None:
     known = states(machines()[name])
     for state in known.values():
         branches = [*state.get("Choices", []), *state.get("Catch", [])]
-        named = [state.get("Next"), state.get("Default"), *(branch["Next"] for branch in branches)]
-        assert {name for name in named if name} <= set(known)
+        resource_name = [state.get("Next"), state.get("Default"), *(branch["Next"] for branch in branches)]
+        assert {name for name in resource_name if name} <= set(known)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -329,17 +331,17 @@ def test_every_task_of_a_machine_is_retried(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "phases"), [("finish", "Settle Summarize Complete"), ("score", "Begin Score Complete")]
 )
-def test_whatever_fails_in_a_machine_is_told_by_its_last_task(name: str, phases: str) -> None:
+def test_every_failure_leads_to_the_fail_task(name: str, phases: str) -> None:
     outer = machines()[name]["States"]
     caught = {name for name, state in outer.items() for each in state.get("Catch", []) if each["Next"] == "Fail"}
     assert caught == set(phases.split())
 
 
-@pytest.mark.parametrize(("name", "which"), [("finish", "epoch.$"), ("score", "scoringId.$")])
-def test_a_task_knows_what_it_is_for(name: str, which: str) -> None:
+@pytest.mark.parametrize(("name", "id_parameter"), [("finish", "epoch.$"), ("score", "scoringId.$")])
+def test_every_task_gets_operation_and_ids(name: str, id_parameter: str) -> None:
     for state in states(machines()[name]).values():
-        for given in (state.get("Parameters"), state.get("ItemSelector")):
-            assert given is None or {"op", "workspace.$", "runId.$", which} <= set(given)
+        for parameters in (state.get("Parameters"), state.get("ItemSelector")):
+            assert parameters is None or {"op", "workspace.$", "runId.$", id_parameter} <= set(parameters)
 
 
 def test_the_readme_lists_the_functions() -> None:
@@ -351,16 +353,16 @@ def test_the_readme_lists_the_functions() -> None:
 
 
 def dashboard_metrics() -> list[list[Any]]:
-    """Of all widgets, with the shorthand "..." written out."""
+    """The metrics of all widgets, with the shorthand "..." expanded."""
     (dashboard,) = of_type("AWS::CloudWatch::Dashboard").values()
-    found: list[list[Any]] = []
+    metrics: list[list[Any]] = []
     for widget in json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])["widgets"]:
         for metric in widget["properties"]["metrics"]:
-            found.append([*found[-1][:3], metric[1]] if metric[0] == "..." else metric)
-    return found
+            metrics.append([*metrics[-1][:3], metric[1]] if metric[0] == "..." else metric)
+    return metrics
 
 
-def test_the_dashboard_searches_our_metrics_by_provider_of_this_stack() -> None:
+def test_the_dashboard_searches_the_metrics_of_this_stack_by_provider() -> None:
     searches = [metric[0]["expression"] for metric in dashboard_metrics() if isinstance(metric[0], dict)]
     pattern = (
         r"SEARCH\('\{Cupel,(code,)?provider,service\} service=\"\$\{AWS::StackName\}\" MetricName=\"\w+\"', 'Sum', 60\)"
@@ -369,8 +371,10 @@ def test_the_dashboard_searches_our_metrics_by_provider_of_this_stack() -> None:
     assert all(re.fullmatch(pattern, search) for search in searches)
 
 
-def test_the_dashboard_shows_every_queue_with_work_and_every_function() -> None:
-    shown = {(metric[2], metric[3]) for metric in dashboard_metrics() if len(metric) == 4}
-    working = [queue for key, queue in queues().items() if key not in dead_letters()]
-    named = {("QueueName", queue["Properties"]["QueueName"]["Fn::Sub"]) for queue in working}
-    assert shown == named | {("FunctionName", each["FunctionName"]["Fn::Sub"]) for each in functions().values()}
+def test_the_dashboard_shows_every_work_queue_and_function() -> None:
+    displayed = {(metric[2], metric[3]) for metric in dashboard_metrics() if len(metric) == 4}
+    work_queues = [queue for key, queue in queues().items() if key not in dead_letters()]
+    resource_name = {("QueueName", queue["Properties"]["QueueName"]["Fn::Sub"]) for queue in work_queues}
+    assert displayed == resource_name | {
+        ("FunctionName", each["FunctionName"]["Fn::Sub"]) for each in functions().values()
+    }

@@ -1,63 +1,50 @@
 """Connectors: agents under test behind HTTP."""
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
-from api.caller import caller
+from api.parameters import Cursor, Limit
+from api.routing import OperationRouter
 from cupel_core.clock import utc_now
-from cupel_core.contract.common import Cursor, Limit
 from cupel_core.contract.connectors import (
-    ConnectorAnswer,
-    ConnectorChange,
-    ConnectorList,
-    ConnectorRequest,
-    TriedAnswer,
+    ConnectorPage,
+    ConnectorResponse,
+    ConnectorTestResultResponse,
+    CreateConnector,
+    UpdateConnector,
 )
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.resources import connectors
 
-router = APIGatewayHttpRouter()
-_TAGS = ["connectors"]
+router = OperationRouter()
 
 
-@router.post("/connectors", summary="Create a connector", tags=_TAGS, status_code=201)
-def create(body: ConnectorRequest) -> ConnectorAnswer:
-    return ConnectorAnswer.of(connectors.create(_workspace(), body.fields(), utc_now()))
+@router.operation("createConnector", status=201)
+def create_connector(body: CreateConnector) -> ConnectorResponse:
+    return ConnectorResponse.of(connectors.create(router.workspace, body.fields(), utc_now()))
 
 
-@router.get("/connectors", summary="List the connectors, newest first", tags=_TAGS)
-def listed(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> ConnectorList:
-    page = connectors.listed(_workspace(), limit, cursor)
-    return ConnectorList(items=[ConnectorAnswer.of(each) for each in page.items], next_cursor=page.next_cursor)
+@router.operation("listConnectors")
+def list_connectors(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> ConnectorPage:
+    page = connectors.list_connectors(router.workspace, limit, cursor)
+    return ConnectorPage(items=[ConnectorResponse.of(each) for each in page.items], next_cursor=page.next_cursor)
 
 
-@router.get("/connectors/<connector_id>", summary="Read a connector", tags=_TAGS)
-def get(connector_id: str) -> ConnectorAnswer:
-    return ConnectorAnswer.of(connectors.read(_workspace(), connector_id))
+@router.operation("getConnector")
+def get_connector(connector_id: str) -> ConnectorResponse:
+    return ConnectorResponse.of(connectors.get_resource(router.workspace, connector_id))
 
 
-@router.patch("/connectors/<connector_id>", summary="Change a connector", tags=_TAGS)
-def change(connector_id: str, body: ConnectorChange) -> ConnectorAnswer:
-    return ConnectorAnswer.of(connectors.change(_workspace(), connector_id, body.fields(), utc_now()))
+@router.operation("updateConnector")
+def update_connector(connector_id: str, body: UpdateConnector) -> ConnectorResponse:
+    return ConnectorResponse.of(connectors.update(router.workspace, connector_id, body.fields(), utc_now()))
 
 
-@router.delete(
-    "/connectors/<connector_id>", summary="Delete a connector; runs go on with it", tags=_TAGS, status_code=204
-)
-def delete(connector_id: str) -> Response[None]:
-    connectors.delete(_workspace(), connector_id, utc_now())
+@router.operation("deleteConnector", status=204)
+def delete_connector(connector_id: str) -> Response[None]:
+    connectors.delete(router.workspace, connector_id, utc_now())
     return Response(204)
 
 
-@router.post(
-    "/connectors/<connector_id>/test",
-    summary="Say one thing to the agent",
-    description="200 also when the agent could not be talked to: `error` says why.",
-    tags=_TAGS,
-)
-def test(connector_id: str) -> TriedAnswer:
-    return TriedAnswer.of(connectors.try_out(_workspace(), connector_id))
-
-
-def _workspace() -> str:
-    return caller(router.current_event).workspace
+@router.operation("testConnector")
+def test_connector(connector_id: str) -> ConnectorTestResultResponse:
+    return ConnectorTestResultResponse.of(connectors.test_connection(router.workspace, connector_id))

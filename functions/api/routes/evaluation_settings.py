@@ -1,20 +1,17 @@
-"""What a workspace's runs are evaluated with."""
+"""The workspace's defaults for grading."""
 
-from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-
-from api.caller import admin, caller
-from cupel_core.contract.evals import SettingsAnswer, SettingsRequest
+from api.routing import OperationRouter
+from cupel_core.contract.evals import SettingsResponse, UpdateSettings
 from cupel_core.resources import evaluation_settings
 
-router = APIGatewayHttpRouter()
+router = OperationRouter()
 
 
-@router.get("/settings", summary="Read what runs are evaluated with", tags=["settings"])
-def get() -> SettingsAnswer:
-    return SettingsAnswer.of(evaluation_settings.read(caller(router.current_event).workspace))
+@router.operation("getSettings")
+def get_settings() -> SettingsResponse:
+    return SettingsResponse.of(evaluation_settings.get_settings(router.workspace))
 
 
-@router.put("/settings", summary="Set what runs are evaluated with", tags=["settings"])
-def configure(body: SettingsRequest) -> SettingsAnswer:
-    workspace = admin(router.current_event).workspace
-    return SettingsAnswer.of(evaluation_settings.configure(workspace, body.changes()))
+@router.operation("updateSettings")
+def update_settings(body: UpdateSettings) -> SettingsResponse:
+    return SettingsResponse.of(evaluation_settings.update_settings(router.workspace, body.changes()))

@@ -1,4 +1,4 @@
-"""The events of a run, as JSON and as a finite server-sent stream that an EventSource opens again every two seconds."""
+"""The events of a run as JSON, and as finite server-sent streams that an EventSource reopens every two seconds."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -6,59 +6,59 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
-from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
-from api.caller import caller
+from api.routing import OperationRouter
 from cupel_core.clock import utc_now
-from cupel_core.contract.runs import EventAnswer, EventList, ProgressAnswer
-from cupel_core.domain.runs.run import EventType
-from cupel_core.runs.event_feed import Followed, follow
+from cupel_core.contract.operations import OPERATIONS
+from cupel_core.contract.runs import RunEventList, RunEventResponse, RunProgressResponse
+from cupel_core.domain.runs.run import RunEventType
+from cupel_core.runs.event_feed import EventFeed, poll
 
-router = APIGatewayHttpRouter()
+router = OperationRouter()
 
 _MAX_SEQ = 99_999_998
 _STREAM = "text/event-stream"
-_ANSWERS: dict[int, OpenAPIResponse] = {
+_RESPONSES: dict[int, OpenAPIResponse] = {
     200: {
-        "description": "The events after the one named, in order; as a stream with `Accept: text/event-stream`",
-        "content": {"application/json": {"model": EventList}, _STREAM: {"schema": {"type": "string"}}},
+        "description": OPERATIONS["listRunEvents"].response,
+        "content": {"application/json": {"model": RunEventList}, _STREAM: {"schema": {"type": "string"}}},
     },
-    204: {"description": "As a stream: the run is at its end, and everything was read"},
+    204: {"description": "Stream only: the run is terminal and every event has been read"},
 }
 
 
-@router.get("/runs/<run_id>/events", summary="Read what happened to a run", tags=["runs"], responses=_ANSWERS)
-def events(
+@router.operation("listRunEvents", responses=_RESPONSES)
+def list_run_events(
     run_id: str,
-    after: Annotated[int, Query(ge=0, le=_MAX_SEQ, description="Only events with a greater seq")] = 0,
+    after: Annotated[int, Query(ge=0, le=_MAX_SEQ, description="Return only events with a higher `seq`")] = 0,
     last_event_id: Annotated[
-        int | None, Header(alias="Last-Event-ID", ge=0, le=_MAX_SEQ, description="Wins over `after`")
+        int | None, Header(alias="Last-Event-ID", ge=0, le=_MAX_SEQ, description="Takes precedence over `after`")
     ] = None,
 ) -> Response[Any]:
     seen = after if last_event_id is None else last_event_id
-    followed = follow(caller(router.current_event).workspace, run_id, seen)
+    followed = poll(router.workspace, run_id, seen)
     if _STREAM in router.current_event.headers.get("accept", ""):
         return _stream(followed)
-    told = [EventAnswer.of(run_id, event) for event in followed.events]
-    return Response(200, "application/json", EventList(items=told))
+    events = [RunEventResponse.of(run_id, event) for event in followed.events]
+    return Response(200, "application/json", RunEventList(items=events))
 
 
-def _stream(followed: Followed) -> Response[str]:
-    """204 tells an EventSource to stop: the run is at its end and everything was read."""
+def _stream(followed: EventFeed) -> Response[str]:
+    """204 tells an EventSource to stop: the run is terminal and every event has been read."""
     if followed.progress is None and not followed.events:
         return Response(204)
-    return Response(200, _STREAM, "retry: 2000\n\n" + "".join(map(_frame, _told(followed))))
+    return Response(200, _STREAM, "retry: 2000\n\n" + "".join(map(_frame, _events(followed))))
 
 
-def _told(followed: Followed) -> Iterable[EventAnswer]:
-    """The stored events and then, while the run goes on, its progress: computed, so without a `seq` to come back to."""
+def _events(followed: EventFeed) -> Iterable[RunEventResponse]:
+    """The stored events and, while the run is active, its progress, which is computed and has no `seq`."""
     run_id = followed.run.id
-    yield from (EventAnswer.of(run_id, event) for event in followed.events)
+    yield from (RunEventResponse.of(run_id, event) for event in followed.events)
     if followed.progress is not None:
-        data = ProgressAnswer.of(followed.progress).model_dump(by_alias=True)
-        yield EventAnswer(seq=None, type=EventType.PROGRESS, ts=utc_now(), run_id=run_id, data=data)
+        data = RunProgressResponse.of(followed.progress).model_dump(by_alias=True)
+        yield RunEventResponse(seq=None, type=RunEventType.PROGRESS, ts=utc_now(), run_id=run_id, data=data)
 
 
-def _frame(event: EventAnswer) -> str:
-    identity = f"id: {event.seq}\n" if event.seq is not None else ""
-    return f"{identity}event: {event.type}\ndata: {event.model_dump_json(by_alias=True)}\n\n"
+def _frame(event: RunEventResponse) -> str:
+    id_line = f"id: {event.seq}\n" if event.seq is not None else ""
+    return f"{id_line}event: {event.type}\ndata: {event.model_dump_json(by_alias=True)}\n\n"

@@ -1,20 +1,11 @@
-"""Whether the API answers at all."""
+"""Whether the API is up."""
 
-from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from api.routing import OperationRouter
+from cupel_core.contract.service import VERSION, HealthResponse
 
-from cupel_core.contract.common import Answer
-
-VERSION = "0.1.0"
-"""The project's; a test compares it with pyproject.toml."""
-
-router = APIGatewayHttpRouter()
+router = OperationRouter()
 
 
-class Health(Answer):
-    status: str
-    version: str
-
-
-@router.get("/health", summary="Tell that the API is there", tags=["service"])
-def health() -> Health:
-    return Health(status="ok", version=VERSION)
+@router.operation("getHealth")
+def get_health() -> HealthResponse:
+    return HealthResponse(status="ok", version=VERSION)

@@ -1,25 +1,27 @@
 """The OpenAPI document, generated from the routes. `python -m api.routes.openapi` prints docs/openapi.json."""
 
+import re
 import sys
 from functools import cache
 from typing import Any
 
 import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api import routing
-from api.admission import PUBLIC
 from api.problems import CONTENT_TYPE
-from api.routes.health import VERSION
+from cupel_core.contract.operations import OPERATIONS, TAGS, Operation
+from cupel_core.contract.service import VERSION
 
-router = APIGatewayHttpRouter()
+router = routing.OperationRouter()
 
-_DESCRIPTION = "Evaluations of language models: definitions, scenarios, runs and what came of them."
-_GENERATED = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
+_DESCRIPTION = "Evaluate language models and agents: definitions, scenarios, runs and their results."
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
+"""Within a paragraph of a docstring."""
+_POWERTOOLS_SCHEMAS = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
 _PROBLEM: dict[str, Any] = {
     "title": "Problem",
-    "description": "RFC 9457",
+    "description": "Problem details (RFC 9457)",
     "type": "object",
     "required": ["type", "title", "status", "detail"],
     "properties": {
@@ -32,26 +34,31 @@ _PROBLEM: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "required": ["field", "message"],
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "properties": {
+                    "field": {"type": "string", "description": "Path of the field, such as `models.1`"},
+                    "message": {"type": "string"},
+                },
             },
         },
     },
 }
-_ALWAYS = {"401": "No valid token", "403": "The token's role does not allow it"}
-_FAILED = {"500": "Something of ours failed", "503": "Temporarily unavailable"}
-_JUDGED = {"502": "The model could not be asked, or made no sense"}
-_WITH_NAMES = {"404": "What it names is not in this workspace"}
-_WITH_INPUT = {"422": "A field is wrong; `errors` names it"}
-_WRITING = {
+_WITH_TOKEN = {"401": "Missing or invalid token"}
+_INTERNAL = {"500": "Internal error", "503": "Temporarily unavailable; retry after `Retry-After` seconds"}
+_WITH_JUDGE = {"502": "The model could not be called, or its reply was unusable"}
+_WITH_REFERENCES = {"404": "Not found in this workspace"}
+_WITH_INPUT = {"422": "A field is invalid; see `errors`"}
+_WITH_CHANGES = {
     "400": "The body is not valid JSON",
-    "409": "Not in this state",
+    "409": "Not allowed in the current state; `detail` says which state that is",
     "413": "The body is too large",
     "415": "The body is not application/json",
 }
+_THROTTLED: dict[str, dict[str, Any]] = {"429": {"description": "Too many requests; throttled by API Gateway"}}
+_PATH_PARAMETERS = {"name": "Name of the provider", "format": "Format of the file"}
 
 
-@router.get("/openapi.json", summary="Read this document", tags=["service"])
-def openapi() -> dict[str, Any]:
+@router.operation("getOpenApiDocument")
+def get_open_api_document() -> dict[str, Any]:
     from api.app import app  # which includes this router
 
     return document(app)
@@ -59,62 +66,107 @@ def openapi() -> dict[str, Any]:
 
 @cache
 def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
-    """What Powertools makes of the routes, with our problems in place of its own errors."""
-    from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer
+    """The document that Powertools generates from the routes, with Cupel's problems instead of Powertools' errors."""
+    from aws_lambda_powertools.event_handler.openapi.models import Contact, HTTPBearer, License, Tag
 
     routing.load_all(app)
-    made = app.get_openapi_json_schema(
+    generated = app.get_openapi_json_schema(
         title="Cupel",
         version=VERSION,
         description=_DESCRIPTION,
-        security_schemes={"token": HTTPBearer(description="An API token, or a JWT of the configured issuer")},
+        contact=Contact(name="Cupel"),
+        license_info=License(name="Apache-2.0", identifier="Apache-2.0"),
+        tags=[Tag(name=name, description=description) for name, description in TAGS.items()],
+        security_schemes={"token": HTTPBearer(description="An API token, or a JWT from the configured issuer")},
         security=[{"token": []}],
     )
-    told: dict[str, Any] = orjson.loads(made)
-    schemas = told["components"]["schemas"]
-    told["components"]["schemas"] = {name: schemas[name] for name in schemas if name not in _GENERATED}
-    told["components"]["schemas"]["Problem"] = _PROBLEM
-    for path, operations in told["paths"].items():
-        for method, operation in operations.items():
-            _tell_problems(operation, path, method.upper())
-            _name_headers(operation)
-    return told
+    made: dict[str, Any] = _without_suffix(orjson.loads(generated))
+    schemas = made["components"]["schemas"]
+    for name in _POWERTOOLS_SCHEMAS:
+        schemas.pop(name, None)
+    schemas["Problem"] = _PROBLEM
+    for schema in schemas.values():
+        if "description" in schema:
+            schema["description"] = _LINE_BREAK.sub(" ", schema["description"])
+        for field in schema.get("properties", {}).values():
+            field.pop("title", None)
+    for path_item in made["paths"].values():
+        for described in path_item.values():
+            operation = OPERATIONS[described["operationId"]]
+            _set_responses(described, operation)
+            _set_parameters(described)
+    return made
 
 
-def _name_headers(operation: dict[str, Any]) -> None:
-    """Powertools lowers their names; people read them as they are usually written."""
-    for parameter in operation.get("parameters", []):
+def _without_suffix(value: Any) -> Any:
+    """Schemas are named after the thing: the class `RunResponse` becomes the schema `Run`."""
+    if isinstance(value, list):
+        return [_without_suffix(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    result = {name: _without_suffix(item) for name, item in value.items()}
+    if "schemas" in result:
+        result["schemas"] = {_schema_name(name): schema for name, schema in sorted(result["schemas"].items())}
+    if isinstance(result.get("$ref"), str):
+        result["$ref"] = _schema_name(result["$ref"])
+    if isinstance(result.get("title"), str):
+        result["title"] = _schema_name(result["title"])
+    return result
+
+
+def _schema_name(name: str) -> str:
+    return name.removesuffix("Response")
+
+
+def _set_parameters(described: dict[str, Any]) -> None:
+    """Describes path parameters; takes null from parameters, which cannot carry it; capitalizes header names."""
+    for parameter in described.get("parameters", []):
+        schema = parameter["schema"]
         if parameter["in"] == "header":
-            parameter["name"] = parameter["schema"]["title"]
+            parameter["name"] = "-".join("ID" if word == "Id" else word for word in schema["title"].split("-"))
+        if parameter["in"] == "path":
+            name = parameter["name"]
+            parameter["description"] = _PATH_PARAMETERS.get(name) or f"Id of the {name[:-3].replace('_', ' ')}"
+        choices = [choice for choice in schema.pop("anyOf", []) if choice != {"type": "null"}]
+        schema |= choices[0] if choices else {}
+        schema.pop("title", None)
+        schema.pop("description", None)
 
 
-def _tell_problems(operation: dict[str, Any], path: str, method: str) -> None:
-    public = (method, path) in PUBLIC
-    if public:
-        operation["security"] = []
-    told = _FAILED if public else _problems_of(operation, path, method)
-    kept = {status: answer for status, answer in operation["responses"].items() if int(status) < 400}
-    kept.get("204", {}).pop("content", None)  # Powertools tells JSON there too
+def _set_responses(described: dict[str, Any], operation: Operation) -> None:
+    responses = {status: one for status, one in described["responses"].items() if int(status) < 400}
+    responses.get("204", {}).pop("content", None)  # Powertools adds JSON content there too
     content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    problems = {status: {"description": words, "content": content} for status, words in told.items()}
-    operation["responses"] = dict(sorted((kept | problems).items()))
+    problems: dict[str, dict[str, Any]] = {
+        status: {"description": description, "content": content}
+        for status, description in _problems_of(described, operation).items()
+    }
+    if operation.is_public:
+        described["security"] = []
+        problems |= _THROTTLED
+    described["responses"] = dict(sorted((responses | problems).items()))
 
 
-def _problems_of(operation: dict[str, Any], path: str, method: str) -> dict[str, str]:
-    told = _ALWAYS | _FAILED
-    if method != "GET":
-        told |= _WRITING
-    if path.startswith("/v1/judge/"):
-        told |= _JUDGED
-    if "{" in path or "requestBody" in operation:
-        told |= _WITH_NAMES
-    if "requestBody" in operation or operation.get("parameters"):
-        told |= _WITH_INPUT
-    return told
+def _problems_of(described: dict[str, Any], operation: Operation) -> dict[str, str]:
+    if operation.is_public:
+        return _INTERNAL
+    problems = _WITH_TOKEN | _INTERNAL
+    problems["403"] = f"The token's role does not permit this operation, which requires `{operation.minimum_role}`"
+    if operation.method != "GET":
+        problems |= _WITH_CHANGES
+    if operation.tag == "judge":
+        problems |= _WITH_JUDGE
+    if "{" in operation.path or "requestBody" in described:
+        problems |= _WITH_REFERENCES
+    if "requestBody" in described or described.get("parameters"):
+        problems |= _WITH_INPUT
+    return problems
 
 
 def main() -> None:
-    sys.stdout.buffer.write(orjson.dumps(openapi(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.write(
+        orjson.dumps(get_open_api_document(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    )
 
 
 if __name__ == "__main__":

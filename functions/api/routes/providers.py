@@ -1,41 +1,35 @@
-"""Providers, as the caller's workspace has set them, and the models they are known to have."""
+"""Providers, as the workspace has configured them, and their known models."""
 
-from typing import Annotated
-
-from aws_lambda_powertools.event_handler.openapi.params import Query
-from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-
-from api.caller import admin, caller
+from api.parameters import Cursor, Limit, ProviderFilter
+from api.routing import OperationRouter
 from cupel_core import accounts
-from cupel_core.contract.common import Cursor, Limit
-from cupel_core.contract.providers import ModelAnswer, ModelList, ProviderAnswer, ProviderList, ProviderRequest
+from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse, UpdateProvider
 from cupel_core.paging import DEFAULT_LIMIT, decode_index, encode_cursor
 
-router = APIGatewayHttpRouter()
+router = OperationRouter()
 
 
-@router.get("/providers", summary="List the providers", tags=["providers"])
-def listed() -> ProviderList:
-    views = accounts.listed(caller(router.current_event).workspace)
-    return ProviderList(items=[ProviderAnswer.of(view) for view in views])
+@router.operation("listProviders")
+def list_providers() -> ProviderPage:
+    views = accounts.list_providers(router.workspace)
+    return ProviderPage(items=[ProviderResponse.of(view) for view in views])
 
 
-@router.put("/providers/<name>", summary="Set up a provider", tags=["providers"])
-def configure(name: str, body: ProviderRequest) -> ProviderAnswer:
-    workspace = admin(router.current_event).workspace
-    return ProviderAnswer.of(accounts.configure(workspace, name, body.changes()))
+@router.operation("updateProvider")
+def update_provider(name: str, body: UpdateProvider) -> ProviderResponse:
+    return ProviderResponse.of(accounts.update_provider(router.workspace, name, body.changes()))
 
 
-@router.get("/models", summary="List the known models", tags=["providers"])
-def models(
-    provider: Annotated[str | None, Query(description="Only this provider's")] = None,
+@router.operation("listModels")
+def list_models(
+    provider: ProviderFilter = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> ModelList:
-    known = accounts.models(caller(router.current_event).workspace, provider)
+) -> ModelPage:
+    known = accounts.list_models(router.workspace, provider)
     start = decode_index(cursor)
     more = start + limit < len(known)
-    return ModelList(
-        items=[ModelAnswer.of(view) for view in known[start : start + limit]],
+    return ModelPage(
+        items=[ModelResponse.of(view) for view in known[start : start + limit]],
         next_cursor=encode_cursor(str(start + limit)) if more else None,
     )

@@ -1,98 +1,83 @@
-"""Scorings: judge a run's transcripts anew, and the figures of the run's own scoring or of another."""
+"""Rescores of a run, and pass rates of the run or of a rescore."""
 
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
-from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
-from api.caller import caller
-from api.routes.runs import IdempotencyKey
+from api.parameters import Cursor, IdempotencyKey, Limit, ModelFilter
+from api.routing import OperationRouter
 from cupel_core.analysis import scores
 from cupel_core.clock import utc_now
-from cupel_core.contract.common import Cursor, Limit
 from cupel_core.contract.rescores import (
-    RescoreRequest,
-    RescoringAnswer,
-    RescoringList,
-    ScenarioScoresAnswer,
-    ScenarioScoresList,
-    ScoredProbeAnswer,
-    ScoredProbeList,
-    ScoresAnswer,
+    CreateRescore,
+    RescorePage,
+    RescoreResponse,
+    RescoreResultPage,
+    RescoreResultResponse,
+    RunScoresResponse,
+    ScenarioScoresPage,
+    ScenarioScoresResponse,
 )
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.rescoring import queries, start
 
-router = APIGatewayHttpRouter()
+router = OperationRouter()
 
-ScoringId = Annotated[
-    str | None, Query(alias="scoringId", max_length=64, description="The run's own scoring when left out")
+RescoreId = Annotated[
+    str | None,
+    Query(alias="rescoreId", max_length=64, description="Rescore to read; defaults to the run's own scoring"),
 ]
-Trials = Annotated[
-    int | None, Query(ge=1, le=100, description="Of pass@k and pass^k; the run's number of repeats when left out")
-]
+Trials = Annotated[int | None, Query(ge=1, le=100, description="k of pass@k and pass^k; defaults to the run's repeats")]
 
 
-@router.post(
-    "/runs/<run_id>/rescore",
-    summary="Judge what was said anew, without calling the targets",
-    description="For a run that is COMPLETED, FAILED or CANCELLED. Its own scoring and earlier ones stay.",
-    tags=["scorings"],
-    status_code=202,
-)
-def rescore(
-    run_id: str, body: Annotated[RescoreRequest | None, Body()] = None, idempotency_key: IdempotencyKey = None
-) -> RescoringAnswer:
-    spec = (body or RescoreRequest()).spec()
-    begun = start.start(_workspace(), run_id, spec, idempotency_key, utc_now())
-    return RescoringAnswer.of(queries.view(begun))
+@router.operation("createRescore", status=202)
+def create_rescore(
+    run_id: str, body: Annotated[CreateRescore, Body()] = CreateRescore(), idempotency_key: IdempotencyKey = None
+) -> RescoreResponse:
+    begun = start.start(router.workspace, run_id, body.spec(), idempotency_key, utc_now())
+    return RescoreResponse.of(queries.rescore_view(begun))
 
 
-@router.get("/runs/<run_id>/scorings", summary="List a run's other scorings, newest first", tags=["scorings"])
-def listed(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> RescoringList:
-    page = queries.listed(_workspace(), run_id, limit, cursor)
-    return RescoringList(items=[RescoringAnswer.of(view) for view in page.items], next_cursor=page.next_cursor)
+@router.operation("listRescores")
+def list_rescores(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> RescorePage:
+    page = queries.list_rescores(router.workspace, run_id, limit, cursor)
+    return RescorePage(items=[RescoreResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
 
 
-@router.get("/runs/<run_id>/scorings/<scoring_id>", summary="Read a scoring", tags=["scorings"])
-def get(run_id: str, scoring_id: str) -> RescoringAnswer:
-    return RescoringAnswer.of(queries.get(_workspace(), run_id, scoring_id))
+@router.operation("getRescore")
+def get_rescore(run_id: str, rescore_id: str) -> RescoreResponse:
+    return RescoreResponse.of(queries.get_rescore(router.workspace, run_id, rescore_id))
 
 
-@router.get(
-    "/runs/<run_id>/scorings/<scoring_id>/results", summary="List what a scoring says of each probe", tags=["scorings"]
-)
-def results(
-    run_id: str, scoring_id: str, model: str | None = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
-) -> ScoredProbeList:
-    page = queries.results(_workspace(), run_id, scoring_id, model=model, limit=limit, cursor=cursor)
-    return ScoredProbeList(items=[ScoredProbeAnswer.of(each) for each in page.items], next_cursor=page.next_cursor)
+@router.operation("listRescoreResults")
+def list_rescore_results(
+    run_id: str, rescore_id: str, model: ModelFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> RescoreResultPage:
+    page = queries.list_results(router.workspace, run_id, rescore_id, model=model, limit=limit, cursor=cursor)
+    return RescoreResultPage(
+        items=[RescoreResultResponse.of(each) for each in page.items], next_cursor=page.next_cursor
+    )
 
 
-@router.get(
-    "/runs/<run_id>/scores",
-    summary="Pass rates of each model with their errors",
-    description="Computed from all results when asked for, of at most 100,000 probes.",
-    tags=["scorings"],
-)
-def by_model(run_id: str, scoring_id: ScoringId = None, model: str | None = None, k: Trials = None) -> ScoresAnswer:
-    found = scores.by_model(_workspace(), run_id, scoring_id=scoring_id, model=model, k=k)
-    return ScoresAnswer.of(found, scoring_id)
+@router.operation("getRunScores")
+def get_run_scores(
+    run_id: str, rescore_id: RescoreId = None, model: ModelFilter = None, k: Trials = None
+) -> RunScoresResponse:
+    found = scores.scores_by_model(router.workspace, run_id, rescore_id=rescore_id, model=model, k=k)
+    return RunScoresResponse.of(found, rescore_id)
 
 
-@router.get("/runs/<run_id>/scores/scenarios", summary="Pass rates of each scenario and model", tags=["scorings"])
-def by_scenario(
+@router.operation("listScenarioScores")
+def list_scenario_scores(
     run_id: str,
-    scoring_id: ScoringId = None,
-    model: str | None = None,
+    rescore_id: RescoreId = None,
+    model: ModelFilter = None,
     k: Trials = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> ScenarioScoresList:
-    page = scores.by_scenario(_workspace(), run_id, scoring_id=scoring_id, model=model, k=k, limit=limit, cursor=cursor)
-    items = [ScenarioScoresAnswer.of(each) for each in page.items]
-    return ScenarioScoresList(items=items, next_cursor=page.next_cursor)
-
-
-def _workspace() -> str:
-    return caller(router.current_event).workspace
+) -> ScenarioScoresPage:
+    page = scores.scores_by_scenario(
+        router.workspace, run_id, rescore_id=rescore_id, model=model, k=k, limit=limit, cursor=cursor
+    )
+    items = [ScenarioScoresResponse.of(each) for each in page.items]
+    return ScenarioScoresPage(items=items, next_cursor=page.next_cursor)

@@ -1,74 +1,69 @@
-"""The figures of a run, or of one of its other scorings: pass rates with their errors, pass@k and pass^k."""
+"""The scores of a run, or of one of its rescores: pass rates with their errors, pass@k and pass^k."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.scoring.scores import ModelScores, ScenarioScores, Scored, model_scores, scenario_scores
+from cupel_core.domain.scoring.scores import ScenarioScores, ScoredResult, Scores, model_scores, scenario_scores
 from cupel_core.errors import TooLarge
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, decode_index, encode_cursor
-from cupel_core.rescoring.queries import ranges_of
+from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import digests, rescores, runs
 
-MOST_PROBES = 100_000
-"""As many are read within the time of a request: 33 microseconds each, of a whole core, and a function has a third."""
+MAX_PROBES = 100_000
+"""Read within the time of a request: each takes 33 microseconds of a whole core, and a function has a third of one."""
 
 
-@dataclass(frozen=True)
-class Scores:
-    run: Run
-    k: int
-    models: tuple[ModelScores, ...]
+def scores_by_model(workspace: str, run_id: str, *, rescore_id: str | None, model: str | None, k: int | None) -> Scores:
+    """In the order of the run's models, or of one of them; `rescore_id` None means the run's own scoring.
 
-
-def by_model(workspace: str, run_id: str, *, scoring_id: str | None, model: str | None, k: int | None) -> Scores:
-    """In the order of the run's models. TooLarge above 100,000 probes, of all models or of the one that is named."""
-    run = _run(workspace, run_id, scoring_id)
+    Raises TooLarge for more than MAX_PROBES probes.
+    """
+    run = _get_run(workspace, run_id, rescore_id)
     targets = run.models if model is None else (model,)
-    counted = sum(len(span) for span in ranges_of(run.plan, model))
-    if counted > MOST_PROBES:
-        raise TooLarge(f"{counted:,} probes are too many for one answer (at most {MOST_PROBES:,}): name one model")
-    trials = _k(run, k)
+    probe_count = sum(len(indexes) for indexes in probe_ranges(run.plan, model))
+    if probe_count > MAX_PROBES:
+        raise TooLarge(f"{probe_count:,} probes are too many for one response (maximum {MAX_PROBES:,}): name one model")
+    trials = _trials(run, k)
     models = (
-        model_scores(target, _results(run, scoring_id, ranges_of(run.plan, target)), trials) for target in targets
+        model_scores(target, _results(run, rescore_id, probe_ranges(run.plan, target)), trials) for target in targets
     )
     return Scores(run, trials, tuple(models))
 
 
-def by_scenario(
+def scores_by_scenario(
     workspace: str,
     run_id: str,
     *,
-    scoring_id: str | None,
+    rescore_id: str | None,
     model: str | None,
     k: int | None,
     limit: int,
     cursor: str | None,
 ) -> Page[ScenarioScores]:
-    """By model, and then in the order of the run's scenarios; those with no transcript are left out."""
-    run = _run(workspace, run_id, scoring_id)
-    results = _results(run, scoring_id, ranges_of(run.plan, model, decode_index(cursor)))
-    rows = list(islice(scenario_scores(results, _k(run, k)), limit + 1))
+    """By model, then in the order of the run's scenarios; without scenarios that have no transcript."""
+    run = _get_run(workspace, run_id, rescore_id)
+    results = _results(run, rescore_id, probe_ranges(run.plan, model, decode_index(cursor)))
+    rows = list(islice(scenario_scores(results, _trials(run, k)), limit + 1))
     return Page(tuple(rows[:limit]), encode_cursor(str(rows[limit].first_index)) if len(rows) > limit else None)
 
 
-def _run(workspace: str, run_id: str, scoring_id: str | None) -> Run:
-    """NotFound when the run has no such scoring."""
+def _get_run(workspace: str, run_id: str, rescore_id: str | None) -> Run:
+    """NotFound if the run, or its rescore, is unknown."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
-    if scoring_id is not None:
-        rescores.get(ref, scoring_id)
+    if rescore_id is not None:
+        rescores.get(ref, rescore_id)
     return run
 
 
-def _k(run: Run, k: int | None) -> int:
+def _trials(run: Run, k: int | None) -> int:
     return run.plan.repeats if k is None else k
 
 
-def _results(run: Run, scoring_id: str | None, spans: Iterable[range]) -> Iterator[Scored]:
+def _results(run: Run, rescore_id: str | None, ranges: Iterable[range]) -> Iterator[ScoredResult]:
     ref, plan = RunRef(run.workspace, run.id), run.plan
-    if scoring_id is None:
-        return chain.from_iterable(digests.of_run(ref, plan, span) for span in spans)
-    return chain.from_iterable(digests.of_rescoring(ref, plan, scoring_id, span) for span in spans)
+    if rescore_id is None:
+        return chain.from_iterable(digests.list_run_digests(ref, plan, indexes) for indexes in ranges)
+    return chain.from_iterable(digests.list_rescore_digests(ref, plan, rescore_id, indexes) for indexes in ranges)

@@ -1,92 +1,105 @@
-"""What is asked and told about connectors."""
+"""Connectors: agents under test, reached over HTTP."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, Field, field_validator
 
-from cupel_core.contract.common import Answer, Request
-from cupel_core.contract.headers import Headers, Url, values_of
-from cupel_core.contract.resources import KeptAnswer, ResourceName, kept_fields, not_null
-from cupel_core.contract.scenarios import Document
-from cupel_core.domain.resources.connectors import Connector, ConnectorType
-from cupel_core.resources.connectors import ConnectorFields
-from cupel_core.resources.named_resource import Kept
-
-if TYPE_CHECKING:
-    from cupel_core.providers.connectors.connection_test import Tried
+from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.fields import JsonObject, ResourceName, Url, not_null
+from cupel_core.contract.headers import Headers, header_values
+from cupel_core.contract.resources import NamedResourceResponse, named_resource_fields
+from cupel_core.domain.resources.connectors import ConnectionTestResult, Connector, ConnectorFields, ConnectorType
+from cupel_core.domain.resources.named_resource import NamedResource
 
 MAX_CONFIG_BYTES = 64 * 1024
 
 
-def _small(config: dict[str, Any]) -> dict[str, Any]:
+def _bounded(config: dict[str, Any]) -> dict[str, Any]:
     if len(json.dumps(config)) > MAX_CONFIG_BYTES:
         raise ValueError(f"must have at most {MAX_CONFIG_BYTES // 1024} KB")
     return config
 
 
-Config = Annotated[
-    Document, AfterValidator(_small), Field(description="What it may hold depends on the type: see docs/connectors.md")
+ConnectorConfig = Annotated[
+    JsonObject,
+    AfterValidator(_bounded),
+    Field(description="Options that depend on the connector type; see docs/connectors.md"),
 ]
 
 
-class ConnectorChange(Request):
-    """Fields that are left out stay as they are; null unsets headers and config. Both are replaced as a whole."""
+class UpdateConnector(RequestModel):
+    """Omitted fields keep their value; null clears `headers` and `config`, and a new value replaces them entirely."""
+
+    model_config = example(
+        {"baseUrl": "https://agent-2.example.com/v1", "headers": {"Authorization": "Bearer new-agent-key"}}
+    )
 
     name: ResourceName | None = None
     type: ConnectorType | None = None
     base_url: Annotated[
-        Url | None, Field(description="Another server than before needs the headers anew, or null for none")
+        Url | None,
+        Field(description="If the server changes, `headers` must be sent again, or null to remove them"),
     ] = None
     headers: Headers | None = None
-    config: Config | None = None
+    config: ConnectorConfig | None = None
 
-    _keeps_what_it_needs = field_validator("name", "type", "base_url")(not_null)
+    _required_fields = field_validator("name", "type", "base_url")(not_null)
 
     def fields(self) -> ConnectorFields:
-        given = self.model_dump(exclude_unset=True)
-        if "headers" in given:
-            given["headers"] = values_of(self.headers)
-        return cast(ConnectorFields, given)
+        fields = self.model_dump(exclude_unset=True)
+        if "headers" in fields:
+            fields["headers"] = header_values(self.headers)
+        return cast(ConnectorFields, fields)
 
 
-class ConnectorRequest(ConnectorChange):
-    """An agent under test behind HTTP. The name is given once in a workspace, in any case."""
+class CreateConnector(UpdateConnector):
+    """An agent under test, reached over HTTP. Names are unique within a workspace, ignoring case."""
+
+    model_config = example(
+        {
+            "name": "Support agent",
+            "type": "openai",
+            "baseUrl": "https://agent.example.com/v1",
+            "headers": {"Authorization": "Bearer agent-key"},
+            "config": {"model": "support-agent"},
+        }
+    )
 
     name: ResourceName
     type: ConnectorType
     base_url: Url
 
 
-class ConnectorAnswer(KeptAnswer):
+class ConnectorResponse(NamedResourceResponse):
     type: ConnectorType
     base_url: str
     config: dict[str, Any]
 
     @classmethod
-    def of(cls, kept: Kept[Connector]) -> "ConnectorAnswer":
-        connector = kept.item
+    def of(cls, stored: NamedResource[Connector]) -> "ConnectorResponse":
+        connector = stored.item
         return cls(
             id=connector.id,
             name=connector.name,
             type=connector.type,
             base_url=connector.base_url,
             config=dict(connector.config),
-            **kept_fields(kept),
+            **named_resource_fields(stored),
         )
 
 
-class ConnectorList(Answer):
-    items: list[ConnectorAnswer]
+class ConnectorPage(ResponseModel):
+    items: list[ConnectorResponse]
     next_cursor: str | None
 
 
-class TriedAnswer(Answer):
-    ok: bool
+class ConnectorTestResultResponse(ResponseModel):
+    ok: Annotated[bool, Field(description="Whether the agent replied")]
     latency_ms: int
     reply: str | None
-    error: Annotated[str | None, Field(description="Why there was no reply")]
+    error: Annotated[str | None, Field(description="Why the agent did not reply")]
 
     @classmethod
-    def of(cls, tried: "Tried") -> "TriedAnswer":
-        return cls(ok=tried.ok, latency_ms=tried.latency_ms, reply=tried.reply, error=tried.error)
+    def of(cls, result: ConnectionTestResult) -> "ConnectorTestResultResponse":
+        return cls(ok=result.ok, latency_ms=result.latency_ms, reply=result.reply, error=result.error)

@@ -1,56 +1,60 @@
-"""A definition's content as people write it, in a request or in a file."""
+"""A definition's content as it is written in a request or in a file, and returned in responses."""
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from pydantic.alias_generators import to_camel
+from pydantic import Field, StringConstraints
 
-from cupel_core.contract.scenarios import Assertions, Document, Score
-
-Words = Annotated[str, StringConstraints(strict=True, max_length=200_000)]
+from cupel_core.contract.common import RequestModel
+from cupel_core.contract.fields import Assertions, Count100, JsonObject, LongText, Score
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
-
-
-class LevelBody(_Body):
+class DimensionLevel(RequestModel):
     score: Score
     label: Annotated[str, StringConstraints(strict=True, max_length=500)]
     description: Annotated[str, StringConstraints(strict=True, max_length=5_000)] | None = None
-    options: Annotated[list[Words], Field(default_factory=list, max_length=1_000)]
-    """What may stand in the placeholder's place; the label if there are none."""
+    options: Annotated[
+        list[LongText],
+        Field(
+            default_factory=list, max_length=1_000, description="Texts for the placeholder; the label if there are none"
+        ),
+    ]
 
 
-class DimensionBody(_Body):
+class DefinitionDimension(RequestModel):
     name: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
-    levels: Annotated[list[LevelBody], Field(max_length=1_000)]
+    levels: Annotated[list[DimensionLevel], Field(max_length=1_000)]
 
 
-class DecisionBody(_Body):
-    """How a decision code is read: by a pattern, or by a judge."""
+class DecisionRule(RequestModel):
+    """How a transcript's decision code is found: by a pattern, or by a judge that follows a rubric."""
 
     pattern: Annotated[
         str | None, Field(strict=True, description="A regular expression; its first group is the decision code")
     ] = None
-    rubric: Words | None = None
-    judge_model: Annotated[str | None, Field(strict=True, max_length=256, description="provider/name")] = None
-
-
-class ContentBody(_Body):
-    """In a change or a fork, a field that is left out stays as it is, and null unsets it."""
-
-    system: Words | None = None
-    template: Annotated[
-        Words | None, Field(description="The prompt, with a `[placeholder]` for each dimension by its name")
+    rubric: LongText | None = None
+    judge_model: Annotated[
+        str | None, Field(strict=True, max_length=256, description="Model id as `provider/name`")
     ] = None
-    dimensions: Annotated[list[DimensionBody], Field(max_length=100)] | None = None
-    matching_rules: Annotated[list[Document], Field(max_length=1_000)] | None = None
-    follow_ups: Annotated[list[Words], Field(max_length=99)] | None = None
-    max_turns: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
-    decision: DecisionBody | None = None
-    assertions: Assertions | None = None
-    """Hold for every scenario, beside its own."""
 
-    def given(self) -> dict[str, Any]:
+
+class DefinitionContent(RequestModel):
+    """In an update or a fork, omitted fields keep their value and null clears it."""
+
+    system: Annotated[LongText | None, Field(description="System prompt")] = None
+    template: Annotated[
+        LongText | None, Field(description="The prompt, with a `[placeholder]` for each dimension by its name")
+    ] = None
+    dimensions: Annotated[list[DefinitionDimension], Field(max_length=100)] | None = None
+    matching_rules: Annotated[list[JsonObject], Field(max_length=1_000)] | None = None
+    follow_ups: Annotated[
+        list[LongText] | None, Field(max_length=99, description="User messages after the first, in order")
+    ] = None
+    max_turns: Count100 | None = None
+    decision: DecisionRule | None = None
+    assertions: Annotated[Assertions | None, Field(description="Checks for every scenario, in addition to its own")] = (
+        None
+    )
+
+    def specified(self) -> dict[str, Any]:
+        """The fields that were sent, as JSON."""
         return self.model_dump(by_alias=True, exclude_unset=True)

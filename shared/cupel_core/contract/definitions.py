@@ -1,121 +1,142 @@
-"""What is asked and told about definitions and their scenarios."""
+"""Definitions and their scenarios."""
 
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from cupel_core.contract.common import Answer, Request, Time
-from cupel_core.contract.definition_content import ContentBody
-from cupel_core.contract.definition_content import Words as Words
-from cupel_core.contract.scenarios import ScenarioItem
-from cupel_core.definitions.catalog import Definition, Labels
-from cupel_core.domain.definitions.definitions import Head
-from cupel_core.domain.definitions.generations import Generation, GenerationStatus, Mode
-from cupel_core.domain.definitions.matrix import Options
-from cupel_core.domain.definitions.scenario_files import Format
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.definition_content import DefinitionContent
+from cupel_core.contract.fields import Flag, ModelId, Seed, not_blank
+from cupel_core.contract.results import MessageResponse
+from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
+from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
+from cupel_core.domain.definitions.matrix import LevelOptionChoice
+from cupel_core.domain.definitions.scenario_files import ImportFormat
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.conversation import FailureMode
-from cupel_core.domain.turns.model_request import Role
-from cupel_core.errors import FieldError
-from cupel_core.generation.generations import GenerationSpec
+from cupel_core.domain.turns.conversation import FailureCriteriaMode
 
-MAX_ITEMS = 1_000
+MAX_SCENARIOS = 1_000
+"""Of one request."""
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
-
-
-def _each_once(texts: list[str]) -> list[str]:
+def _without_duplicates(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-Name = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(_not_blank)]
+Name = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(not_blank)]
 Folder = Annotated[str, StringConstraints(strict=True, max_length=200)]
 Tag = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
-Tags = Annotated[list[Tag], Field(max_length=50), AfterValidator(_each_once)]
-Flag = Annotated[bool, Field(strict=True)]
+Tags = Annotated[list[Tag], Field(max_length=50), AfterValidator(_without_duplicates)]
+Replace = Annotated[Flag, Field(description="Replace the definition's existing scenarios")]
 
 
-class DefinitionRequest(Request):
+class CreateDefinition(RequestModel):
+    model_config = example(
+        {
+            "name": "Refund policy",
+            "folder": "support",
+            "tags": ["refunds"],
+            "content": {
+                "system": "You are a support agent of an online shop.",
+                "template": "A customer asks for a refund after [delay]. Answer the customer.",
+                "dimensions": [
+                    {
+                        "name": "delay",
+                        "levels": [{"score": 1, "label": "two days"}, {"score": 5, "label": "two months"}],
+                    }
+                ],
+                "decision": {"rubric": "1 = refused, 5 = granted", "judgeModel": "openai/gpt-5-mini"},
+                "assertions": [{"type": "contains", "value": "refund"}],
+            },
+        }
+    )
+
     name: Name
     folder: Folder | None = None
     tags: Annotated[Tags, Field(default_factory=list)]
-    content: ContentBody
+    content: DefinitionContent
 
     def labels(self) -> Labels:
         return Labels(self.name, self.folder, tuple(self.tags))
 
 
-class DefinitionChange(Request):
-    """Fields that are left out stay as they are; a null folder is none. New content makes the next version."""
+class UpdateDefinition(RequestModel):
+    """Omitted fields keep their value; a null `folder` removes the definition from its folder. New content creates the
+    next version."""
+
+    model_config = example({"name": "Refund policy, 2027", "content": {"maxTurns": 4}})
 
     name: Name | None = None
     folder: Folder | None = None
     tags: Tags | None = None
-    content: ContentBody | None = None
+    content: DefinitionContent | None = None
 
     def labels(self) -> Labels:
         folder = self.folder or "" if "folder" in self.model_fields_set else None
         return Labels(self.name, folder, None if self.tags is None else tuple(self.tags))
 
 
-class ForkRequest(DefinitionChange):
-    """The content's fields override the parent's; all others are inherited."""
+class ForkDefinition(UpdateDefinition):
+    """Fields of `content` override the parent's; all others are inherited."""
 
-    version: Annotated[int | None, Field(strict=True, ge=1, description="Of the parent; the latest unless told")] = None
+    model_config = example(
+        {"name": "Refund policy (strict)", "version": 3, "content": {"system": "You are a strict support agent."}}
+    )
+
+    version: Annotated[
+        int | None, Field(strict=True, ge=1, description="Version of the parent to fork; defaults to the latest")
+    ] = None
 
 
-class Told(Answer):
-    """Something about a field that is allowed and probably not meant."""
+class WarningResponse(ResponseModel):
+    """A warning about a field that is valid but probably not intended."""
 
     field: str
     message: str
 
     @classmethod
-    def of(cls, warning: FieldError) -> "Told":
-        return cls(field=warning.field, message=warning.message)
+    def of(cls, warning: ContentIssue) -> "WarningResponse":
+        return cls(field=f"content.{warning.field}".rstrip("."), message=warning.message)
 
 
-class HeadAnswer(Answer):
+class DefinitionSummaryResponse(ResponseModel):
     id: str
     name: str
     folder: str | None
     tags: list[str]
     version: int
-    parent_id: str | None
+    parent_id: Annotated[str | None, Field(description="The definition it was forked from")]
     parent_version: int | None
     created_at: Time
     updated_at: Time
 
     @classmethod
-    def of(cls, head: Head) -> "HeadAnswer":
+    def of(cls, head: DefinitionHead) -> "DefinitionSummaryResponse":
         return cls(**_head_fields(head))
 
 
-class DefinitionAnswer(HeadAnswer):
-    content: ContentBody
-    scenario_count: int
-    warnings: list[Told]
+class DefinitionResponse(DefinitionSummaryResponse):
+    content: DefinitionContent
+    scenario_count: Annotated[int, Field(description="Number of scenarios the definition has now")]
+    warnings: list[WarningResponse]
 
     @classmethod
-    def of_definition(cls, definition: Definition) -> "DefinitionAnswer":
+    def of_definition(cls, definition: Definition) -> "DefinitionResponse":
         return cls(
             **{**_head_fields(definition.head), "version": definition.version},
-            content=ContentBody.model_validate(definition.content.to_json()),
+            content=DefinitionContent.model_validate(definition.content.to_json()),
             scenario_count=definition.scenario_count,
-            warnings=[Told.of(warning) for warning in definition.warnings],
+            warnings=[WarningResponse.of(warning) for warning in definition.warnings],
         )
 
 
-class DefinitionList(Answer):
-    items: list[HeadAnswer]
+class DefinitionPage(ResponseModel):
+    items: list[DefinitionSummaryResponse]
     next_cursor: str | None
 
 
-def _head_fields(head: Head) -> dict[str, Any]:
+def _head_fields(head: DefinitionHead) -> dict[str, Any]:
     return {
         "id": head.id,
         "name": head.name,
@@ -129,89 +150,124 @@ def _head_fields(head: Head) -> dict[str, Any]:
     }
 
 
-class ScenariosRequest(Request):
-    items: Annotated[list[ScenarioItem], Field(min_length=1, max_length=MAX_ITEMS)]
+class CreateScenarios(RequestModel):
+    model_config = example(
+        {
+            "items": [
+                {
+                    "name": "late refund",
+                    "prompt": "I bought this two months ago and want my money back.",
+                    "dimensions": {"delay": 5},
+                    "successCriteria": "The agent explains the 30-day limit.",
+                }
+            ]
+        }
+    )
+
+    items: Annotated[list[CreateScenario], Field(min_length=1, max_length=MAX_SCENARIOS)]
 
 
-class ImportRequest(Request):
-    """CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, any other field of an
-    item (`assertions` as JSON, `personaIds` separated by commas), or a dimension's name. JSONL: an item per line. All
-    lines are imported, or none."""
+class ImportScenarios(RequestModel):
+    """Either all lines are imported or none.
 
-    format: Format
-    content: Annotated[str, Field(strict=True, min_length=1, description="The text of the file")]
-    replace: Annotated[Flag, Field(description="Whether the definition's other scenarios go")] = False
+    CSV columns: `prompt` or `messages` (as JSON), `name`, `dimension:<name>`, `metadata:<key>`, a dimension's name, or
+    any other scenario field (`assertions` as JSON, `personaIds` separated by commas). JSONL: one scenario per line.
+    """
+
+    model_config = example(
+        {
+            "format": "csv",
+            "content": "name,prompt,dimension:delay\nlate refund,I want my money back.,5\n",
+            "replace": False,
+        }
+    )
+
+    format: ImportFormat
+    content: Annotated[str, Field(strict=True, min_length=1, description="Content of the file as text")]
+    replace: Replace = False
 
 
-class AddedAnswer(Answer):
-    ids: Annotated[list[str], Field(description="Of the new scenarios, in order")]
-    total: Annotated[int, Field(description="How many scenarios the definition has now")]
+class ScenariosCreatedResponse(ResponseModel):
+    ids: Annotated[list[str], Field(description="Ids of the new scenarios, in order")]
+    total: Annotated[int, Field(description="Number of scenarios the definition has now")]
 
 
-class MessageAnswer(Answer):
-    role: Role
-    content: str
-
-
-class ScenarioAnswer(Answer):
+class ScenarioResponse(ResponseModel):
     id: str
     name: str
-    messages: list[MessageAnswer]
+    messages: list[MessageResponse]
     dimensions: dict[str, float | int]
     metadata: dict[str, Any]
-    instructions: str | None = None
+    instructions: Annotated[str | None, Field(description="What the simulated user wants")] = None
     max_messages: int | None = None
     success_criteria: str | None = None
     failure_criteria: str | None = None
-    failure_criteria_mode: FailureMode = FailureMode.ON_MAX_MESSAGES
+    failure_criteria_mode: FailureCriteriaMode = FailureCriteriaMode.ON_MAX_MESSAGES
     assertions: Annotated[list[dict[str, Any]], Field(default_factory=list)]
     persona_ids: Annotated[list[str], Field(default_factory=list)]
 
     @classmethod
-    def of(cls, scenario: Scenario) -> "ScenarioAnswer":
+    def of(cls, scenario: Scenario) -> "ScenarioResponse":
         return cls.model_validate(scenario.to_json())
 
 
-class ScenarioList(Answer):
-    items: list[ScenarioAnswer]
+class ScenarioPageResponse(ResponseModel):
+    items: list[ScenarioResponse]
     next_cursor: str | None
 
 
-class GenerationRequest(Request):
-    """`matrix` renders the template for every combination of levels; in mode `llm`, `model` writes a text for each."""
+class GenerateScenarios(RequestModel):
+    """Mode `matrix` renders the template for each combination of levels; in mode `llm`, `model` writes a prompt for
+    each combination."""
 
-    mode: Mode
-    options: Options = Options.FIRST
-    seed: Annotated[int | None, Field(strict=True, ge=0, lt=2**53, description="Drawn when left out")] = None
-    model: Annotated[str | None, Field(strict=True, min_length=3, max_length=256, description="provider/name")] = None
-    replace: Annotated[Flag, Field(description="Whether the definition's other scenarios go")] = False
+    model_config = example({"mode": "matrix", "options": "first", "seed": 17, "replace": True})
+
+    mode: GenerationMode
+    options: Annotated[LevelOptionChoice, Field(description="Which of a level's options is used")] = (
+        LevelOptionChoice.FIRST
+    )
+    seed: Annotated[Seed | None, Field(description="Random seed; drawn if omitted")] = None
+    model: Annotated[ModelId | None, Field(description="Model id as `provider/name`; for mode `llm` only")] = None
+    replace: Replace = False
 
     def spec(self) -> GenerationSpec:
         return GenerationSpec(self.mode, self.options, self.seed, self.model, self.replace)
 
 
-class GenerationProgress(Answer):
+class GenerationProgressResponse(ResponseModel):
     total: int
     completed: int
 
 
-class GenerationAnswer(Answer):
+class ScenarioGenerationResponse(ResponseModel):
     id: str
     definition_id: str
     definition_version: int
-    mode: Mode
-    options: Options
+    mode: GenerationMode
+    options: LevelOptionChoice
     seed: int
     model: str | None
     replace: bool
     status: GenerationStatus
-    progress: GenerationProgress
-    error: str | None
+    progress: GenerationProgressResponse
+    error: Annotated[str | None, Field(description="Why the generation failed")]
     created_at: Time
     updated_at: Time
 
     @classmethod
-    def of(cls, generation: Generation) -> "GenerationAnswer":
-        progress = GenerationProgress(total=generation.total, completed=generation.completed)
-        names = set(cls.model_fields) - {"progress"}
-        return cls(progress=progress, **{name: getattr(generation, name) for name in names})
+    def of(cls, generation: Generation) -> "ScenarioGenerationResponse":
+        return cls(
+            id=generation.id,
+            definition_id=generation.definition_id,
+            definition_version=generation.definition_version,
+            mode=generation.mode,
+            options=generation.options,
+            seed=generation.seed,
+            model=generation.model,
+            replace=generation.replace,
+            status=generation.status,
+            progress=GenerationProgressResponse(total=generation.total, completed=generation.completed),
+            error=generation.error,
+            created_at=generation.created_at,
+            updated_at=generation.updated_at,
+        )

@@ -1,49 +1,66 @@
-"""What is asked and told about evals, and about what a workspace evaluates with."""
+"""Evals (saved evaluations), and the workspace's defaults for grading."""
 
 from typing import Annotated, Any, cast
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import Field, field_validator
 
-from cupel_core.contract.common import Answer, Request, Time
-from cupel_core.contract.headers import Headers, Names, Url, values_of
-from cupel_core.contract.resources import ResourceName, not_null
-from cupel_core.domain.resources.evals import Eval
-from cupel_core.domain.scoring.grader_config import Evaluation
-from cupel_core.resources.evals import EvalFields, EvalSpec
-from cupel_core.resources.evaluation_settings import EvaluationSettings, Evaluator, SettingsChanges
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
+from cupel_core.contract.headers import HeaderNames, Headers, header_values
+from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
+from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 1_000
-_EVALUATION = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
+_GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
 
-Id = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
-Model = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=256), Field(description="provider/name")]
-ScenarioIds = Annotated[list[Id], Field(min_length=1, max_length=MAX_SCENARIOS, description="Of one definition")]
-DefinitionId = Annotated[Id | None, Field(description="Only needed for a fork, which shares scenarios with its parent")]
+ScenarioIds = Annotated[
+    list[Id],
+    Field(min_length=1, max_length=MAX_SCENARIOS, description="Ids of scenarios that belong to one definition"),
+]
+DefinitionId = Annotated[
+    Id | None,
+    Field(description="Required only to select a fork, because a fork shares scenarios with its parent"),
+]
+PersonaModel = Annotated[
+    ModelId | None, Field(description="Model that simulates the user; null to use the judge model")
+]
 
 
-class EvalChange(Request):
-    """Fields that are left out stay as they are, and null unsets them. A connector replaces a model, and vice versa."""
+class UpdateEval(RequestModel):
+    """Omitted fields keep their value and null clears it. Setting `connectorId` clears `model`, and vice versa."""
+
+    model_config = example({"scenarioIds": ["scn_01", "scn_02", "scn_03"], "judgeModel": "anthropic/claude-sonnet-4-5"})
 
     name: ResourceName | None = None
     scenario_ids: ScenarioIds | None = None
     definition_id: DefinitionId = None
     connector_id: Id | None = None
-    model: Model | None = None
-    judge_model: Model | None = None
-    persona_model: Annotated[Model | None, Field(description="Plays the user; the judge does when null")] = None
-    embedding_model: Model | None = None
+    model: ModelId | None = None
+    judge_model: ModelId | None = None
+    persona_model: PersonaModel = None
+    embedding_model: ModelId | None = None
     evaluator_url: Url | None = None
 
-    _keeps_what_it_needs = field_validator("name", "scenario_ids")(not_null)
+    _required_fields = field_validator("name", "scenario_ids")(not_null)
 
     def fields(self) -> EvalFields:
-        given = self.model_dump(exclude_unset=True)
-        evaluation = {name: given.pop(name) for name in _EVALUATION if name in given}
-        return cast(EvalFields, {**given, **({"evaluation": evaluation} if evaluation else {})})
+        fields = self.model_dump(exclude_unset=True)
+        grader_fields = {name: fields.pop(name) for name in _GRADER_FIELDS if name in fields}
+        return cast(EvalFields, {**fields, **({"grader_config": grader_fields} if grader_fields else {})})
 
 
-class EvalRequest(EvalChange):
-    """Exactly one of `connectorId` and `model`. The name is given once in a workspace, in any case."""
+class CreateEval(UpdateEval):
+    """Exactly one of `connectorId` and `model` is required. Names are unique within a workspace, ignoring case."""
+
+    model_config = example(
+        {
+            "name": "Refunds, nightly",
+            "scenarioIds": ["scn_01", "scn_02"],
+            "connectorId": "con_01",
+            "judgeModel": "openai/gpt-5-mini",
+        }
+    )
 
     name: ResourceName
     scenario_ids: ScenarioIds
@@ -55,11 +72,13 @@ class EvalRequest(EvalChange):
             connector_id=self.connector_id,
             model=self.model,
             definition_id=self.definition_id,
-            evaluation=Evaluation(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url),
+            grader_config=GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url),
         )
 
 
-class EvalAnswer(Answer):
+class EvalResponse(ResponseModel):
+    """An eval has either a connector or a model as its target."""
+
     id: str
     name: str
     definition_id: str
@@ -74,64 +93,85 @@ class EvalAnswer(Answer):
     updated_at: Time
 
     @classmethod
-    def of(cls, made: Eval) -> "EvalAnswer":
-        of_evaluation: dict[str, Any] = {name: getattr(made.evaluation, name) for name in _EVALUATION}
-        names = set(cls.model_fields) - {*_EVALUATION, "scenario_ids"}
-        told: dict[str, Any] = {name: getattr(made, name) for name in names}
-        return cls(scenario_ids=list(made.scenario_ids), **told, **of_evaluation)
+    def of(cls, stored: Eval) -> "EvalResponse":
+        graders = stored.grader_config
+        return cls(
+            id=stored.id,
+            name=stored.name,
+            definition_id=stored.definition_id,
+            scenario_ids=list(stored.scenario_ids),
+            connector_id=stored.connector_id,
+            model=stored.model,
+            judge_model=graders.judge_model,
+            persona_model=graders.persona_model,
+            embedding_model=graders.embedding_model,
+            evaluator_url=graders.evaluator_url,
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
+        )
 
 
-class EvalList(Answer):
-    items: list[EvalAnswer]
+class EvalPage(ResponseModel):
+    items: list[EvalResponse]
     next_cursor: str | None
 
 
-class EvaluatorBody(Request):
-    """Headers that are left out stay as they are; null or none takes them away."""
+class EvaluatorInput(RequestModel):
+    """If `headers` is omitted the stored headers are kept; null or an empty object removes them."""
 
     url: Url
     headers: Headers | None = None
 
-    def evaluator(self) -> Evaluator:
-        given = "headers" in self.model_fields_set
-        return Evaluator(self.url, values_of(self.headers or {}) if given else None)
+    def evaluator(self) -> EvaluatorEndpoint:
+        has_headers = "headers" in self.model_fields_set
+        return EvaluatorEndpoint(self.url, header_values(self.headers or {}) if has_headers else None)
 
 
-class SettingsRequest(Request):
-    """Fields that are left out stay as they are, and null unsets them."""
+class UpdateSettings(RequestModel):
+    """Omitted fields keep their value and null clears it."""
 
-    judge_model: Model | None = None
-    persona_model: Model | None = None
-    embedding_model: Model | None = None
-    evaluator: EvaluatorBody | None = None
+    model_config = example(
+        {
+            "judgeModel": "openai/gpt-5-mini",
+            "evaluator": {
+                "url": "https://evaluator.example.com/score",
+                "headers": {"Authorization": "Bearer evaluator-key"},
+            },
+        }
+    )
+
+    judge_model: ModelId | None = None
+    persona_model: PersonaModel = None
+    embedding_model: ModelId | None = None
+    evaluator: Annotated[EvaluatorInput | None, Field(description="An external evaluator of transcripts")] = None
 
     def changes(self) -> SettingsChanges:
-        given = self.model_dump(exclude_unset=True)
-        if "evaluator" in given:
-            given["evaluator"] = self.evaluator and self.evaluator.evaluator()
-        return cast(SettingsChanges, given)
+        changes: dict[str, Any] = self.model_dump(exclude_unset=True)
+        if "evaluator" in changes:
+            changes["evaluator"] = self.evaluator and self.evaluator.evaluator()
+        return cast(SettingsChanges, changes)
 
 
-class EvaluatorAnswer(Answer):
+class EvaluatorResponse(ResponseModel):
     url: str
-    header_names: Names
+    header_names: HeaderNames
 
 
-class SettingsAnswer(Answer):
-    """What runs are evaluated with unless they, or their eval, say otherwise."""
+class SettingsResponse(ResponseModel):
+    """Workspace defaults for evaluation; a run or its eval may override them."""
 
     judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
-    evaluator: EvaluatorAnswer | None
+    evaluator: EvaluatorResponse | None
 
     @classmethod
-    def of(cls, settings: EvaluationSettings) -> "SettingsAnswer":
-        evaluation, names = settings.evaluation, list(settings.header_names)
-        url = evaluation.evaluator_url
+    def of(cls, settings: EvaluationSettings) -> "SettingsResponse":
+        graders, names = settings.grader_config, list(settings.header_names)
+        url = graders.evaluator_url
         return cls(
-            judge_model=evaluation.judge_model,
-            persona_model=evaluation.persona_model,
-            embedding_model=evaluation.embedding_model,
-            evaluator=EvaluatorAnswer(url=url, header_names=names) if url else None,
+            judge_model=graders.judge_model,
+            persona_model=graders.persona_model,
+            embedding_model=graders.embedding_model,
+            evaluator=EvaluatorResponse(url=url, header_names=names) if url else None,
         )

@@ -1,4 +1,4 @@
-"""Headers that a workspace has sent with its requests. Their values are secrets: they come in and never go out."""
+"""Headers that a workspace adds to requests to its agents and evaluators. The values are secrets: never returned."""
 
 import re
 from collections.abc import Mapping
@@ -6,15 +6,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from cupel_core.contract.providers import Url
-
-__all__ = ["Headers", "Names", "Url", "values_of"]
-
 MAX_BYTES = 16 * 1024
-"""Of all of one owner's: servers refuse more, and a secret holds 64 KB."""
-_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
+"""In all for one resource: servers refuse more, and a secret holds 64 KB."""
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 _VALUE = re.compile(r"[!-~](?:[ -~\t]*[!-~])?")
-_OF_THE_CONNECTION = frozenset(
+_CONNECTION_HEADERS = frozenset(
     {
         "connection",
         "content-length",
@@ -32,21 +28,21 @@ _OF_THE_CONNECTION = frozenset(
 )
 
 
-def _fit(headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
+def _valid_headers(headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
     for name, value in headers.items():
-        if why := _complaint(name, value.get_secret_value()):
-            raise ValueError(f"{name[:40]!r} {why}")
+        if problem := _header_problem(name, value.get_secret_value()):
+            raise ValueError(f"{name[:40]!r} {problem}")
     if len({name.lower() for name in headers}) < len(headers):
-        raise ValueError("must not have a name twice, in whatever case")
+        raise ValueError("must have distinct names, ignoring case")
     if sum(len(name) + len(value.get_secret_value()) for name, value in headers.items()) > MAX_BYTES:
         raise ValueError(f"must have at most {MAX_BYTES // 1024} KB")
     return headers
 
 
-def _complaint(name: str, value: str) -> str | None:
-    if not _TOKEN.fullmatch(name):
-        return "is no name of a header"
-    if name.lower() in _OF_THE_CONNECTION:
+def _header_problem(name: str, value: str) -> str | None:
+    if not _NAME.fullmatch(name):
+        return "is not a valid header name"
+    if name.lower() in _CONNECTION_HEADERS:
         return "belongs to the connection and cannot be set"
     if not _VALUE.fullmatch(value):
         return "must have a value of visible ASCII characters, with spaces only between them"
@@ -55,11 +51,13 @@ def _complaint(name: str, value: str) -> str | None:
 
 Headers = Annotated[
     dict[str, SecretStr],
-    Field(max_length=50, description="The values are kept as secrets, and never answered"),
-    AfterValidator(_fit),
+    Field(max_length=50, description="Values are stored as secrets and never returned"),
+    AfterValidator(_valid_headers),
 ]
-Names = Annotated[list[str], Field(description="Of the headers; their values are never answered")]
+HeaderNames = Annotated[
+    list[str], Field(description="Names of the configured headers; their values are never returned")
+]
 
 
-def values_of(headers: Mapping[str, SecretStr] | None) -> dict[str, str] | None:
+def header_values(headers: Mapping[str, SecretStr] | None) -> dict[str, str] | None:
     return None if headers is None else {name: value.get_secret_value() for name, value in headers.items()}

@@ -1,84 +1,108 @@
-"""What is asked and told about imports."""
+"""Imports of evaluations and datasets in the formats of other tools."""
 
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.contract.common import Answer, Request
-from cupel_core.contract.definitions import Flag, Folder, Name
-from cupel_core.imports.creation import Imported, Made
-from cupel_core.imports.datasets import Scorer
-from cupel_core.imports.drafts import Note, Report
+from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.definitions import Folder, Name
+from cupel_core.contract.fields import Flag
+from cupel_core.domain.definitions.datasets import DatasetScorer
+from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportNote, ImportReport, ImportResult
 
-MAX_TEXT = 5_000_000
-"""A request to a function has at most 6 MB."""
-Text = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_TEXT)]
-
-
-class ImportOptions(Request):
-    folder: Annotated[Folder | None, Field(description="Of the definitions that are made")] = None
-    dry_run: Annotated[Flag, Field(description="Only tells what would be made")] = False
+MAX_TEXT_LENGTH = 5_000_000
+"""A request to a Lambda function has at most 6 MB."""
+FileText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_TEXT_LENGTH)]
 
 
-class PromptfooRequest(ImportOptions):
-    """Nothing in it is executed, and nothing is fetched."""
+class ImportOptions(RequestModel):
+    folder: Annotated[Folder | None, Field(description="Folder for the imported definitions")] = None
+    dry_run: Annotated[Flag, Field(description="Report what would be created without creating it")] = False
 
-    config: Annotated[Text, Field(description="The text of promptfooconfig.yaml, or its JSON")]
+
+class ImportPromptfoo(ImportOptions):
+    """A promptfoo configuration. Nothing in it is executed or fetched."""
+
+    model_config = example(
+        {
+            "folder": "imported",
+            "dryRun": True,
+            "config": "prompts:\n  - file://prompt.txt\ntests:\n  - vars: {question: How do I get a refund?}\n",
+            "files": {"prompt.txt": "{{question}}"},
+        }
+    )
+
+    config: Annotated[FileText, Field(description="Content of promptfooconfig.yaml, as YAML or JSON")]
     files: Annotated[
-        dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(strict=True, max_length=MAX_TEXT)]],
+        dict[
+            Annotated[str, Field(max_length=1_000)],
+            Annotated[str, Field(strict=True, max_length=MAX_TEXT_LENGTH)],
+        ],
         Field(
             default_factory=dict,
             max_length=1_000,
-            description="Texts of the files it names, by their path relative to its folder",
+            description="Contents of the files it references, by path relative to the configuration file",
         ),
     ]
 
 
-class DatasetRequest(ImportOptions):
-    name: Annotated[Name, Field(description="Of the definition")]
-    content: Annotated[Text, Field(description="The text of the file")]
+class ImportDataset(ImportOptions):
+    model_config = example(
+        {
+            "name": "GSM8K sample",
+            "content": '{"input": "2 + 2 = ?", "target": "4"}\n',
+            "scorer": "includes",
+            "dryRun": False,
+        }
+    )
+
+    name: Annotated[Name, Field(description="Name of the new definition")]
+    content: Annotated[FileText, Field(description="Content of the file as text")]
     scorer: Annotated[
-        Scorer | None,
-        Field(description="How an answer is compared: `includes` unless told, `match` for OpenAI evals"),
+        DatasetScorer | None,
+        Field(
+            description="How a response is compared with the expected answer; defaults to `includes`, or to `match` "
+            "for OpenAI evals"
+        ),
     ] = None
 
 
-class NoteAnswer(Answer):
-    where: str
+class ImportNoteResponse(ResponseModel):
+    where: Annotated[str, Field(description="Location in the file")]
     what: str
     why: str
 
     @classmethod
-    def of(cls, note: Note) -> "NoteAnswer":
+    def of(cls, note: ImportNote) -> "ImportNoteResponse":
         return cls(where=note.where, what=note.what, why=note.why)
 
 
-class ReportAnswer(Answer):
-    taken: Annotated[dict[str, int], Field(description="How many of each")]
-    changed: list[NoteAnswer]
-    left: list[NoteAnswer]
+class ImportReportResponse(ResponseModel):
+    imported: Annotated[dict[str, int], Field(description="Number of imported items by kind")]
+    changed: Annotated[list[ImportNoteResponse], Field(description="What was converted to something similar")]
+    skipped: Annotated[list[ImportNoteResponse], Field(description="What was not imported")]
 
     @classmethod
-    def of(cls, report: Report) -> "ReportAnswer":
+    def of(cls, report: ImportReport) -> "ImportReportResponse":
         return cls(
-            taken=dict(report.taken),
-            changed=[NoteAnswer.of(note) for note in report.changes],
-            left=[NoteAnswer.of(note) for note in report.leavings],
+            imported=dict(report.imported),
+            changed=[ImportNoteResponse.of(note) for note in report.changed],
+            skipped=[ImportNoteResponse.of(note) for note in report.skipped],
         )
 
 
-class MadeAnswer(Answer):
-    id: Annotated[str | None, Field(description="Null in a dry run")]
+class ImportedDefinitionResponse(ResponseModel):
+    id: Annotated[str | None, Field(description="Id of the new definition; null in a dry run")]
     name: str
     content: dict[str, Any]
     scenario_count: int
-    models: Annotated[list[str], Field(description="With which the file runs it")]
+    models: Annotated[list[str], Field(description="Models the imported file evaluates")]
 
     @classmethod
-    def of(cls, made: Made) -> "MadeAnswer":
-        draft = made.draft
+    def of(cls, definition: ImportedDefinition) -> "ImportedDefinitionResponse":
+        draft = definition.draft
         return cls(
-            id=made.definition_id,
+            id=definition.definition_id,
             name=draft.name,
             content=dict(draft.content),
             scenario_count=len(draft.scenarios),
@@ -86,17 +110,17 @@ class MadeAnswer(Answer):
         )
 
 
-class ImportAnswer(Answer):
-    definitions: list[MadeAnswer]
+class ImportResultResponse(ResponseModel):
+    definitions: list[ImportedDefinitionResponse]
     repeats: int
     temperature: float | None
-    report: ReportAnswer
+    report: ImportReportResponse
 
     @classmethod
-    def of(cls, imported: Imported) -> "ImportAnswer":
+    def of(cls, result: ImportResult) -> "ImportResultResponse":
         return cls(
-            definitions=[MadeAnswer.of(made) for made in imported.made],
-            repeats=imported.repeats,
-            temperature=imported.temperature,
-            report=ReportAnswer.of(imported.report),
+            definitions=[ImportedDefinitionResponse.of(definition) for definition in result.definitions],
+            repeats=result.repeats,
+            temperature=result.temperature,
+            report=ImportReportResponse.of(result.report),
         )

@@ -1,61 +1,74 @@
-"""What is asked and told about personas."""
+"""Personas: simulated users."""
 
 from typing import Annotated, cast
 
 from pydantic import Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import Answer, Request
-from cupel_core.contract.headers import Headers, values_of
-from cupel_core.contract.resources import KeptAnswer, ResourceName, kept_fields, not_null
-from cupel_core.domain.resources.personas import Persona
-from cupel_core.resources.named_resource import Kept
-from cupel_core.resources.personas import PersonaFields
+from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.fields import ResourceName, not_null
+from cupel_core.contract.headers import Headers, header_values
+from cupel_core.contract.resources import NamedResourceResponse, named_resource_fields
+from cupel_core.domain.resources.named_resource import NamedResource
+from cupel_core.domain.resources.personas import Persona, PersonaFields
 
 Description = Annotated[str, StringConstraints(strict=True, max_length=2_000)]
-Prompt = Annotated[str, StringConstraints(strict=True, max_length=20_000)]
+SystemPrompt = Annotated[str, StringConstraints(strict=True, max_length=20_000)]
 
 
-class PersonaChange(Request):
-    """Fields that are left out stay as they are, and null unsets them. Headers are replaced as a whole."""
+class UpdatePersona(RequestModel):
+    """Omitted fields keep their value and null clears it. New `headers` replace the old ones entirely."""
+
+    model_config = example({"description": "Writes very short messages."})
 
     name: ResourceName | None = None
     description: Description | None = None
-    system_prompt: Annotated[Prompt | None, Field(description="Who the simulated user is, for the model behind it")] = (
-        None
-    )
-    headers: Annotated[Headers | None, Field(description="Go with each request to a connector")] = None
+    system_prompt: Annotated[
+        SystemPrompt | None, Field(description="System prompt of the model that simulates this user")
+    ] = None
+    headers: Annotated[
+        Headers | None, Field(description="Headers added to each connector request made for this persona")
+    ] = None
 
-    _keeps_a_name = field_validator("name")(not_null)
+    _required_fields = field_validator("name")(not_null)
 
     def fields(self) -> PersonaFields:
-        given = self.model_dump(exclude_unset=True)
-        if "headers" in given:
-            given["headers"] = values_of(self.headers)
-        return cast(PersonaFields, given)
+        fields = self.model_dump(exclude_unset=True)
+        if "headers" in fields:
+            fields["headers"] = header_values(self.headers)
+        return cast(PersonaFields, fields)
 
 
-class PersonaRequest(PersonaChange):
-    """A simulated user. The name is given once in a workspace, in any case."""
+class CreatePersona(UpdatePersona):
+    """A simulated user. Names are unique within a workspace, ignoring case."""
+
+    model_config = example(
+        {
+            "name": "Impatient customer",
+            "description": "Writes short messages and wants an answer at once.",
+            "systemPrompt": "You are an impatient customer.",
+            "headers": {"X-Customer-Tier": "gold"},
+        }
+    )
 
     name: ResourceName
 
 
-class PersonaAnswer(KeptAnswer):
+class PersonaResponse(NamedResourceResponse):
     description: str | None
     system_prompt: str | None
 
     @classmethod
-    def of(cls, kept: Kept[Persona]) -> "PersonaAnswer":
-        persona = kept.item
+    def of(cls, stored: NamedResource[Persona]) -> "PersonaResponse":
+        persona = stored.item
         return cls(
             id=persona.id,
             name=persona.name,
             description=persona.description,
             system_prompt=persona.system_prompt,
-            **kept_fields(kept),
+            **named_resource_fields(stored),
         )
 
 
-class PersonaList(Answer):
-    items: list[PersonaAnswer]
+class PersonaPage(ResponseModel):
+    items: list[PersonaResponse]
     next_cursor: str | None

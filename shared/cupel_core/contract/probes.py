@@ -1,58 +1,64 @@
-"""What is asked and told about whole probes."""
+"""Probes with their messages, and corrections of their results."""
 
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.routes.transcripts import MessageAnswer
-from cupel_core.contract.common import Answer, Request
-from cupel_core.contract.runs import ProbeAnswer
-from cupel_core.domain.runs.transcripts import Result
-from cupel_core.runs.probes import ProbeView
+from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.fields import Flag
+from cupel_core.contract.results import MessageResponse
+from cupel_core.contract.runs import ProbeResponse
+from cupel_core.domain.runs.transcripts import TranscriptResult
+from cupel_core.domain.runs.views import ProbeView
 
 
-class Order(StrEnum):
+class ProbeOrder(StrEnum):
     OLDEST = "oldest"
     NEWEST = "newest"
 
 
-class WholeProbeAnswer(ProbeAnswer):
+class ProbeDetailResponse(ProbeResponse):
     eval_id: str | None
-    execution_id: Annotated[int | None, Field(description="Which start of an eval in this workspace")]
-    messages: Annotated[list[MessageAnswer], Field(description="With the system prompt; as far as they are known")]
-    output: Annotated[dict[str, Any] | None, Field(description="What an agent answered beside its words")]
+    execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
+    messages: Annotated[list[MessageResponse], Field(description="Messages known so far, including the system prompt")]
+    output: Annotated[
+        dict[str, Any] | None, Field(description="Structured output the agent returned besides its message")
+    ]
 
     @classmethod
-    def of(cls, view: ProbeView) -> "WholeProbeAnswer":
-        held = view.held
-        said = held.messages if held else ()
+    def of(cls, view: ProbeView) -> "ProbeDetailResponse":
+        conversation = view.conversation
         return cls(
             **cls.fields_of(view),
             eval_id=view.run.eval_id,
             execution_id=view.run.execution_id,
-            messages=[MessageAnswer(role=message.role, content=message.content) for message in said],
-            output=dict(held.output) if held and held.output else None,
+            messages=[MessageResponse.of(message) for message in conversation.messages] if conversation else [],
+            output=dict(conversation.output) if conversation and conversation.output else None,
         )
 
 
-class WholeProbeList(Answer):
-    items: list[WholeProbeAnswer]
+class ProbeDetailPage(ResponseModel):
+    items: list[ProbeDetailResponse]
     next_cursor: str | None
 
 
-class ResultBody(Request):
-    success: Annotated[bool, Field(strict=True)]
+class ProbeResultInput(RequestModel):
+    success: Flag
     score: Annotated[float | None, Field(ge=0, le=1)] = None
     reason: Annotated[str | None, Field(max_length=5_000)] = None
 
 
-class CorrectionRequest(Request):
-    """A person's result instead of the judges'; null takes it back."""
+class CorrectProbe(RequestModel):
+    """A human result that overrides the graders'; null removes the override."""
 
-    result: ResultBody | None
+    model_config = example(
+        {"result": {"success": False, "score": 0.2, "reason": "The agent named the wrong time limit."}}
+    )
 
-    def correction(self) -> Result | None:
+    result: ProbeResultInput | None
+
+    def correction(self) -> TranscriptResult | None:
         if self.result is None:
             return None
-        return Result(self.result.success, self.result.score, self.result.reason)
+        return TranscriptResult(self.result.success, self.result.score, self.result.reason)

@@ -1,63 +1,58 @@
-"""What is told and asked about providers and their models."""
+"""Model providers, as a workspace has configured them, and their models."""
 
-import re
 from typing import Annotated, cast
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from cupel_core.accounts import ModelView, ProviderChanges, ProviderView
-from cupel_core.contract.common import Answer, Request
-
-_VISIBLE_ASCII = re.compile(r"[!-~]{1,4096}")
-
-
-def _absolute_url(text: str) -> str:
-    message = "must be an absolute http(s) URL without credentials, query or fragment"
-    if not _VISIBLE_ASCII.fullmatch(text):
-        raise ValueError(message)
-    parts = urlsplit(text)  # a ValueError of its own names what is wrong with a host or port
-    wanted = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    if not wanted or "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError(message)
-    return text.rstrip("/")
+from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.fields import Flag, Url, is_visible_ascii
+from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
 
 
-def _header_safe(secret: SecretStr) -> SecretStr:
-    if not _VISIBLE_ASCII.fullmatch(secret.get_secret_value()):
+def _valid_key(secret: SecretStr) -> SecretStr:
+    if not is_visible_ascii(secret.get_secret_value()):
         raise ValueError("must be 1 to 4096 visible ASCII characters")
     return secret
 
 
-Url = Annotated[str, Field(max_length=2_048), AfterValidator(_absolute_url)]
-Key = Annotated[SecretStr, AfterValidator(_header_safe)]
-Parallel = Annotated[int, Field(strict=True, ge=1, le=1_000)]
+ApiKey = Annotated[SecretStr, AfterValidator(_valid_key), Field(description="Stored as a secret and never returned")]
+ParallelRequests = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 PerMinute = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
 
 
-class ProviderRequest(Request):
-    """Fields that are left out stay as they are; null goes back to the default, and deletes the key."""
+class UpdateProvider(RequestModel):
+    """Omitted fields keep their value; null restores the default, and deletes the API key."""
+
+    model_config = example(
+        {
+            "apiKey": "sk-example",
+            "enabled": True,
+            "maxParallelRequests": 20,
+            "requestsPerMinute": 500,
+            "tokensPerMinute": 200000,
+        }
+    )
 
     base_url: Url | None = None
-    api_key: Key | None = None
-    enabled: Annotated[bool, Field(strict=True)] | None = None
-    max_parallel_requests: Parallel | None = None
+    api_key: ApiKey | None = None
+    enabled: Flag | None = None
+    max_parallel_requests: ParallelRequests | None = None
     requests_per_minute: PerMinute | None = None
     tokens_per_minute: PerMinute | None = None
 
     def changes(self) -> ProviderChanges:
-        given = cast(ProviderChanges, self.model_dump(exclude_unset=True))
+        changes = cast(ProviderChanges, self.model_dump(exclude_unset=True))
         if self.api_key is not None:
-            given["api_key"] = self.api_key.get_secret_value()
-        return given
+            changes["api_key"] = self.api_key.get_secret_value()
+        return changes
 
 
-class ProviderAnswer(Answer):
+class ProviderResponse(ResponseModel):
     name: str
-    title: str
+    title: Annotated[str, Field(description="Name for display")]
     base_url: str
     enabled: bool
-    usable: Annotated[bool, Field(description="Enabled, and with the address and the key that it needs")]
+    usable: Annotated[bool, Field(description="Enabled, with the address and the API key it needs")]
     needs_key: bool
     has_key: bool
     max_parallel_requests: int
@@ -65,28 +60,30 @@ class ProviderAnswer(Answer):
     tokens_per_minute: int | None
 
     @classmethod
-    def of(cls, view: ProviderView) -> "ProviderAnswer":
+    def of(cls, view: ProviderView) -> "ProviderResponse":
         return cls(**vars(view))
 
 
-class ProviderList(Answer):
-    items: list[ProviderAnswer]
+class ProviderPage(ResponseModel):
+    items: list[ProviderResponse]
     next_cursor: str | None = None
 
 
-class ModelAnswer(Answer):
-    id: Annotated[str, Field(description="How a run names it: provider/name")]
+class ModelResponse(ResponseModel):
+    """A model of the price list. Prices are in US dollars per million tokens; null if unknown."""
+
+    id: Annotated[str, Field(description="Model id as `provider/name`, as runs name it")]
     name: str
     provider: str
-    simulated: bool
+    simulated: Annotated[bool, Field(description="Simulated by Cupel; calls cost nothing")]
     enabled: bool
     has_key: bool
-    usable: bool
+    usable: Annotated[bool, Field(description="Whether its provider is usable")]
     input_usd_per_million: float | None
     output_usd_per_million: float | None
 
     @classmethod
-    def of(cls, view: ModelView) -> "ModelAnswer":
+    def of(cls, view: ModelView) -> "ModelResponse":
         provider = view.provider
         return cls(
             id=view.id,
@@ -101,6 +98,6 @@ class ModelAnswer(Answer):
         )
 
 
-class ModelList(Answer):
-    items: list[ModelAnswer]
+class ModelPage(ResponseModel):
+    items: list[ModelResponse]
     next_cursor: str | None

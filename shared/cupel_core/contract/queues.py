@@ -1,104 +1,120 @@
-"""What is asked and told about the providers' queues and their dead letters."""
+"""Provider queues and their dead letters."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.common import Answer, Request, Time
-from cupel_core.contract.runs import HeldModelAnswer
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.runs import SuspendedModelResponse
+from cupel_core.domain.limits.provider_status import QueueStatus
+from cupel_core.domain.runs.dead_letters import DeadLetter, RedriveResult
 from cupel_core.domain.runs.run import Priority
-from cupel_core.queues.dead_letters import DeadLetter, Redriven
-from cupel_core.queues.status import QueueStanding
 
-Provider = Annotated[str | None, Field(description="Only this provider's; all when left out")]
+ProviderName = Annotated[str | None, Field(description="Limit to this provider; all providers if omitted")]
 
 
-class QueueRequest(Request):
-    provider: Provider = None
+class PauseQueues(RequestModel):
+    model_config = example({"provider": "openai"})
+
+    provider: ProviderName = None
 
 
-class RedriveRequest(Request):
-    provider: Provider = None
+class ResumeQueues(PauseQueues):
+    pass
+
+
+class RedriveDeadLetters(RequestModel):
+    model_config = example({"provider": "openai", "messageIds": ["5f0c6c0e-3d5b-4f0e-9d0a-0f5f6f7b8c9d"]})
+
+    provider: ProviderName = None
     message_ids: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=100)]] | None,
-        Field(min_length=1, max_length=200, description="Only these; all when left out"),
+        Field(min_length=1, max_length=200, description="Only these messages; all if omitted"),
     ] = None
 
 
-class QueueAnswer(Answer):
-    """Counts are of messages, each a slice of up to 100 probes, of all workspaces of the stack, as SQS approximates."""
+class ProviderQueueResponse(ResponseModel):
+    """Counts are SQS's approximate numbers of messages for all workspaces of the stack; a message holds up to 100
+    probes."""
 
     provider: str
     waiting: int
     in_flight: int
-    delayed: Annotated[int, Field(description="To come later, because the provider asked to wait or a model is held")]
-    dead: int
+    delayed: Annotated[
+        int, Field(description="Messages delayed because the provider asked to wait or a model is suspended")
+    ]
+    dead_letters: int
     paused: Annotated[bool, Field(description="Whether this workspace has paused its work with the provider")]
     throttled_until: Time | None
-    limit: Annotated[int | None, Field(description="Parallel requests; null until a worker has come")]
-    learned_limit: Annotated[int | None, Field(description="What the provider bears at present, if less")]
+    limit: Annotated[int | None, Field(description="Maximum parallel requests; null until a worker has reported")]
+    learned_limit: Annotated[
+        int | None, Field(description="Lower limit that the provider currently sustains, if it is below `limit`")
+    ]
     workers: int
-    held_models: list[HeldModelAnswer]
+    suspended_models: list[SuspendedModelResponse]
 
     @classmethod
-    def of(cls, standing: QueueStanding) -> "QueueAnswer":
-        account = standing.account
+    def of(cls, status: QueueStatus) -> "ProviderQueueResponse":
+        account = status.account
         return cls(
-            provider=standing.provider,
-            waiting=standing.waiting,
-            in_flight=standing.in_flight,
-            delayed=standing.delayed,
-            dead=standing.dead,
+            provider=status.provider,
+            waiting=status.waiting,
+            in_flight=status.in_flight,
+            delayed=status.delayed,
+            dead_letters=status.dead,
             paused=account.paused,
             throttled_until=account.blocked_until,
             limit=account.limit,
             learned_limit=account.learned_limit,
             workers=account.workers,
-            held_models=[HeldModelAnswer.of(held) for held in account.held_models],
+            suspended_models=[SuspendedModelResponse.of(suspended) for suspended in account.suspended_models],
         )
 
 
-class QueueList(Answer):
-    items: list[QueueAnswer]
+class ProviderQueuePage(ResponseModel):
+    items: list[ProviderQueueResponse]
     next_cursor: str | None = None
 
 
-class LetterAnswer(Answer):
+class DeadLetterResponse(ResponseModel):
     message_id: str
     provider: str
     priority: Priority
-    received_count: Annotated[int, Field(description="How often it was received, looks at the dead letters included")]
+    received_count: Annotated[
+        int, Field(description="Number of times it was received, including reads of the dead-letter queue")
+    ]
     run_id: str
-    indexes: Annotated[list[int], Field(description="The probes it names")]
+    indexes: Annotated[list[int], Field(description="Indexes of the probes it contains")]
     cause: str
 
     @classmethod
-    def of(cls, letter: DeadLetter) -> "LetterAnswer":
+    def of(cls, letter: DeadLetter) -> "DeadLetterResponse":
         return cls(
-            message_id=letter.delivery.id,
-            provider=letter.lane.provider,
-            priority=letter.lane.priority,
-            received_count=letter.delivery.receive_count,
-            run_id=letter.piece.run_id,
-            indexes=letter.piece.indexes,
+            message_id=letter.message_id,
+            provider=letter.provider,
+            priority=letter.priority,
+            received_count=letter.receive_count,
+            run_id=letter.run_id,
+            indexes=list(letter.indexes),
             cause=letter.cause,
         )
 
 
-class LetterList(Answer):
-    items: list[LetterAnswer]
+class DeadLetterPage(ResponseModel):
+    items: list[DeadLetterResponse]
     next_cursor: str | None = None
 
 
-class RedrivenAnswer(Answer):
-    """All letters that were asked for are gone from the dead letters."""
+class RedriveResultResponse(ResponseModel):
+    """All requested messages have been removed from the dead-letter queue."""
 
-    sent: Annotated[int, Field(description="Letters whose probes had no outcome: they run again")]
-    dropped: Annotated[int, Field(description="Letters with nothing left to do")]
-    to_retry: Annotated[
-        list[str], Field(description="Runs of which these letters' probes are errored: POST /runs/{id}/retry runs them")
+    sent: Annotated[int, Field(description="Messages sent again because their probes had no outcome")]
+    dropped: Annotated[int, Field(description="Messages discarded because nothing was left to do")]
+    runs_to_retry: Annotated[
+        list[str],
+        Field(description="Ids of runs with errored probes from these messages; retry them with POST /runs/{id}/retry"),
     ]
 
     @classmethod
-    def of(cls, redriven: Redriven) -> "RedrivenAnswer":
-        return cls(sent=redriven.sent, dropped=redriven.dropped, to_retry=sorted(redriven.to_retry))
+    def of(cls, result: RedriveResult) -> "RedriveResultResponse":
+        return cls(sent=result.sent, dropped=result.dropped, runs_to_retry=sorted(result.runs_to_retry))

@@ -1,47 +1,54 @@
-"""What is asked and told about scorings beside a run's own, and about the figures of any scoring."""
+"""Rescores (grading existing transcripts again), and pass rates of a run or a rescore."""
 
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from cupel_core.analysis.scores import Scores
-from cupel_core.contract.common import Answer, Request, Time
-from cupel_core.contract.definitions import Words
-from cupel_core.contract.headers import Url
-from cupel_core.contract.results import ScoringAnswer, SpendAnswer, VerdictAnswer
-from cupel_core.contract.runs import FailureAnswer, Model
-from cupel_core.contract.scenarios import Assertions
-from cupel_core.domain.scoring.rescores import Rescored, RescoringStatus
-from cupel_core.domain.scoring.scores import ModelScores, ScenarioScores
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Assertions, LongText, ModelId, Url
+from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictResponse
+from cupel_core.contract.runs import FailureResponse
+from cupel_core.domain.scoring.rescores import RescoreResult, RescoreSpec, RescoreStatus, RescoreView
+from cupel_core.domain.scoring.scores import ModelScores, ScenarioScores, Scores
 from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.rescoring.queries import RescoringView
-from cupel_core.rescoring.start import RescoringSpec
 
 
-class OtherCriteria(Request):
-    success: Words | None = None
-    failure: Words | None = None
+class CriteriaInput(RequestModel):
+    success: LongText | None = None
+    failure: LongText | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> "OtherCriteria":
+    def _has_criteria(self) -> "CriteriaInput":
         if not (self.success or self.failure):
             raise ValueError("must have success or failure, or both")
         return self
 
 
-class RescoreRequest(Request):
-    """What is left out is as it was in the run."""
+class CreateRescore(RequestModel):
+    """Omitted fields keep the run's configuration."""
+
+    model_config = example(
+        {
+            "judgeModel": "anthropic/claude-sonnet-4-5",
+            "assertions": [{"type": "contains", "value": "refund"}],
+            "criteria": {"success": "The agent explains the 30-day limit."},
+        }
+    )
 
     assertions: Annotated[
-        Assertions | None, Field(description="Instead of those of the definition and of its scenarios")
+        Assertions | None, Field(description="Assertions to use instead of the definition's and its scenarios'")
     ] = None
-    judge_model: Annotated[Model | None, Field(description="Another judge takes the verdicts on criteria again")] = None
-    embedding_model: Model | None = None
+    judge_model: Annotated[
+        ModelId | None, Field(description="Judge model; if it differs, verdicts on criteria are computed again")
+    ] = None
+    embedding_model: ModelId | None = None
     evaluator_url: Url | None = None
-    criteria: Annotated[OtherCriteria | None, Field(description="Instead of those of each scenario")] = None
+    criteria: Annotated[CriteriaInput | None, Field(description="Criteria to use instead of each scenario's own")] = (
+        None
+    )
 
-    def spec(self) -> RescoringSpec:
-        return RescoringSpec(
+    def spec(self) -> RescoreSpec:
+        return RescoreSpec(
             assertions=self.assertions,
             judge_model=self.judge_model,
             embedding_model=self.embedding_model,
@@ -50,8 +57,8 @@ class RescoreRequest(Request):
         )
 
 
-class ScoringConfigAnswer(Answer):
-    """Null is as in the run."""
+class RescoreConfigResponse(ResponseModel):
+    """Null fields keep the run's configuration."""
 
     assertions: list[dict[str, Any]] | None
     judge_model: str | None
@@ -60,64 +67,66 @@ class ScoringConfigAnswer(Answer):
     criteria: dict[str, str] | None
 
 
-class ScoringProgressAnswer(Answer):
-    total: Annotated[int, Field(description="Transcripts of the run")]
-    scored: int
-    errors: Annotated[int, Field(description="Transcripts of which something that counts could not be computed")]
+class RescoreProgressResponse(ResponseModel):
+    """Numbers of transcripts."""
+
+    total: int
+    completed: Annotated[int, Field(description="Transcripts that were scored")]
+    failed: Annotated[int, Field(description="Transcripts with a result that counts and could not be computed")]
 
 
-class RescoringAnswer(Answer):
+class RescoreResponse(ResponseModel):
     id: str
     run_id: str
-    status: RescoringStatus
-    config: ScoringConfigAnswer
-    progress: ScoringProgressAnswer
+    status: RescoreStatus
+    config: RescoreConfigResponse
+    progress: RescoreProgressResponse
     created_at: Time
     completed_at: Time | None
-    failure: FailureAnswer | None
+    failure: FailureResponse | None
 
     @classmethod
-    def of(cls, view: RescoringView) -> "RescoringAnswer":
-        told, tally = view.rescoring, view.tally
-        told_config = told.config.to_json()
+    def of(cls, view: RescoreView) -> "RescoreResponse":
+        rescore, tally = view.rescore, view.counts
+        config = rescore.config.to_json()
         return cls(
-            id=told.id,
-            run_id=told.run_id,
-            status=told.status,
-            config=ScoringConfigAnswer(
-                assertions=told_config.get("assertions"),
-                judge_model=told.config.judge_model,
-                embedding_model=told.config.embedding_model,
-                evaluator_url=told.config.evaluator_url,
-                criteria=told_config.get("criteria"),
+            id=rescore.id,
+            run_id=rescore.run_id,
+            status=rescore.status,
+            config=RescoreConfigResponse(
+                assertions=config.get("assertions"),
+                judge_model=rescore.config.judge_model,
+                embedding_model=rescore.config.embedding_model,
+                evaluator_url=rescore.config.evaluator_url,
+                criteria=config.get("criteria"),
             ),
-            progress=ScoringProgressAnswer(
-                total=max(told.total, tally.scored + tally.errors), scored=tally.scored, errors=tally.errors
+            progress=RescoreProgressResponse(
+                total=max(rescore.total, tally.scored + tally.errors), completed=tally.scored, failed=tally.errors
             ),
-            created_at=told.created_at,
-            completed_at=told.completed_at,
-            failure=FailureAnswer(where=told.failure.where, why=told.failure.why) if told.failure else None,
+            created_at=rescore.created_at,
+            completed_at=rescore.completed_at,
+            failure=FailureResponse.of(rescore.failure) if rescore.failure else None,
         )
 
 
-class RescoringList(Answer):
-    items: list[RescoringAnswer]
+class RescorePage(ResponseModel):
+    items: list[RescoreResponse]
     next_cursor: str | None
 
 
-class ScoredProbeAnswer(Answer):
+class RescoreResultResponse(ResponseModel):
     probe_index: int
     scenario_id: str
     model_id: str
     persona_id: str | None
-    success: Annotated[bool | None, Field(description="Null where nothing was judged or it could not be")]
-    score: float | None
-    scoring: Annotated[ScoringAnswer | None, Field(description="Null once what was said was deleted")]
-    verdict: VerdictAnswer | None
-    judge: Annotated[SpendAnswer, Field(description="What judging this has used")]
+    success: Annotated[bool | None, Field(description="Null if nothing was graded or grading failed")]
+    score: Annotated[float | None, Field(description="From 0 to 1")]
+    scoring: Annotated[ScoringResponse | None, Field(description="Null once the probe's content has been deleted")]
+    verdict: VerdictResponse | None
+    judge_spend: Annotated[SpendResponse, Field(description="Spent on judging")]
 
     @classmethod
-    def of(cls, result: Rescored) -> "ScoredProbeAnswer":
+    def of(cls, result: RescoreResult) -> "RescoreResultResponse":
         scoring = result.scoring
         return cls(
             probe_index=result.index,
@@ -126,37 +135,42 @@ class ScoredProbeAnswer(Answer):
             persona_id=result.persona_id,
             success=result.success,
             score=result.score,
-            scoring=ScoringAnswer.of(scoring) if scoring else None,
-            verdict=VerdictAnswer.of(scoring.verdict) if scoring and scoring.verdict else None,
-            judge=SpendAnswer.of(result.judge),
+            scoring=ScoringResponse.of(scoring) if scoring else None,
+            verdict=VerdictResponse.of(scoring.verdict) if scoring and scoring.verdict else None,
+            judge_spend=SpendResponse.of(result.judge),
         )
 
 
-class ScoredProbeList(Answer):
-    items: list[ScoredProbeAnswer]
+class RescoreResultPage(ResponseModel):
+    items: list[RescoreResultResponse]
     next_cursor: str | None
 
 
-_ALL_OF_K = "Probability that all of k repeats succeed, likewise"
-_ANY_OF_K = "Probability that one of k repeats succeeds, unbiased; null where there are less than k results"
+_UNLESS_FEWER = "null with fewer than k results"
+_ALL_OF_K = f"Unbiased estimate of the probability that all k repeats succeed; {_UNLESS_FEWER}"
+_ANY_OF_K = "Unbiased estimate of the probability that at least one of k repeats succeeds, averaged over"
 
 
-class ModelScoresAnswer(Answer):
+class ModelScoresResponse(ResponseModel):
     model_id: str
-    judged: int
+    judged: Annotated[int, Field(description="Number of transcripts with a result")]
     successes: int
-    unscored: Annotated[int, Field(description="Transcripts without a result; no part of the other figures")]
-    mean: Annotated[float | None, Field(description="Share of successes")]
-    standard_error: Annotated[float | None, Field(description="Of the mean, clustered by scenario")]
-    interval95: Annotated[list[float] | None, Field(description="Wilson's, for as many trials as are independent")]
+    unscored: Annotated[
+        int, Field(description="Number of transcripts without a result; excluded from the other figures")
+    ]
+    mean: Annotated[float | None, Field(description="Success rate")]
+    standard_error: Annotated[float | None, Field(description="Standard error of the mean, clustered by scenario")]
+    interval95: Annotated[
+        list[float] | None, Field(description="95 % Wilson score interval, using the effective sample size")
+    ]
     mean_score: float | None
-    pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K}. The mean over the scenarios")]
+    pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}")]
     pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
-    metrics: Annotated[dict[str, float], Field(description="Means by name")]
-    tags: Annotated[dict[str, int], Field(description="How many transcripts have failed with each")]
+    metrics: Annotated[dict[str, float], Field(description="Mean of each named metric")]
+    tags: Annotated[dict[str, int], Field(description="Number of failed transcripts by failure category")]
 
     @classmethod
-    def of(cls, scores: ModelScores) -> "ModelScoresAnswer":
+    def of(cls, scores: ModelScores) -> "ModelScoresResponse":
         return cls(
             model_id=scores.model_id,
             judged=scores.judged,
@@ -173,34 +187,48 @@ class ModelScoresAnswer(Answer):
         )
 
 
-class ScoresAnswer(Answer):
+class RunScoresResponse(ResponseModel):
     run_id: str
-    scoring_id: Annotated[str | None, Field(description="Null for the run's own scoring")]
+    rescore_id: Annotated[
+        str | None, Field(description="Rescore the figures come from; null for the run's own scoring")
+    ]
     k: int
-    models: list[ModelScoresAnswer]
+    models: list[ModelScoresResponse]
 
     @classmethod
-    def of(cls, scores: Scores, scoring_id: str | None) -> "ScoresAnswer":
-        models = [ModelScoresAnswer.of(each) for each in scores.models]
-        return cls(run_id=scores.run.id, scoring_id=scoring_id, k=scores.k, models=models)
+    def of(cls, scores: Scores, rescore_id: str | None) -> "RunScoresResponse":
+        models = [ModelScoresResponse.of(model_scores) for model_scores in scores.models]
+        return cls(run_id=scores.run.id, rescore_id=rescore_id, k=scores.k, models=models)
 
 
-class ScenarioScoresAnswer(Answer):
+class ScenarioScoresResponse(ResponseModel):
     scenario_id: str
     model_id: str
-    judged: int
+    judged: Annotated[int, Field(description="Number of transcripts with a result")]
     successes: int
     unscored: int
-    mean: float | None
-    standard_error: Annotated[float | None, Field(description="Of the mean over this scenario's results")]
-    pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K}; with several personas the mean over them")]
+    mean: Annotated[float | None, Field(description="Success rate")]
+    standard_error: Annotated[
+        float | None, Field(description="Standard error of the mean over this scenario's results")
+    ]
+    pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} personas; {_UNLESS_FEWER}")]
     pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
 
     @classmethod
-    def of(cls, scores: ScenarioScores) -> "ScenarioScoresAnswer":
-        return cls(**{name: value for name, value in vars(scores).items() if name != "first_index"})
+    def of(cls, scores: ScenarioScores) -> "ScenarioScoresResponse":
+        return cls(
+            scenario_id=scores.scenario_id,
+            model_id=scores.model_id,
+            judged=scores.judged,
+            successes=scores.successes,
+            unscored=scores.unscored,
+            mean=scores.mean,
+            standard_error=scores.standard_error,
+            pass_at_k=scores.pass_at_k,
+            pass_hat_k=scores.pass_hat_k,
+        )
 
 
-class ScenarioScoresList(Answer):
-    items: list[ScenarioScoresAnswer]
+class ScenarioScoresPage(ResponseModel):
+    items: list[ScenarioScoresResponse]
     next_cursor: str | None

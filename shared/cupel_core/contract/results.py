@@ -1,89 +1,104 @@
-"""What is told about results: verdicts, assertions, scores, and what finding them has cost."""
+"""Results of probes: verdicts, assertions and scores, and what producing them cost."""
 
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.contract.common import Answer
-from cupel_core.domain.runs.transcripts import Result
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import Spend, Verdict
+from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+
+CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
 
 
-class UsageAnswer(Answer):
+class MessageResponse(ResponseModel):
+    role: MessageRole
+    content: str
+
+    @classmethod
+    def of(cls, message: Message) -> "MessageResponse":
+        return cls(role=message.role, content=message.content)
+
+
+class TokenUsageResponse(ResponseModel):
     input_tokens: int
     output_tokens: int
 
+    @classmethod
+    def of(cls, usage: Usage) -> "TokenUsageResponse":
+        return cls(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
 
-class SpendAnswer(Answer):
-    calls: int
-    usage: UsageAnswer
-    cost_usd: Annotated[float | None, Field(description="Null for a model without a known price")]
+
+class SpendResponse(ResponseModel):
+    calls: Annotated[int, Field(description="Number of model calls")]
+    usage: TokenUsageResponse
+    cost_usd: CostUsd
 
     @classmethod
-    def of(cls, spend: Spend) -> "SpendAnswer":
-        usage = UsageAnswer(input_tokens=spend.usage.input_tokens, output_tokens=spend.usage.output_tokens)
-        return cls(calls=spend.calls, usage=usage, cost_usd=spend.cost_usd)
+    def of(cls, spend: Spend) -> "SpendResponse":
+        return cls(calls=spend.calls, usage=TokenUsageResponse.of(spend.usage), cost_usd=spend.cost_usd)
 
 
-class ResultAnswer(Answer):
+class ProbeResultResponse(ResponseModel):
     success: bool
-    score: float | None
+    score: Annotated[float | None, Field(description="From 0 to 1")]
     reason: str | None
 
     @classmethod
-    def of(cls, result: Result | None) -> "ResultAnswer | None":
-        if result is None:
-            return None
+    def of(cls, result: TranscriptResult) -> "ProbeResultResponse":
         return cls(success=result.success, score=result.score, reason=result.reason)
 
 
-class VerdictAnswer(Answer):
+class VerdictResponse(ResponseModel):
+    """A judge's decision on success and failure criteria."""
+
     success_met: bool
     failure_met: bool
-    confidence: float
+    confidence: Annotated[float, Field(description="From 0 to 1, as the judge states it")]
     reasoning: str
-    raw_response: str
+    raw_response: Annotated[str, Field(description="The judge's reply as it was received")]
 
     @classmethod
-    def of(cls, verdict: Verdict) -> "VerdictAnswer":
+    def of(cls, verdict: Verdict) -> "VerdictResponse":
         return cls(**vars(verdict))
 
 
-class AssertionResultAnswer(Answer):
+class AssertionResultResponse(ResponseModel):
     type: str
-    passed: Annotated[bool | None, Field(description="Null when it could not be computed; error says why")]
-    score: float | None
+    passed: Annotated[bool | None, Field(description="Null if it could not be computed; `error` then says why")]
+    score: Annotated[float | None, Field(description="From 0 to 1")]
     reason: str
     weight: float
     metric: str | None
-    tag: Annotated[str | None, Field(description="What kind of failure it is")]
+    tag: Annotated[str | None, Field(description="Failure category")]
     error: str | None
-    source: Annotated[str, Field(description="cupel, or external for an external evaluator's")]
-    parts: list[dict[str, Any]]
+    source: Annotated[str, Field(description="`cupel`, or `external` for an external evaluator")]
+    parts: Annotated[list[dict[str, Any]], Field(description="Results of the members of an assertion set")]
 
     @classmethod
-    def of(cls, result: AssertionResult) -> "AssertionResultAnswer":
+    def of(cls, result: AssertionResult) -> "AssertionResultResponse":
         return cls(**{**vars(result), "parts": [part.to_json() for part in result.parts]})
 
 
-class ScoringAnswer(Answer):
-    success: Annotated[bool | None, Field(description="Null when something that counts could not be computed")]
-    score: float | None
+class ScoringResponse(ResponseModel):
+    success: Annotated[bool | None, Field(description="Null if a result that counts could not be computed")]
+    score: Annotated[float | None, Field(description="From 0 to 1")]
     reason: str
-    results: list[AssertionResultAnswer]
-    tags: list[str]
+    results: list[AssertionResultResponse]
+    tags: Annotated[list[str], Field(description="Failure categories")]
     metrics: dict[str, float]
-    evaluator_note: Annotated[str | None, Field(description="Why an external evaluator has no part in it")]
+    evaluator_note: Annotated[str | None, Field(description="Why the external evaluator's result is missing")]
 
     @classmethod
-    def of(cls, scoring: Scoring) -> "ScoringAnswer":
+    def of(cls, scoring: Scoring) -> "ScoringResponse":
         return cls(
             success=scoring.success,
             score=scoring.score,
             reason=scoring.reason,
-            results=[AssertionResultAnswer.of(result) for result in scoring.results],
+            results=[AssertionResultResponse.of(result) for result in scoring.results],
             tags=list(scoring.tags),
             metrics=dict(scoring.metrics),
             evaluator_note=scoring.evaluator_note,

@@ -1,48 +1,72 @@
-"""What is asked and told about runs, their probes and their events."""
+"""Runs, their probes and their events."""
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from cupel_core.contract.common import Answer, Request, Time
-from cupel_core.contract.results import ResultAnswer
-from cupel_core.domain.runs.run import Event, EventType, Priority, ProbeStatus, Progress, RunStatus
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Count100, Id, ModelId, Seed, Url
+from cupel_core.contract.results import ProbeResultResponse
+from cupel_core.domain.limits.provider_status import SuspendedModel
+from cupel_core.domain.runs.run import (
+    PauseReason,
+    Priority,
+    ProbeStatus,
+    Progress,
+    RunEvent,
+    RunEventType,
+    RunFailure,
+    RunStatus,
+)
+from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.scoring.grader_config import Evaluation
-from cupel_core.domain.turns.model_request import ErrorCode
-from cupel_core.runs.probes import ProbeView
-from cupel_core.runs.queries import RunView
-from cupel_core.runs.spec import RunSpec
-from cupel_core.store.governor import HeldModel
+from cupel_core.domain.runs.views import ProbeView, RunView
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
-Model = Annotated[str, Field(min_length=3, max_length=256, description="provider/name")]
+Temperature = Annotated[float, Field(strict=True, ge=0, le=2)]
+Repeats = Annotated[Count100, Field(description="Conversations of each target with each scenario and persona")]
+ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 
 
-Url = Annotated[str, Field(min_length=8, max_length=2_000, pattern="^https?://")]
+class RunConfigInput(RequestModel):
+    """Models that grade override those of the eval, and those the workspace's settings."""
+
+    temperature: Temperature | None = None
+    max_turns: Count100 | None = None
+    judge_model: Annotated[ModelId | None, Field(description="Model that judges criteria and assertions")] = None
+    persona_model: Annotated[
+        ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
+    ] = None
+    embedding_model: Annotated[ModelId | None, Field(description="Model for assertions of type `similar`")] = None
+    evaluator_url: Annotated[Url | None, Field(description="External evaluator called for each transcript")] = None
+
+    def grader_config(self) -> GraderConfig:
+        return GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)
 
 
-class ConfigRequest(Request):
-    temperature: Annotated[float, Field(strict=True, ge=0, le=2)] | None = None
-    max_turns: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
-    judge_model: Annotated[Model | None, Field(description="Judges by criteria and assertions")] = None
-    persona_model: Annotated[Model | None, Field(description="Plays the user; the judge does when left out")] = None
-    embedding_model: Annotated[Model | None, Field(description="For assertions of type similar")] = None
-    evaluator_url: Annotated[Url | None, Field(description="An evaluator that is asked for results too")] = None
+class CreateRun(RequestModel):
+    model_config = example(
+        {
+            "definitionId": "def_01",
+            "models": ["openai/gpt-5-mini", "anthropic/claude-sonnet-4-5"],
+            "samplePercentage": 10,
+            "sampleSeed": 17,
+            "priority": "NORMAL",
+            "repeats": 3,
+            "config": {"temperature": 0.7, "maxTurns": 6, "judgeModel": "openai/gpt-5-mini"},
+        }
+    )
 
-    def evaluation(self) -> Evaluation:
-        return Evaluation(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)
-
-
-class RunRequest(Request):
-    definition_id: Annotated[str, Field(min_length=1, max_length=64)]
-    models: Annotated[list[Model], Field(min_length=1, max_length=100)]
+    definition_id: Id
+    models: Annotated[list[ModelId], Field(min_length=1, max_length=100, description="The targets of the run")]
     sample_percentage: Percentage = 100
-    sample_seed: Annotated[int, Field(strict=True, ge=0, lt=2**53, description="Drawn when left out")] | None = None
+    sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; drawn if omitted")] = None
     priority: Priority = Priority.NORMAL
-    experiment_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    repeats: Annotated[int, Field(strict=True, ge=1, le=100)] = 1
-    config: ConfigRequest = ConfigRequest()
+    experiment_id: ExperimentId = None
+    repeats: Repeats = 1
+    config: RunConfigInput = RunConfigInput()
 
     def spec(self) -> RunSpec:
         return RunSpec(
@@ -55,20 +79,73 @@ class RunRequest(Request):
             repeats=self.repeats,
             temperature=self.config.temperature,
             max_turns=self.config.max_turns,
-            evaluation=self.config.evaluation(),
+            grader_config=self.config.grader_config(),
         )
 
 
-class RetryRequest(Request):
-    model: Annotated[Model | None, Field(description="Only errors of this model")] = None
-    probe_index: Annotated[int, Field(strict=True, ge=0, description="Only this probe")] | None = None
+class CreateEvalRun(RequestModel):
+    model_config = example({"priority": "HIGH", "repeats": 3})
+
+    priority: Priority = Priority.NORMAL
+    repeats: Repeats = 1
+    experiment_id: ExperimentId = None
+    config: RunConfigInput = RunConfigInput()
+
+    def options(self) -> EvalRunOptions:
+        return EvalRunOptions(
+            priority=self.priority,
+            repeats=self.repeats,
+            experiment_id=self.experiment_id,
+            temperature=self.config.temperature,
+            max_turns=self.config.max_turns,
+            grader_config=self.config.grader_config(),
+        )
 
 
-class ExpandRequest(Request):
-    sample_percentage: Annotated[Percentage, Field(description="More than the run has")]
+class CreatePlaygroundRun(CreateEvalRun):
+    """Exactly one of `connectorId` and `model` is required."""
+
+    model_config = example(
+        {
+            "scenarioId": "scn_01",
+            "model": "openai/gpt-5-mini",
+            "personaId": "per_01",
+            "config": {"maxTurns": 6},
+        }
+    )
+
+    scenario_id: Id
+    connector_id: Id | None = None
+    model: ModelId | None = None
+    persona_id: Annotated[Id | None, Field(description="Persona; a generic user if omitted")] = None
+    definition_id: Annotated[Id | None, Field(description="Required only if a fork shares the scenario")] = None
+
+    @model_validator(mode="after")
+    def _has_one_target(self) -> "CreatePlaygroundRun":
+        if (self.connector_id is None) == (self.model is None):
+            raise ValueError("must have exactly one of connectorId and model")
+        return self
+
+    def playground(self) -> PlaygroundSpec:
+        return PlaygroundSpec(self.scenario_id, self.connector_id, self.model, self.persona_id, self.definition_id)
 
 
-class ConfigAnswer(Answer):
+class RetryRun(RequestModel):
+    """At most one of `model` and `probeIndex`; without them all errored probes are retried."""
+
+    model_config = example({"model": "openai/gpt-5-mini"})
+
+    model: Annotated[ModelId | None, Field(description="Retry only probes of this model")] = None
+    probe_index: Annotated[int | None, Field(strict=True, ge=0, description="Retry only this probe")] = None
+
+
+class ExpandRun(RequestModel):
+    model_config = example({"samplePercentage": 50})
+
+    sample_percentage: Annotated[Percentage, Field(description="Must be higher than the run's")]
+
+
+class RunConfigResponse(ResponseModel):
     models: list[str]
     sample_percentage: int
     sample_seed: int
@@ -80,62 +157,88 @@ class ConfigAnswer(Answer):
     embedding_model: str | None
     evaluator_url: str | None
     definition_snapshot: Annotated[
-        dict[str, Any] | None, Field(description="Null in lists and where a run was just started")
+        dict[str, Any] | None,
+        Field(description="The definition's content at the run's start; null in lists and for a run just started"),
     ]
 
+    @classmethod
+    def of(cls, view: RunView) -> "RunConfigResponse":
+        run, graders = view.run, view.run.grader_config
+        return cls(
+            models=list(run.models),
+            sample_percentage=run.sample_percentage,
+            sample_seed=run.sample_seed,
+            repeats=run.plan.repeats,
+            temperature=run.temperature,
+            max_turns=run.max_turns,
+            judge_model=graders.judge_model,
+            persona_model=graders.persona_model,
+            embedding_model=graders.embedding_model,
+            evaluator_url=graders.evaluator_url,
+            definition_snapshot=view.definition_snapshot,
+        )
 
-class ProgressAnswer(Answer):
+
+class RunProgressResponse(ResponseModel):
+    """Numbers of probes."""
+
     total: int
     completed: int
-    failed: int
+    failed: Annotated[int, Field(description="Probes that ended in an infrastructure error")]
 
     @classmethod
-    def of(cls, progress: Progress) -> "ProgressAnswer":
+    def of(cls, progress: Progress) -> "RunProgressResponse":
         return cls(total=progress.total, completed=progress.completed, failed=progress.failed)
 
 
-class FailureAnswer(Answer):
-    where: str
+class FailureResponse(ResponseModel):
+    where: Annotated[str, Field(description="The phase that failed")]
     why: str
 
+    @classmethod
+    def of(cls, failure: RunFailure) -> "FailureResponse":
+        return cls(where=failure.where, why=failure.why)
 
-class HeldModelAnswer(Answer):
+
+class SuspendedModelResponse(ResponseModel):
+    """A model that is not called for now, because its calls kept failing."""
+
     model: str
-    until: Annotated[Time, Field(description="When one probe may try again")]
+    until: Annotated[Time, Field(description="When a single probe may try the model again")]
     reason: str
 
     @classmethod
-    def of(cls, held: HeldModel) -> "HeldModelAnswer":
-        return cls(model=held.model, until=held.until, reason=held.reason)
+    def of(cls, suspended: SuspendedModel) -> "SuspendedModelResponse":
+        return cls(model=suspended.model, until=suspended.until, reason=suspended.reason)
 
 
-class RunAnswer(Answer):
+class RunResponse(ResponseModel):
     id: str
     definition_id: str
     definition_version: int
     experiment_id: str | None
     schedule_id: Annotated[str | None, Field(description="The schedule that started it")]
     eval_id: Annotated[str | None, Field(description="The eval it is a run of")]
-    execution_id: Annotated[int | None, Field(description="Which start of an eval in this workspace")]
+    execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
     playground: bool
     status: RunStatus
-    pause_reason: str | None
+    pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     priority: Priority
-    config: ConfigAnswer
-    progress: ProgressAnswer
-    epoch: int
+    config: RunConfigResponse
+    progress: RunProgressResponse
     created_at: Time
     started_at: Time | None
     completed_at: Time | None
     updated_at: Time
     last_accessed_at: Time | None
-    failure: FailureAnswer | None
-    held_models: Annotated[
-        list[HeldModelAnswer], Field(description="Models that are not asked for now because they failed; not in lists")
+    failure: FailureResponse | None
+    suspended_models: Annotated[
+        list[SuspendedModelResponse],
+        Field(description="Models that are not called for now because they failed; empty in lists"),
     ]
 
     @classmethod
-    def of(cls, view: RunView) -> "RunAnswer":
+    def of(cls, view: RunView) -> "RunResponse":
         run = view.run
         return cls(
             id=run.id,
@@ -147,81 +250,67 @@ class RunAnswer(Answer):
             execution_id=run.execution_id,
             playground=run.playground,
             status=run.status,
-            pause_reason=run.pause_reason,
+            pause_reason=PauseReason.read(run.pause_reason),
             priority=run.priority,
-            config=_config(view),
-            progress=ProgressAnswer.of(view.progress),
-            epoch=run.epoch,
+            config=RunConfigResponse.of(view),
+            progress=RunProgressResponse.of(view.progress),
             created_at=run.created_at,
             started_at=run.started_at,
             completed_at=run.completed_at,
             updated_at=run.updated_at,
             last_accessed_at=view.last_accessed_at,
-            failure=FailureAnswer(where=run.failure.where, why=run.failure.why) if run.failure else None,
-            held_models=[HeldModelAnswer.of(held) for held in view.held_models],
+            failure=FailureResponse.of(run.failure) if run.failure else None,
+            suspended_models=[SuspendedModelResponse.of(suspended) for suspended in view.suspended_models],
         )
 
 
-def _config(view: RunView) -> ConfigAnswer:
-    run = view.run
-    return ConfigAnswer(
-        models=list(run.models),
-        sample_percentage=run.sample_percentage,
-        sample_seed=run.sample_seed,
-        repeats=run.plan.repeats,
-        temperature=run.temperature,
-        max_turns=run.max_turns,
-        judge_model=run.evaluation.judge_model,
-        persona_model=run.evaluation.persona_model,
-        embedding_model=run.evaluation.embedding_model,
-        evaluator_url=run.evaluation.evaluator_url,
-        definition_snapshot=view.definition_snapshot,
-    )
+class RunStartedResponse(ResponseModel):
+    run: RunResponse
+    job_count: Annotated[int, Field(description="Number of probes of the run")]
 
 
-class StartedAnswer(Answer):
-    run: RunAnswer
-    job_count: int
-
-
-class RunList(Answer):
-    items: list[RunAnswer]
+class RunPage(ResponseModel):
+    items: list[RunResponse]
     next_cursor: str | None
 
 
-class ProbeErrorAnswer(Answer):
-    code: ErrorCode
+class ProbeErrorResponse(ResponseModel):
+    """An infrastructure error; it never counts as the model's failure."""
+
+    code: ProbeErrorCode
     message: str
-    attempts: int
+    attempts: Annotated[int, Field(description="Number of calls that were tried")]
     created_at: Time
 
     @classmethod
-    def of(cls, error: ProbeError) -> "ProbeErrorAnswer":
+    def of(cls, error: ProbeError) -> "ProbeErrorResponse":
         return cls(code=error.code, message=error.message, attempts=error.attempts, created_at=error.created_at)
 
 
-class ProbeAnswer(Answer):
+class ProbeResponse(ResponseModel):
     id: str
     run_id: str
-    index: int
+    index: Annotated[int, Field(description="Position in the run, from 0; it never changes")]
     status: ProbeStatus
     scenario_id: str
     model_id: str
     persona_id: str | None
-    repeat: int
-    thread_id: Annotated[str, Field(description="How an agent knows the conversation; new on retry")]
-    latency_ms: Annotated[int | None, Field(description="Spent in calls of the target")]
-    result: ResultAnswer | None
-    error: ProbeErrorAnswer | None
-    attempts: Annotated[list[ProbeErrorAnswer], Field(description="Its errors before it was retried, oldest first")]
+    repeat: Annotated[int, Field(description="From 0")]
+    thread_id: Annotated[str, Field(description="Id under which the agent knows the conversation; changes on retry")]
+    latency_ms: Annotated[int | None, Field(description="Time spent in calls of the target")]
+    result: ProbeResultResponse | None
+    error: ProbeErrorResponse | None
+    attempts: Annotated[
+        list[ProbeErrorResponse], Field(description="Errors of earlier attempts, before retries, oldest first")
+    ]
 
     @classmethod
-    def of(cls, view: ProbeView) -> "ProbeAnswer":
+    def of(cls, view: ProbeView) -> "ProbeResponse":
         return cls(**cls.fields_of(view))
 
     @staticmethod
     def fields_of(view: ProbeView) -> dict[str, Any]:
-        transcript = view.transcript
+        result = view.transcript.result if view.transcript else None
         return {
             "id": view.id,
             "run_id": view.run.id,
@@ -232,29 +321,29 @@ class ProbeAnswer(Answer):
             "persona_id": view.persona_id,
             "repeat": view.repeat,
             "thread_id": view.thread_id,
-            "latency_ms": view.held.duration_ms if view.held else None,
-            "result": ResultAnswer.of(transcript.result) if transcript else None,
-            "error": ProbeErrorAnswer.of(view.error) if view.error else None,
-            "attempts": [ProbeErrorAnswer.of(error) for error in view.attempts],
+            "latency_ms": view.conversation.duration_ms if view.conversation else None,
+            "result": ProbeResultResponse.of(result) if result else None,
+            "error": ProbeErrorResponse.of(view.error) if view.error else None,
+            "attempts": [ProbeErrorResponse.of(error) for error in view.attempts],
         }
 
 
-class ProbeList(Answer):
-    items: list[ProbeAnswer]
+class ProbePage(ResponseModel):
+    items: list[ProbeResponse]
     next_cursor: str | None
 
 
-class EventAnswer(Answer):
-    seq: Annotated[int | None, Field(description="Null for computed progress")]
-    type: EventType
-    ts: Time
+class RunEventResponse(ResponseModel):
+    seq: Annotated[int | None, Field(description="Gapless, from 1; null for computed progress, which is not stored")]
+    type: RunEventType
+    ts: Annotated[Time, Field(description="When it happened")]
     run_id: str
     data: dict[str, Any]
 
     @classmethod
-    def of(cls, run_id: str, event: Event) -> "EventAnswer":
+    def of(cls, run_id: str, event: RunEvent) -> "RunEventResponse":
         return cls(seq=event.seq, type=event.type, ts=event.ts, run_id=run_id, data=event.data)
 
 
-class EventList(Answer):
-    items: list[EventAnswer]
+class RunEventList(ResponseModel):
+    items: list[RunEventResponse]

@@ -1,68 +1,85 @@
-"""What is asked and told about schedules."""
+"""Schedules: runs that start at set times."""
 
 from datetime import datetime
 from typing import Annotated
 
+import orjson
 from pydantic import Field
 
-from cupel_core.contract.common import Answer, Request, Time
-from cupel_core.contract.runs import RunRequest
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Flag
+from cupel_core.contract.runs import CreateRun
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleStatus
-from cupel_core.runs.spec import RunSpec
-from cupel_core.schedules.schedules import ScheduleSpec
+from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleSpec, ScheduleStatus
+from cupel_core.domain.runs.spec import RunSpec
 
-_EXPRESSION = "cron(0 9 ? * MON-FRI *), rate(6 hours) or at(2027-01-31T09:30:00)"
+_EXPRESSION = (
+    "EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)`"
+)
 
 
-class ScheduleRequest(Request):
+class CreateSchedule(RequestModel):
+    model_config = example(
+        {
+            "name": "Nightly refunds",
+            "expression": "cron(0 3 * * ? *)",
+            "timezone": "Europe/Berlin",
+            "run": {"definitionId": "def_01", "models": ["openai/gpt-5-mini"]},
+            "enabled": True,
+        }
+    )
+
     name: Annotated[str, Field(min_length=1, max_length=100)]
     expression: Annotated[str, Field(min_length=1, max_length=256, description=_EXPRESSION)]
-    timezone: Annotated[str, Field(min_length=1, max_length=50, description="An IANA name")] = "UTC"
-    run: Annotated[RunRequest, Field(description="What each firing starts: a body of POST /runs")]
-    enabled: Annotated[bool, Field(strict=True)] = True
+    timezone: Annotated[str, Field(min_length=1, max_length=50, description="IANA time zone name")] = "UTC"
+    run: Annotated[CreateRun, Field(description="The run to start at each firing, as in POST /runs")]
+    enabled: Flag = True
 
     def spec(self) -> ScheduleSpec:
         return ScheduleSpec(self.name, self.expression, self.timezone, self.enabled, self.run.spec())
 
 
-class ScheduleChange(Request):
-    enabled: Annotated[bool, Field(strict=True)]
+class UpdateSchedule(RequestModel):
+    model_config = example({"enabled": False})
+
+    enabled: Flag
 
 
-class ScheduledConfigAnswer(Answer):
+class ScheduledRunConfigResponse(ResponseModel):
+    """Null fields take the workspace's settings at the time of firing."""
+
     temperature: float | None
     max_turns: int | None
-    judge_model: Annotated[str | None, Field(description="Null: the workspace's at each firing")]
+    judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
     evaluator_url: str | None
 
     @classmethod
-    def of(cls, spec: RunSpec) -> "ScheduledConfigAnswer":
-        evaluation = spec.evaluation
+    def of(cls, spec: RunSpec) -> "ScheduledRunConfigResponse":
+        graders = spec.grader_config
         return cls(
             temperature=spec.temperature,
             max_turns=spec.max_turns,
-            judge_model=evaluation.judge_model,
-            persona_model=evaluation.persona_model,
-            embedding_model=evaluation.embedding_model,
-            evaluator_url=evaluation.evaluator_url,
+            judge_model=graders.judge_model,
+            persona_model=graders.persona_model,
+            embedding_model=graders.embedding_model,
+            evaluator_url=graders.evaluator_url,
         )
 
 
-class ScheduledRunAnswer(Answer):
+class ScheduledRunResponse(ResponseModel):
     definition_id: str
     models: list[str]
     sample_percentage: int
-    sample_seed: Annotated[int | None, Field(description="Null: drawn at each firing")]
+    sample_seed: Annotated[int | None, Field(description="Null to draw a new seed at each firing")]
     priority: Priority
     experiment_id: str | None
     repeats: int
-    config: ScheduledConfigAnswer
+    config: ScheduledRunConfigResponse
 
     @classmethod
-    def of(cls, spec: RunSpec) -> "ScheduledRunAnswer":
+    def of(cls, spec: RunSpec) -> "ScheduledRunResponse":
         return cls(
             definition_id=spec.definition_id,
             models=list(spec.models),
@@ -71,51 +88,54 @@ class ScheduledRunAnswer(Answer):
             priority=spec.priority,
             experiment_id=spec.experiment_id,
             repeats=spec.repeats,
-            config=ScheduledConfigAnswer.of(spec),
+            config=ScheduledRunConfigResponse.of(spec),
         )
 
 
-class FiringAnswer(Answer):
+class ScheduleFiringResponse(ResponseModel):
     scheduled_time: Time
     fired_at: Time
     run_id: str | None
-    error: Annotated[str | None, Field(description="Why no run was started")]
+    error: Annotated[str | None, Field(description="Why the firing started no run")]
 
     @classmethod
-    def of(cls, firing: Firing) -> "FiringAnswer":
+    def of(cls, firing: Firing) -> "ScheduleFiringResponse":
         return cls(
             scheduled_time=firing.scheduled_time, fired_at=firing.fired_at, run_id=firing.run_id, error=firing.error
         )
 
 
-class ScheduleAnswer(Answer):
+class ScheduleResponse(ResponseModel):
     id: str
     name: str
     expression: str
     timezone: str
-    run: ScheduledRunAnswer
+    run: ScheduledRunResponse
     enabled: bool
-    status: Annotated[ScheduleStatus, Field(description="PENDING until EventBridge knows it; ENDED after its one time")]
-    firings: Annotated[list[FiringAnswer], Field(description="The last ones, newest first")]
+    status: Annotated[
+        ScheduleStatus,
+        Field(description="PENDING until it is registered with EventBridge; ENDED once a one-time schedule has fired"),
+    ]
+    firings: Annotated[list[ScheduleFiringResponse], Field(description="Most recent firings, newest first")]
     created_at: Time
     updated_at: Time
 
     @classmethod
-    def of(cls, schedule: Schedule, now: datetime) -> "ScheduleAnswer":
+    def of(cls, schedule: Schedule, now: datetime) -> "ScheduleResponse":
         return cls(
             id=schedule.id,
             name=schedule.name,
             expression=schedule.timing.expression,
             timezone=schedule.timing.timezone,
-            run=ScheduledRunAnswer.of(RunSpec.from_text(schedule.run)),
+            run=ScheduledRunResponse.of(RunSpec.from_json(orjson.loads(schedule.run))),
             enabled=schedule.enabled,
             status=schedule.status(now),
-            firings=[FiringAnswer.of(firing) for firing in schedule.firings],
+            firings=[ScheduleFiringResponse.of(firing) for firing in schedule.firings],
             created_at=schedule.created_at,
             updated_at=schedule.updated_at,
         )
 
 
-class ScheduleList(Answer):
-    items: list[ScheduleAnswer]
+class SchedulePage(ResponseModel):
+    items: list[ScheduleResponse]
     next_cursor: str | None

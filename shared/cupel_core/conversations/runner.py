@@ -1,4 +1,4 @@
-"""One probe: a conversation from its scenario to its transcript. Nothing here knows where it runs or what is stored."""
+"""Runs one probe: a conversation from its scenario to its transcript. Independent of process and storage."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,41 +13,55 @@ from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer, read_decision
-from cupel_core.domain.scoring.scoring import Scoring, conclude
-from cupel_core.domain.turns.conversation import DEFAULT_MAX_MESSAGES, Dialogue, Move, Rules, next_move, rule
-from cupel_core.domain.turns.model_request import Case, Conversation, ErrorCode, Message, Role, Thread
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.turns.conversation import (
+    DEFAULT_MAX_MESSAGES,
+    ConversationRules,
+    ConversationState,
+    NextStep,
+    next_step,
+    outcome_of,
+)
+from cupel_core.domain.turns.model_request import (
+    AgentThread,
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    SimulationKey,
+)
 from cupel_core.grading.criteria import evaluate_criteria
-from cupel_core.grading.graders import Panel
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.grading.simulated_user import generate_persona_message
 from cupel_core.providers import prices
-from cupel_core.providers.errors import ProviderError
-from cupel_core.scoring.assertion_context import Evidence
-from cupel_core.scoring.score import asks_a_model, score
+from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.score import needs_model, score
 
 
 @dataclass(frozen=True)
-class Task:
-    """Everything a probe needs to be held, wherever it runs."""
+class ConversationSpec:
+    """Everything needed to run one probe's conversation, wherever it runs."""
 
     index: int
     scenario: Scenario
     content: Content
-    panel: Panel
+    graders: GraderFactory
     thread_id: str
-    """A UUID of this probe in this generation, so that an agent knows a conversation that goes on elsewhere."""
+    """A UUID of this probe in this retry round, by which an agent recognizes a resumed conversation."""
     persona: Persona | None = None
     persona_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     temperature: float | None = None
     max_turns: int | None = None
     repeat: int = 0
     seed: int = 0
-    generation: int = 1
+    retry_round: int = 1
 
     @cached_property
-    def rules(self) -> Rules:
-        return Rules(
+    def rules(self) -> ConversationRules:
+        return ConversationRules(
             criteria=self.scenario.criteria,
-            judged=self.panel.evaluation.judge_model is not None,
+            has_judge=self.graders.config.judge_model is not None,
             max_messages=self.scenario.max_messages or DEFAULT_MAX_MESSAGES,
             scripted=self.content.follow_ups,
             max_turns=self.content.max_turns if self.max_turns is None else self.max_turns,
@@ -58,173 +72,188 @@ class Task:
         return (*self.content.assertions, *self.scenario.assertions)
 
     @property
-    def opening(self) -> tuple[Message, ...]:
-        system = (Message(Role.SYSTEM, self.content.system),) if self.content.system else ()
+    def opening_messages(self) -> tuple[Message, ...]:
+        system = (Message(MessageRole.SYSTEM, self.content.system),) if self.content.system else ()
         return (*system, *self.scenario.messages)
 
 
-class Memory(Protocol):
-    """Where a conversation is kept while it goes on, so that what was paid for is not paid for again."""
+class CheckpointStore(Protocol):
+    """Stores the state of an unfinished conversation, so that calls already paid for are not repeated."""
 
-    async def recall(self) -> Dialogue | None: ...
+    async def load(self) -> ConversationState | None: ...
 
-    async def keep(self, dialogue: Dialogue) -> None: ...
+    async def save(self, state: ConversationState) -> None: ...
 
 
-async def hold(
-    task: Task, target: Target, memory: Memory, now: Callable[[], datetime], kept_for: timedelta | None
+async def run_conversation(
+    spec: ConversationSpec,
+    target: Target,
+    checkpoints: CheckpointStore,
+    now: Callable[[], datetime],
+    retention: timedelta | None,
 ) -> Outcome:
-    """Goes on after the last call whose answer was kept. Halted and PleaseWait pass through."""
-    dialogue = (await memory.recall() if _has_further_calls(task) else None) or Dialogue(task.opening)
+    """Run one probe's conversation to its transcript or error, resuming from the last checkpoint.
+
+    `retention` is how long the transcript's content is stored; None means forever. Raises Halted when no further call may
+    start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
+    """
+    state = (await checkpoints.load() if _has_further_calls(spec) else None) or ConversationState(spec.opening_messages)
     try:
-        while (move := next_move(dialogue, task.rules)) is not Move.END:
-            dialogue = await _take(move, task, target, dialogue)
-            if _has_further_calls(task, dialogue):
-                await memory.keep(dialogue)
-        scoring, dialogue = await _score(task, dialogue)
+        while (step := next_step(state, spec.rules)) is not NextStep.END:
+            state = await _perform(step, spec, target, state)
+            if _has_further_calls(spec, state):
+                await checkpoints.save(state)
+        scoring, state = await _score(spec, state)
     except ProviderError as error:
-        return _error(task, target, error, now())
-    return _transcript(task, target, dialogue, scoring, now(), kept_for)
+        return probe_error(spec, target.model, error, now())
+    return _transcript(spec, target, state, scoring, now(), retention)
 
 
-def _has_further_calls(task: Task, dialogue: Dialogue | None = None) -> bool:
-    """Whether a model is called after this; a conversation of a single call has nothing worth keeping."""
-    if any(asks_a_model(assertion) for assertion in task.assertions):
+def _has_further_calls(spec: ConversationSpec, state: ConversationState | None = None) -> bool:
+    """Whether more model calls follow; a conversation of a single call needs no checkpoint."""
+    if any(needs_model(assertion) for assertion in spec.assertions):
         return True
-    if dialogue is None:
-        limit = task.rules.max_turns
-        return task.rules.evaluated or (bool(task.rules.scripted) and (limit is None or limit > 1))
-    return next_move(dialogue, task.rules) is not Move.END
+    if state is None:
+        limit = spec.rules.max_turns
+        return spec.rules.is_judged or (bool(spec.rules.scripted) and (limit is None or limit > 1))
+    return next_step(state, spec.rules) is not NextStep.END
 
 
-async def _take(move: Move, task: Task, target: Target, before: Dialogue) -> Dialogue:
-    match move:
-        case Move.JUDGE:
-            return await _judge(task, before)
-        case Move.SPEAK:
-            return await _speak(task, before)
+async def _perform(
+    step: NextStep, spec: ConversationSpec, target: Target, state: ConversationState
+) -> ConversationState:
+    match step:
+        case NextStep.JUDGE:
+            return await _judge(spec, state)
+        case NextStep.SIMULATE_USER:
+            return await _add_user_message(spec, state)
         case _:
-            return await _ask(task, target, before)
+            return await _call_target(spec, target, state)
 
 
-async def _ask(task: Task, target: Target, before: Dialogue) -> Dialogue:
-    """Each call is priced for itself: some prices depend on the length of one prompt."""
-    turn = await run_turn(_conversation(task, before), target)
+async def _call_target(spec: ConversationSpec, target: Target, state: ConversationState) -> ConversationState:
+    """Price each call separately, because some prices depend on the length of a prompt."""
+    turn = await run_turn(_model_request(spec, state), target)
     price = prices.cost_usd(target.model, turn.reply.usage)
     return replace(
-        before,
-        messages=turn.conversation.messages,
-        turns=before.turns + 1,
-        usage=before.usage + turn.reply.usage,
-        duration_ms=before.duration_ms + turn.duration_ms,
-        cost_usd=None if price is None or before.cost_usd is None else before.cost_usd + price,
+        state,
+        messages=turn.request.messages,
+        turns=state.turns + 1,
+        usage=state.usage + turn.reply.usage,
+        duration_ms=state.duration_ms + turn.duration_ms,
+        cost_usd=None if price is None or state.cost_usd is None else state.cost_usd + price,
         model_version=turn.reply.model_version,
         finish_reason=turn.reply.finish_reason,
         verdict=None,
-        thread_id=turn.reply.thread_id or before.thread_id,
-        output=turn.reply.output or before.output,
+        thread_id=turn.reply.thread_id or state.thread_id,
+        output=turn.reply.output or state.output,
     )
 
 
-def _conversation(task: Task, dialogue: Dialogue) -> Conversation:
-    return Conversation(
-        dialogue.messages,
-        task.temperature,
-        case=Case(task.scenario.id, task.scenario.dimensions, task.repeat, task.seed),
-        thread=Thread(
-            id=dialogue.thread_id or task.thread_id,
-            turn=dialogue.turns,
-            headers=task.persona_headers,
-            persona=task.persona.name if task.persona else None,
+def _model_request(spec: ConversationSpec, state: ConversationState) -> ModelRequest:
+    return ModelRequest(
+        state.messages,
+        spec.temperature,
+        simulation_key=SimulationKey(spec.scenario.id, spec.scenario.dimensions, spec.repeat, spec.seed),
+        thread=AgentThread(
+            id=state.thread_id or spec.thread_id,
+            turn=state.turns,
+            headers=spec.persona_headers,
+            persona=spec.persona.name if spec.persona else None,
         ),
     )
 
 
-async def _judge(task: Task, before: Dialogue) -> Dialogue:
-    asked = await evaluate_criteria(task.panel.judge(), before.messages, task.rules.criteria)
-    return replace(before, verdict=asked.value, judge=before.judge + asked.spend)
+async def _judge(spec: ConversationSpec, state: ConversationState) -> ConversationState:
+    reply = await evaluate_criteria(spec.graders.judge(), state.messages, spec.rules.criteria)
+    return replace(state, verdict=reply.value, judge_spend=state.judge_spend + reply.spend)
 
 
-async def _speak(task: Task, before: Dialogue) -> Dialogue:
-    """What is scripted is said first; then a model plays the user."""
-    if 0 < before.turns <= len(task.rules.scripted):
-        return _said(before, task.rules.scripted[before.turns - 1])
-    if not task.rules.judged:
+async def _add_user_message(spec: ConversationSpec, state: ConversationState) -> ConversationState:
+    """Add the next scripted message, or one by the simulated user once the script is used up."""
+    if 0 < state.turns <= len(spec.rules.scripted):
+        return _with_user_message(state, spec.rules.scripted[state.turns - 1])
+    if not spec.rules.has_judge:
         raise ProviderError(
-            ErrorCode.INVALID_REQUEST,
-            "the scenario has no message to begin with, and no judgeModel or personaModel plays the user",
+            ProbeErrorCode.INVALID_REQUEST,
+            "the scenario has no messages, and no judgeModel or personaModel is configured to write the first one",
             final=True,
         )
-    asked = await generate_persona_message(
-        task.panel.speaker(), before.messages, task.persona, task.scenario.instructions
+    reply = await generate_persona_message(
+        spec.graders.user_simulator(), state.messages, spec.persona, spec.scenario.instructions
     )
-    return replace(_said(before, asked.value), persona=before.persona + asked.spend)
+    return replace(_with_user_message(state, reply.value), persona_spend=state.persona_spend + reply.spend)
 
 
-def _said(before: Dialogue, words: str) -> Dialogue:
-    return replace(before, messages=(*before.messages, Message(Role.USER, words)), verdict=None)
+def _with_user_message(state: ConversationState, text: str) -> ConversationState:
+    return replace(state, messages=(*state.messages, Message(MessageRole.USER, text)), verdict=None)
 
 
-async def _score(task: Task, dialogue: Dialogue) -> tuple[Scoring | None, Dialogue]:
-    ruling = rule(dialogue, task.rules) if dialogue.verdict else None
-    if ruling is None and not task.assertions and task.panel.evaluation.evaluator_url is None:
-        return None, dialogue
-    scored = await score(task.assertions, evidence(task, dialogue), task.panel)
-    scoring = conclude(ruling, dialogue.verdict, scored.results, scored.evaluator_note)
-    return scoring, replace(dialogue, judge=dialogue.judge + scored.spend)
+async def _score(spec: ConversationSpec, state: ConversationState) -> tuple[Scoring | None, ConversationState]:
+    outcome = outcome_of(state, spec.rules) if state.verdict else None
+    if outcome is None and not spec.assertions and spec.graders.config.evaluator_url is None:
+        return None, state
+    scored = await score(spec.assertions, assertion_context(spec, state), spec.graders)
+    scoring = build_scoring(outcome, state.verdict, scored.results, scored.evaluator_note)
+    return scoring, replace(state, judge_spend=state.judge_spend + scored.spend)
 
 
-def evidence(task: Task, dialogue: Dialogue) -> Evidence:
-    found = task.scenario.metadata.get("vars")
-    return Evidence(
-        output=last_answer(dialogue.messages),
-        messages=dialogue.messages,
-        latency_ms=dialogue.duration_ms,
-        cost_usd=dialogue.cost_usd,
-        finish_reason=dialogue.finish_reason,
-        variables=found if isinstance(found, Mapping) else {},
-        conversation_id=dialogue.thread_id or task.thread_id,
-        goal=task.scenario.criteria.success or task.scenario.instructions,
+def assertion_context(spec: ConversationSpec, state: ConversationState) -> AssertionContext:
+    return AssertionContext(
+        output=last_answer(state.messages),
+        messages=state.messages,
+        latency_ms=state.duration_ms,
+        cost_usd=state.cost_usd,
+        finish_reason=state.finish_reason,
+        variables=spec.scenario.variables,
+        conversation_id=state.thread_id or spec.thread_id,
+        goal=spec.scenario.criteria.success or spec.scenario.instructions,
     )
 
 
 def _transcript(
-    task: Task, target: Target, done: Dialogue, scoring: Scoring | None, now: datetime, kept_for: timedelta | None
+    spec: ConversationSpec,
+    target: Target,
+    state: ConversationState,
+    scoring: Scoring | None,
+    now: datetime,
+    retention: timedelta | None,
 ) -> Transcript:
     return Transcript(
-        probe_index=task.index,
-        scenario_id=task.scenario.id,
+        probe_index=spec.index,
+        scenario_id=spec.scenario.id,
         model_id=target.model,
-        persona_id=task.persona.id if task.persona else None,
+        persona_id=spec.persona.id if spec.persona else None,
         created_at=now,
-        dialogue=done,
-        generation=task.generation,
-        summary=summary_of(task.content, done.messages, now),
+        conversation=state,
+        retry_round=spec.retry_round,
+        summary=summarize_without_judge(spec.content, state.messages, now),
         scoring=scoring,
-        content_expires_at=now + kept_for if kept_for else None,
+        content_expires_at=now + retention if retention else None,
     )
 
 
-def summary_of(content: Content, messages: tuple[Message, ...], now: datetime) -> Summary | None:
-    """What can be said without a judge; None leaves the transcript to one."""
-    rules = content.decision
-    found = read_decision(rules.pattern, messages) if rules and rules.pattern else None
-    if found is not None:
-        return Summary(*found, now)
-    if rules and rules.rubric and rules.judge_model:
+def summarize_without_judge(content: Content, messages: tuple[Message, ...], now: datetime) -> Summary | None:
+    """The summary by pattern or excerpt; None when the definition's judge must write it."""
+    method = content.decision
+    decision = read_decision(method.pattern, messages) if method and method.pattern else None
+    if decision is not None:
+        return Summary(*decision, now)
+    if method and method.rubric and method.judge_model:
         return None
     return Summary(OTHER, excerpt(last_answer(messages)), now)
 
 
-def _error(task: Task, target: Target, error: ProviderError, now: datetime) -> ProbeError:
+def probe_error(spec: ConversationSpec, model: str, error: ProviderError | RetryLater, now: datetime) -> ProbeError:
+    """The outcome of a probe whose conversation ended with this error."""
     return ProbeError(
-        probe_index=task.index,
-        scenario_id=task.scenario.id,
-        model_id=target.model,
-        code=ErrorCode(error.code),
-        message=error.message,
+        probe_index=spec.index,
+        scenario_id=spec.scenario.id,
+        model_id=model,
+        code=error.code,
+        message=error.detail,
         attempts=error.attempts,
         created_at=now,
-        persona_id=task.persona.id if task.persona else None,
-        generation=task.generation,
+        persona_id=spec.persona.id if spec.persona else None,
+        retry_round=spec.retry_round,
     )

@@ -1,15 +1,15 @@
 """Definitions: their versions, forks and scenarios.
 
-What is resolved lies in the store, which is loaded when it is asked for: the shapes of what people write are read
-without any cloud too (cupel/evaluating).
+Resolving a definition needs the store, which is imported only when it is used: validation of what people write must
+also work without AWS (cupel/in_process).
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cupel_core.definitions.resolution import Resolved, resolve
+    from cupel_core.definitions.resolution import ResolvedDefinition, resolve
 
-__all__ = ["Resolved", "resolve"]
+__all__ = ["ResolvedDefinition", "resolve"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,32 +1,21 @@
-"""What is wrong with the assertions of a scenario or a definition, as the author wrote them."""
+"""Validation of the assertions of a scenario or a definition, as the author wrote them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
-from cupel_core.domain.scoring.assertion_rules import complaints
-from cupel_core.errors import FieldError, Invalid
-from cupel_core.providers import provider_of
+from cupel_core.domain.scoring.assertion_rules import assertion_issues
+from cupel_core.errors import FieldError
+from cupel_core.providers import model_errors
 
 
-def errors_of(assertions: Sequence[Mapping[str, Any]], field: str) -> tuple[FieldError, ...]:
-    """Empty when there is nothing wrong; `field` is what the list is called, such as `items.3.assertions`."""
-    wrong = tuple(FieldError(*complaint) for complaint in complaints(list(assertions), field))
-    return wrong or tuple(_unknown_providers(assertions, field))
+def assertion_errors(assertions: Sequence[Mapping[str, Any]], field: str) -> tuple[FieldError, ...]:
+    """Everything invalid about the assertions; `field` is the name of the list, such as `items.3.assertions`."""
+    errors = tuple(FieldError(*issue) for issue in assertion_issues(list(assertions), field))
+    return errors or tuple(_provider_errors(assertions, field))
 
 
-def _unknown_providers(assertions: Sequence[Mapping[str, Any]], field: str) -> Iterator[FieldError]:
+def _provider_errors(assertions: Sequence[Mapping[str, Any]], field: str) -> Iterator[FieldError]:
     for number, assertion in enumerate(assertions):
         if (model := assertion.get("provider")) is not None:
-            yield from _unknown_provider(f"{field}.{number}.provider", model)
-        yield from _unknown_providers(assertion.get("assert") or (), f"{field}.{number}.assert")
-
-
-def _unknown_provider(field: str, model: str) -> Iterator[FieldError]:
-    try:
-        provider = provider_of(model, field)
-    except Invalid as invalid:
-        yield from invalid.errors
-        return
-    if provider.name == CONNECTOR:
-        yield FieldError(field, "must be a model; a connector is no model")
+            yield from model_errors(f"{field}.{number}.provider", model)
+        yield from _provider_errors(assertion.get("assert") or (), f"{field}.{number}.assert")

@@ -6,9 +6,15 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from cupel_core.definitions.catalog import Definition, Labels
-from cupel_core.definitions.resolution import check, content_of, parent_of
-from cupel_core.domain.definitions.definitions import Head, Version, merge
+from cupel_core.definitions.resolution import content_of, parent_of
+from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.definitions.definitions import (
+    Definition,
+    DefinitionHead,
+    DefinitionVersion,
+    Labels,
+    merge_overrides,
+)
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
@@ -16,8 +22,8 @@ from cupel_core.paging import Page, decode_index, encode_cursor
 from cupel_core.store import definitions, scenarios
 
 MAX_DEPTH = 20
-"""Ancestors of a definition: resolving its content reads each."""
-_SHAPES_SCENARIOS = frozenset({"template", "dimensions"})
+"""Maximum number of ancestors, because resolving a definition reads each."""
+_SCENARIO_SOURCES = frozenset({"template", "dimensions"})
 
 
 def fork(
@@ -28,41 +34,43 @@ def fork(
     now: datetime,
     version: int | None = None,
 ) -> Definition:
-    """Content fields in `overrides` replace the parent's, null unsets one; all others are inherited.
+    """Create a fork: content fields in `overrides` replace the parent's, null unsets a field, others are inherited.
 
-    The scenarios are inherited as they are now, unless what they were made from is overridden.
+    The parent's present scenarios are inherited too, unless `overrides` changes what they are generated from.
+    Raises Invalid for invalid content and for more than MAX_DEPTH ancestors.
     """
     parent = definitions.get(workspace, parent_id)
-    pinned = Version(parent_id, parent.version if version is None else version)
-    content = check(merge(content_of(workspace, parent, pinned.number), overrides))
+    pinned = DefinitionVersion(parent_id, parent.version if version is None else version)
+    content = validate_content(merge_overrides(content_of(workspace, parent, pinned.number), overrides))
     if sum(1 for _ in _lineage(workspace, parent)) >= MAX_DEPTH:
         raise Invalid(f"a definition has at most {MAX_DEPTH} ancestors")
-    manifest = Manifest() if _SHAPES_SCENARIOS & set(overrides) else scenarios.manifest(workspace, parent_id)
-    unnamed = Head(new_id("def"), f"{parent.name} (fork)", now, now, folder=parent.folder, parent=pinned)
-    head = labels.on(unnamed)
+    manifest = Manifest() if _SCENARIO_SOURCES & set(overrides) else scenarios.get_manifest(workspace, parent_id)
+    unnamed = DefinitionHead(new_id("def"), f"{parent.name} (fork)", now, now, folder=parent.folder, parent=pinned)
+    head = labels.apply_to(unnamed)
     definitions.create(workspace, head, overrides, manifest if manifest.total else None)
     return Definition(head, head.version, content, manifest.total)
 
 
-def ancestors(workspace: str, definition_id: str, *, limit: int, cursor: str | None) -> Page[Head]:
-    """Nearest first; deleted ones are left out."""
+def list_ancestors(workspace: str, definition_id: str, *, limit: int, cursor: str | None) -> Page[DefinitionHead]:
+    """Nearest first; without deleted ones."""
     head = definitions.get(workspace, definition_id)
-    found = [ancestor for ancestor in islice(_lineage(workspace, head), 1, None) if not ancestor.deleted_at]
+    heads = [ancestor for ancestor in islice(_lineage(workspace, head), 1, None) if not ancestor.deleted_at]
     start = decode_index(cursor)
-    return _page(found[start : start + limit + 1], start, limit)
+    page = heads[start : start + limit + 1]
+    return Page(tuple(page[:limit]), _next_cursor(start, limit, len(page)))
 
 
-def descendants(workspace: str, definition_id: str, *, limit: int, cursor: str | None) -> Page[Head]:
-    """Level by level, oldest first in each; deleted ones are left out, their own forks are not."""
+def list_descendants(workspace: str, definition_id: str, *, limit: int, cursor: str | None) -> Page[DefinitionHead]:
+    """Level by level, oldest first within a level; without deleted ones, but with their forks."""
     definitions.get(workspace, definition_id)
     start = decode_index(cursor)
-    ids = list(islice(_below(workspace, definition_id), start, start + limit + 1))
-    known = definitions.heads(workspace, ids[:limit])
-    more = encode_cursor(str(start + limit)) if len(ids) > limit else None
-    return Page(tuple(known[each] for each in ids[:limit] if each in known), more)
+    ids = list(islice(_descendant_ids(workspace, definition_id), start, start + limit + 1))
+    heads = definitions.get_heads(workspace, ids[:limit])
+    page = tuple(heads[fork_id] for fork_id in ids[:limit] if fork_id in heads)
+    return Page(page, _next_cursor(start, limit, len(ids)))
 
 
-def _lineage(workspace: str, head: Head) -> Iterator[Head]:
+def _lineage(workspace: str, head: DefinitionHead) -> Iterator[DefinitionHead]:
     """The definition itself, its parent, and so on to the root."""
     yield head
     while head.parent:
@@ -70,13 +78,13 @@ def _lineage(workspace: str, head: Head) -> Iterator[Head]:
         yield head
 
 
-def _below(workspace: str, definition_id: str) -> Iterator[str]:
-    waiting = deque([definition_id])
-    while waiting:
-        for child in definitions.children(workspace, waiting.popleft()):
-            yield child
-            waiting.append(child)
+def _descendant_ids(workspace: str, definition_id: str) -> Iterator[str]:
+    queue = deque([definition_id])
+    while queue:
+        for fork_id in definitions.list_fork_ids(workspace, queue.popleft()):
+            yield fork_id
+            queue.append(fork_id)
 
 
-def _page(found: list[Head], start: int, limit: int) -> Page[Head]:
-    return Page(tuple(found[:limit]), encode_cursor(str(start + limit)) if len(found) > limit else None)
+def _next_cursor(start: int, limit: int, read: int) -> str | None:
+    return encode_cursor(str(start + limit)) if read > limit else None

@@ -1,31 +1,44 @@
-"""Who may do what: a workspace is the tenant, a role what its callers may do there."""
+"""Access control: a workspace is the tenant, a role says what a caller may do in it."""
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 _WORKSPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
-class Role(StrEnum):
+class AccessRole(StrEnum):
     ADMIN = "admin"
     MEMBER = "member"
     VIEWER = "viewer"
 
-    @property
-    def may_write(self) -> bool:
-        return self is not Role.VIEWER
+    def includes(self, other: "AccessRole") -> bool:
+        """Whether a caller with this role may do everything that one with the other role may."""
+        ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN)
+        return ascending.index(self) >= ascending.index(other)
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever a request comes from. `token_id` names the API token, or the subject of an identity provider."""
+    """The caller of a request. `token_id` is the id of the API token, or the subject of an identity provider."""
 
     workspace: str
-    role: Role
+    role: AccessRole
     token_id: str
 
 
-def is_workspace(name: str) -> bool:
-    """Every storage key starts with the workspace and goes on with `#`, which is therefore not in its alphabet."""
+def is_valid_workspace(name: str) -> bool:
+    """Whether the name is valid. It must not contain `#`, which follows the workspace in every storage key."""
     return _WORKSPACE.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Token:
+    """An API token without its secret."""
+
+    id: str
+    name: str
+    role: AccessRole
+    created_at: datetime
+    revoked_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""Statistics of decisions: numbers in, numbers out; None where a figure is not defined."""
+"""Statistics of decisions: numbers in, numbers out; None where a statistic is undefined."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +13,8 @@ Z_95 = 1.959963984540054
 """The 97.5th percentile of the standard normal distribution."""
 
 
-class Decision(NamedTuple):
-    """What one transcript decided, and about which scenario."""
+class ScenarioDecision(NamedTuple):
+    """The decision code of one transcript, and its scenario."""
 
     scenario_id: str
     code: str
@@ -39,7 +39,7 @@ class DecisionStatistics:
         return sum(self.distribution[code] for code in DECISION_CODES)
 
 
-def decision_statistics(decisions: Iterable[Decision]) -> DecisionStatistics:
+def decision_statistics(decisions: Iterable[ScenarioDecision]) -> DecisionStatistics:
     """Repeats of one scenario are not independent, so the standard error is clustered by scenario."""
     decisions = list(decisions)
     counts = Counter(decision.code if decision.code in DECISION_CODES else OTHER for decision in decisions)
@@ -66,13 +66,13 @@ def sample_sd(values: Sequence[float]) -> float | None:
 
 
 def standard_error(values: Sequence[float]) -> float | None:
-    """Of the mean of independent values."""
+    """Standard error of the mean of independent values."""
     sd = sample_sd(values)
     return None if sd is None else sd / sqrt(len(values))
 
 
 def clustered_standard_error(clusters: Mapping[str, Sequence[float]]) -> float | None:
-    """Of the mean over all values, when those of one cluster go together.
+    """Standard error of the mean over all values, which are correlated within a cluster.
 
     Miller, "Adding Error Bars to Evals" (2024, arXiv:2411.00640), times the correction g / (g - 1) for g clusters;
     with one value in each it is `standard_error`.
@@ -87,9 +87,9 @@ def clustered_standard_error(clusters: Mapping[str, Sequence[float]]) -> float |
 
 
 def wilson_interval(successes: float, trials: float, z: float = Z_95) -> Interval | None:
-    """The score interval of a proportion (Wilson 1927), which holds up near 0 and 1 and for few trials.
+    """The score interval of a proportion (Wilson 1927), which is accurate near 0 and 1 and for few trials.
 
-    Trials that are not independent count for fewer, which need not be a whole number.
+    For dependent trials, pass the effective number, which need not be an integer.
     """
     if trials == 0:
         return None
@@ -97,16 +97,16 @@ def wilson_interval(successes: float, trials: float, z: float = Z_95) -> Interva
     spread = z * sqrt(proportion * (1 - proportion) / trials + z * z / (4 * trials * trials))
     center = proportion + z * z / (2 * trials)
     scale = 1 + z * z / trials
-    # Rounding must not push a limit past the proportion, which at 0 and 1 is the limit itself.
+    # Rounding errors must not push a bound past the proportion, which equals the bound at 0 and 1.
     low, high = (center - spread) / scale, (center + spread) / scale
     return Interval(max(0.0, min(proportion, low)), min(1.0, max(proportion, high)))
 
 
 def pass_at_k(trials: int, successes: int, k: int) -> float | None:
-    """The probability that at least one of `k` trials succeeds; None for more than there were.
+    """The probability that at least one of `k` trials succeeds; None if there were fewer than `k`.
 
-    The mean over all ways to draw k of the n trials (Chen et al. 2021, arXiv:2107.03374): 1 - (1 - c/n)^k, which draws
-    with replacement, is too low.
+    Unbiased: the mean over all ways to draw k of the n trials (Chen et al. 2021, arXiv:2107.03374). The estimate
+    1 - (1 - c/n)^k, which draws with replacement, is too low.
     """
     if not 0 < k <= trials:
         return None
@@ -116,7 +116,7 @@ def pass_at_k(trials: int, successes: int, k: int) -> float | None:
 def pass_hat_k(trials: int, successes: int, k: int) -> float | None:
     """The probability that all of `k` trials succeed (pass^k of tau-bench, Yao et al. 2024, arXiv:2406.12045).
 
-    Unbiased likewise: (c/n)^k is too high. None for more trials than there were.
+    Unbiased likewise: (c/n)^k is too high. None if there were fewer than `k` trials.
     """
     if not 0 < k <= trials:
         return None
@@ -124,7 +124,7 @@ def pass_hat_k(trials: int, successes: int, k: int) -> float | None:
 
 
 class Cluster(NamedTuple):
-    """Trials that go together, such as the repeats of one scenario."""
+    """Counts of correlated trials, such as the repeats of one scenario."""
 
     trials: int
     successes: int
@@ -132,10 +132,10 @@ class Cluster(NamedTuple):
 
 @dataclass
 class Proportion:
-    """The share of successes over clusters that pass by, however many there are.
+    """The share of successes over a stream of clusters, in constant memory.
 
-    It keeps sums of whole numbers alone, so that nothing is lost by rounding: with n_i trials and s_i successes in
-    cluster i, and p = S / N, the sum of (s_i - n_i p)^2 is that of s_i^2 - 2 p s_i n_i + p^2 n_i^2.
+    Keeps sums of integers only, so nothing is lost to rounding: with n_i trials and s_i successes in cluster i, and
+    p = S / N, the sum of (s_i - n_i p)^2 equals that of s_i^2 - 2 p s_i n_i + p^2 n_i^2.
     """
 
     clusters: int = 0
@@ -162,17 +162,17 @@ class Proportion:
 
     @property
     def standard_error(self) -> float | None:
-        """As `clustered_standard_error` has it; None for less than two clusters."""
+        """Equal to `clustered_standard_error`; None for fewer than two clusters."""
         if self.clusters < 2:
             return None
         return sqrt(self._residuals * self.clusters / (self.clusters - 1)) / self.trials
 
     @property
     def interval(self) -> Interval | None:
-        """Wilson's, with as many trials as independent ones would have to be for the same variance.
+        """Wilson's interval, with the number of independent trials that would have the same variance.
 
-        That number is never larger than that of the trials. Where all succeed or all fail nothing can be said about how
-        the trials of a cluster go together: then each cluster counts once.
+        That number never exceeds the number of trials. If all trials succeed, or all fail, the correlation within
+        clusters cannot be estimated: then each cluster counts as one trial.
         """
         if self.clusters < 2:
             return None

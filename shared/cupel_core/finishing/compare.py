@@ -1,4 +1,4 @@
-"""select-best, once every target has answered: the answers to a case are compared, and their scoring says who won."""
+"""select-best, once every target has answered: the judge compares the answers to each case, and scorings record it."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -11,25 +11,25 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.scoring.selections import contested, reconclude
-from cupel_core.errors import RetryableError
+from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.rescoring.graders import CONCURRENT, Bench, TimeIsUp, models_of
-from cupel_core.selections import Compared, Contests
+from cupel_core.selections import SelectionOutcome, SelectionRunner
+from cupel_core.slice_graders import grader_models, slice_graders
+from cupel_core.slice_worker import process_slice, retry_if_unfinished
 from cupel_core.store import amendments, outcomes, runs, snapshots
-from cupel_core.store.selections import OF_RUN
+from cupel_core.store.selections import RUN_SCORING
 from cupel_core.store.snapshots import Snapshot
 
 
-def has_contests(snapshot: Snapshot) -> bool:
-    """Known without reading scenarios: their pages are marked."""
+def needs_selection(snapshot: Snapshot) -> bool:
+    """Whether the definition or any scenario has a select-best assertion; pages are marked, so none is read."""
     assertions = Content.from_json(snapshot.definition).assertions
-    return bool(contested(assertions)) or any(page.contested for page in snapshot.manifest.pages)
+    return bool(select_best_assertions(assertions)) or any(page.needs_selection for page in snapshot.manifest.pages)
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _Candidate:
     """A transcript with the assertions that compare it to others."""
 
     transcript: Transcript
@@ -37,60 +37,58 @@ class _Entry:
     assertions: tuple[Assertion, ...]
 
 
-async def compare(
-    ref: RunRef, epoch: int, part: LeafRange, seconds_left: Callable[[], float], attempt: Attempt = complete
+async def compare_slice(
+    ref: RunRef,
+    fencing_token: int,
+    leaf_range: LeafRange,
+    seconds_left: Callable[[], float],
+    attempt: Attempt = complete,
 ) -> None:
-    """Compares the transcripts of these leaves with their rivals, wherever those lie.
+    """Compare the transcripts of these leaves with their siblings, which may be in other slices.
 
-    A judge that fails leaves them unscored and does not fail the run. RetryableError when time was too short: what was
-    judged is stored, the next try goes on.
+    A failing judge leaves them unscored and does not fail the run. Raises RetryableError when time is short: finished
+    comparisons are stored, and the next attempt continues after them.
     """
     run = await asyncio.to_thread(runs.get, ref)
-    if run.epoch != epoch or run.status is not RunStatus.SUMMARIZING:
+    if run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return
-    entries = await asyncio.to_thread(_entries, ref, run, part)
-    if not entries:
+    candidates = await asyncio.to_thread(_list_candidates, ref, run, leaf_range)
+    if not candidates:
         return
-    models = models_of(run.evaluation, (assertion for entry in entries for assertion in entry.assertions))
-    bench = await asyncio.to_thread(Bench, run.workspace, models, seconds_left, attempt)
-    panel = await asyncio.to_thread(bench.panel, run.evaluation)
-    contests = Contests(ref, run.plan, OF_RUN, run.generation, panel)
-    slots = asyncio.Semaphore(CONCURRENT)
-    left = await asyncio.gather(*(_compare_one(contests, each, slots) for each in entries))
-    if any(left):
-        raise RetryableError(f"{sum(left)} transcripts are still to be compared")
+    assertions = (assertion for candidate in candidates for assertion in candidate.assertions)
+    models = grader_models(run.grader_config, assertions)
+    graders = await asyncio.to_thread(slice_graders, run.workspace, run.grader_config, models, seconds_left, attempt)
+    selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
+    retry_if_unfinished(await process_slice(candidates, partial(_compare, selections)), "compared")
 
 
-def _entries(ref: RunRef, run: Run, part: LeafRange) -> list[_Entry]:
+def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:
     snapshot = snapshots.get(run.snapshot_key)
-    return list(_contested_of(ref, run, snapshot, part)) if has_contests(snapshot) else []
+    return list(_iterate_candidates(ref, run, snapshot, leaf_range)) if needs_selection(snapshot) else []
 
 
-def _contested_of(ref: RunRef, run: Run, snapshot: Snapshot, part: LeafRange) -> Iterator[_Entry]:
-    of_all = Content.from_json(snapshot.definition).assertions
-    for outcome in outcomes.in_range(ref, part.indexes(run.plan.total)):
+def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: LeafRange) -> Iterator[_Candidate]:
+    definition_assertions = Content.from_json(snapshot.definition).assertions
+    for outcome in outcomes.list_range(ref, leaf_range.indexes(run.plan.total)):
         if isinstance(outcome, Transcript) and outcome.messages:
             scenario = snapshot.scenario(run.plan.probe(outcome.probe_index).case)
-            if assertions := contested((*of_all, *scenario.assertions)):
-                yield _Entry(outcome, scenario, assertions)
+            if assertions := select_best_assertions((*definition_assertions, *scenario.assertions)):
+                yield _Candidate(outcome, scenario, assertions)
 
 
-async def _compare_one(contests: Contests, entry: _Entry, slots: asyncio.Semaphore) -> bool:
-    """Whether it is left for the next try."""
-    async with slots:
-        try:
-            found = await contests.compared(entry.transcript, entry.assertions, entry.scenario.variables)
-        except TimeIsUp:
-            return True
-        index, change = entry.transcript.probe_index, partial(_with, found)
-        if change(entry.transcript) != entry.transcript:
-            await asyncio.to_thread(amendments.amend, contests.ref, index, change)
-        return False
+async def _compare(selections: SelectionRunner, candidate: _Candidate) -> None:
+    transcript = candidate.transcript
+    outcome = await selections.select(transcript, candidate.assertions, candidate.scenario.variables)
+    change = partial(_with_outcome, outcome)
+    if change(transcript) != transcript:
+        await asyncio.to_thread(amendments.amend, selections.ref, transcript.probe_index, change)
 
 
-def _with(found: Compared, transcript: Transcript) -> Transcript:
-    """The same transcript when it says so already."""
-    if transcript.scoring is not None and set(found.results) <= set(transcript.scoring.results):
+def _with_outcome(outcome: SelectionOutcome, transcript: Transcript) -> Transcript:
+    """Unchanged if the transcript has these results already, so that nothing is counted twice."""
+    if transcript.scoring is not None and set(outcome.results) <= set(transcript.scoring.results):
         return transcript
-    dialogue = replace(transcript.dialogue, judge=transcript.dialogue.judge + found.spend)
-    return replace(transcript, dialogue=dialogue, scoring=reconclude(transcript.scoring, found.results))
+    before = transcript.conversation
+    conversation = replace(before, judge_spend=before.judge_spend + outcome.spend)
+    scoring = with_selection_results(transcript.scoring, outcome.results)
+    return replace(transcript, conversation=conversation, scoring=scoring)

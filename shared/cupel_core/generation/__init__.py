@@ -1,1 +1,1 @@
-"""Scenarios from templates and from models."""
+"""Generation of scenarios from templates, and by models."""

@@ -1,7 +1,7 @@
-"""A model writes the texts of a generation: some combinations at a time, until the invocation's time is up.
+"""A model writes the texts of a generation, in chunks, until the invocation runs out of time.
 
-Texts are counted in the order of their combinations. Those of a chunk that come after one that failed are asked for
-again; at most a chunk of them is ever paid twice.
+Texts count in the order of their combinations. Texts of a chunk after one that failed are requested again, so at most
+one chunk is ever paid for twice.
 """
 
 import asyncio
@@ -12,202 +12,209 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple, Protocol
 
-from cupel_core.accounts import account
+from cupel_core.accounts import load_account
 from cupel_core.clock import utc_now
 from cupel_core.definitions import resolve
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, request_for
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.errors import Conflict, Invalid, NotFound
-from cupel_core.generation.generations import matrix_of, order_of
-from cupel_core.messages import GenerationOrder
+from cupel_core.generation.generations import generation_request, matrix_of
+from cupel_core.messages import GenerationRequest
 from cupel_core.providers import provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete_with_retry
-from cupel_core.providers.errors import PleaseWait, ProviderError
+from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.settings import settings
 from cupel_core.store import generations, queues, scenarios
 
-CHUNK = 100
-"""Texts that are written between two counts."""
-MAX_PARALLEL = 50
-CALL_SECONDS = 60.0
-PATIENCE_SECONDS = 20.0
+CHUNK_SIZE = 100
+"""Texts written before they are stored."""
+MAX_CONCURRENT = 50
+CALL_TIMEOUT_SECONDS = 60.0
+MAX_WAIT_SECONDS = 20.0
 MIN_CHUNK_SECONDS = 30.0
-CLOSING_SECONDS = 15.0
-"""Kept free at the end of an invocation: to store a chunk and hand on the rest."""
-MAX_SETBACKS = 10
-_FIRST_SETBACK_SECONDS = 15
-_EMPTY_ANSWERS = 3
+RESERVE_SECONDS = 15.0
+"""Kept free at the end of an invocation to store a chunk and enqueue the request again."""
+MAX_FAILED_ATTEMPTS = 10
+_FIRST_BACKOFF_SECONDS = 15
+_CONFLICT_DELAY_SECONDS = 5
+_MAX_EMPTY_REPLIES = 3
 
 
-class Step(StrEnum):
-    """What an invocation did in the end."""
+class WriteResult(StrEnum):
+    """How an invocation ended."""
 
     NOTHING = "nothing"
-    """The generation had ended, or another has it."""
-    HANDED_ON = "handed_on"
+    """The generation has ended, or another invocation holds its lease."""
+    REQUEUED = "handed_on"
     FAILED = "failed"
     COMPLETED = "completed"
 
 
-class Ask(Protocol):
+class CompleteCall(Protocol):
+    """One model request with retries, as `complete_with_retry` makes it."""
+
     async def __call__(
         self,
         account: Account,
         model: str,
-        conversation: Conversation,
+        request: ModelRequest,
         /,
         *,
         timeout_seconds: float,
-        patience_seconds: float,
+        max_wait_seconds: float,
         rng: Random,
     ) -> Reply: ...
 
 
-class Written(NamedTuple):
-    """The texts of a chunk up to the first that failed, and why that one did."""
+class WrittenTexts(NamedTuple):
+    """The texts of a chunk up to the first that failed, and its failure."""
 
     texts: list[str]
-    setback: ProviderError | PleaseWait | None
+    failure: ProviderError | RetryLater | None
 
 
 @dataclass(frozen=True)
-class Writer:
+class ScenarioWriter:
+    """Writes the texts of one generation."""
+
     matrix: Matrix
     account: Account
     model: str
-    ask: Ask
+    complete: CompleteCall
 
-    async def write(self, indexes: range, seconds: float) -> Written:
-        """The texts of these combinations, or what there is of them when the time is up."""
-        slots = asyncio.Semaphore(min(self.account.max_parallel_requests, MAX_PARALLEL))
-        tasks = [asyncio.create_task(self._text(index, slots)) for index in indexes]
+    async def write(self, indexes: range, seconds: float) -> WrittenTexts:
+        """Write the texts of these combinations, or as many as possible within the time."""
+        slots = asyncio.Semaphore(min(self.account.max_parallel_requests, MAX_CONCURRENT))
+        tasks = [asyncio.create_task(self._write_one(index, slots)) for index in indexes]
         _, late = await asyncio.wait(tasks, timeout=seconds)
         for task in late:
             task.cancel()
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        return _until_setback(results)
+        return _texts_before_failure(results)
 
-    async def _text(self, index: int, slots: asyncio.Semaphore) -> str:
-        conversation = request_for(self.matrix, index)
+    async def _write_one(self, index: int, slots: asyncio.Semaphore) -> str:
+        request = request_for(self.matrix, index)
         async with slots:
-            for _ in range(_EMPTY_ANSWERS):
-                reply = await self.ask(
+            for _ in range(_MAX_EMPTY_REPLIES):
+                reply = await self.complete(
                     self.account,
                     self.model,
-                    conversation,
-                    timeout_seconds=CALL_SECONDS,
-                    patience_seconds=PATIENCE_SECONDS,
-                    rng=Random(),  # noqa: S311 - for waiting times
+                    request,
+                    timeout_seconds=CALL_TIMEOUT_SECONDS,
+                    max_wait_seconds=MAX_WAIT_SECONDS,
+                    rng=Random(),  # noqa: S311 - jitter
                 )
                 if text := reply.text.strip():
                     return text
-        raise ProviderError(ErrorCode.PROVIDER_ERROR, f"combination {index} came back empty", final=True)
+        raise ProviderError(
+            ProbeErrorCode.PROVIDER_ERROR, f"the model's replies for combination {index} were empty", final=True
+        )
 
 
-def _until_setback(results: list[str | BaseException]) -> Written:
+def _texts_before_failure(results: list[str | BaseException]) -> WrittenTexts:
     texts: list[str] = []
     for result in results:
         match result:
             case str():
                 texts.append(result)
-            case ProviderError() | PleaseWait():
-                return Written(texts, result)
+            case ProviderError() | RetryLater():
+                return WrittenTexts(texts, result)
             case asyncio.CancelledError():
-                late = ProviderError(ErrorCode.TIMEOUT, "no text within the time of an invocation")
-                return Written(texts, None if texts else late)
+                late = ProviderError(ProbeErrorCode.TIMEOUT, "no text within the time of an invocation")
+                return WrittenTexts(texts, None if texts else late)
             case BaseException():
                 raise result
-    return Written(texts, None)
+    return WrittenTexts(texts, None)
 
 
-async def proceed(
-    order: GenerationOrder, remaining_seconds: Callable[[], float], ask: Ask = complete_with_retry
-) -> Step:
-    """Writes as much as `remaining_seconds` allow and orders the rest; NotFound for a generation that never was."""
+async def write_scenarios(
+    request: GenerationRequest, seconds_left: Callable[[], float], complete: CompleteCall = complete_with_retry
+) -> WriteResult:
+    """Write texts while time allows, then enqueue the request again or finish. NotFound for an unknown generation."""
     now = utc_now()
-    until = now + timedelta(seconds=remaining_seconds())
-    generation = generations.claim(order, now, until)
+    leased_until = now + timedelta(seconds=seconds_left())
+    generation = generations.claim(request, now, leased_until)
     if generation is None:
-        return Step.NOTHING
+        return WriteResult.NOTHING
     try:
-        writer = _writer(generation, ask)
+        writer = _load_writer(generation, complete)
     except NotFound as error:
         return _fail(generation, error.detail)
     while generation.completed < generation.total:
-        budget = remaining_seconds() - CLOSING_SECONDS
-        if budget < MIN_CHUNK_SECONDS:
-            return _hand_on(generation)
-        end = min(generation.completed + CHUNK, generation.total)
-        texts, setback = await writer.write(range(generation.completed, end), budget)
-        grown = generations.put_part(generation, texts, utc_now(), until) if texts else generation
-        if grown is None:
-            return Step.NOTHING
-        generation = grown
-        if setback:
-            return _set_back(generation, setback)
+        budget_seconds = seconds_left() - RESERVE_SECONDS
+        if budget_seconds < MIN_CHUNK_SECONDS:
+            return _requeue(generation)
+        end = min(generation.completed + CHUNK_SIZE, generation.total)
+        texts, failure = await writer.write(range(generation.completed, end), budget_seconds)
+        appended = generations.append_part(generation, texts, utc_now(), leased_until) if texts else generation
+        if appended is None:
+            return WriteResult.NOTHING
+        generation = appended
+        if failure:
+            return _handle_failure(generation, failure)
     return _finish(generation, writer.matrix)
 
 
-def give_up(order: GenerationOrder) -> Step:
-    """For an order whose invocations have died before: whoever asks shall not wait for ever."""
-    generation = generations.get(order.workspace, order.definition_id, order.generation_id)
+def give_up(request: GenerationRequest) -> WriteResult:
+    """Fail a generation whose invocations keep dying, so that nobody waits for it forever."""
+    generation = generations.get(request.workspace, request.definition_id, request.generation_id)
     if generation.status not in UNFINISHED:
-        return Step.NOTHING
+        return WriteResult.NOTHING
     return _fail(generation, "internal: the generation was interrupted too often")
 
 
-def _writer(generation: Generation, ask: Ask) -> Writer:
+def _load_writer(generation: Generation, complete: CompleteCall) -> ScenarioWriter:
     definition = resolve(generation.workspace, generation.definition_id, generation.definition_version)
     model = generation.model or ""
-    access = account(generation.workspace, provider_of(model).name)
-    return Writer(matrix_of(generation, definition), access, model, ask)
+    account = load_account(generation.workspace, provider_of(model).name)
+    return ScenarioWriter(matrix_of(generation, definition), account, model, complete)
 
 
-def _set_back(generation: Generation, error: ProviderError | PleaseWait) -> Step:
-    """Waits for what may pass, ends for what may not."""
-    told = f"{error.code}: {error.detail}"
+def _handle_failure(generation: Generation, error: ProviderError | RetryLater) -> WriteResult:
+    """Retry after a while if that can help, otherwise fail."""
+    message = f"{error.code}: {error.detail}"
     if isinstance(error, ProviderError) and not error.retryable:
-        return _fail(generation, told)
-    if generation.setbacks >= MAX_SETBACKS:
-        return _fail(generation, told)
-    doubled = _FIRST_SETBACK_SECONDS * 2**generation.setbacks
-    wait = max(error.retry_after_seconds, 1) if isinstance(error, PleaseWait) else doubled
-    return _hand_on(replace(generation, setbacks=generation.setbacks + 1), wait)
+        return _fail(generation, message)
+    if generation.failed_attempts >= MAX_FAILED_ATTEMPTS:
+        return _fail(generation, message)
+    backoff_seconds = _FIRST_BACKOFF_SECONDS * 2**generation.failed_attempts
+    delay_seconds = max(error.retry_after_seconds, 1) if isinstance(error, RetryLater) else backoff_seconds
+    return _requeue(replace(generation, failed_attempts=generation.failed_attempts + 1), delay_seconds)
 
 
-def _hand_on(generation: Generation, delay_seconds: float = 0) -> Step:
-    """Released first: the next message may come before this function ends."""
+def _requeue(generation: Generation, delay_seconds: float = 0) -> WriteResult:
+    """The lease is released first, because the message may be delivered before this function ends."""
     generations.release(generation, utc_now())
-    queues.send(settings().generate_queue_url, [order_of(generation)], delay_seconds=round(delay_seconds))
-    return Step.HANDED_ON
+    queues.send(settings().generate_queue_url, [generation_request(generation)], delay_seconds=round(delay_seconds))
+    return WriteResult.REQUEUED
 
 
-def _fail(generation: Generation, error: str) -> Step:
+def _fail(generation: Generation, error: str) -> WriteResult:
     generations.fail(generation, error, utc_now())
-    return Step.FAILED
+    return WriteResult.FAILED
 
 
-def _finish(generation: Generation, matrix: Matrix) -> Step:
+def _finish(generation: Generation, matrix: Matrix) -> WriteResult:
     workspace, definition_id = generation.workspace, generation.definition_id
-    current = scenarios.manifest(workspace, definition_id)
-    whole = _scenarios(generation, matrix)
+    current = scenarios.get_manifest(workspace, definition_id)
+    written = _scenarios(generation, matrix)
     try:
-        grown = scenarios.write_pages(workspace, definition_id, current, whole, replace=generation.replace)
-        return Step.COMPLETED if generations.finish(generation, grown, utc_now()) else Step.NOTHING
+        manifest = scenarios.write_pages(workspace, definition_id, current, written, replace=generation.replace)
+        return WriteResult.COMPLETED if generations.finish(generation, manifest, utc_now()) else WriteResult.NOTHING
     except Invalid as error:
         return _fail(generation, error.detail)
     except Conflict:
-        return _hand_on(generation, delay_seconds=5)
+        return _requeue(generation, _CONFLICT_DELAY_SECONDS)
 
 
 def _scenarios(generation: Generation, matrix: Matrix) -> Iterator[Scenario]:
-    """Every combination, each with a text; Invalid else."""
-    written = generations.texts(generation)
+    """The scenario of every combination. Invalid if a text is missing."""
+    texts = generations.read_texts(generation)
     for index in range(generation.total):
-        text = next(written, "")
+        text = next(texts, "")
         if not text.strip():
             raise Invalid(f"combination {index} has no text")
         yield matrix.scenario(index, text)

@@ -1,38 +1,82 @@
-"""Who judges a run: the models that judge, simulate users and embed texts, and an evaluator outside."""
+"""The one place that makes graders: the models that judge, simulate users and embed texts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from random import Random
 
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Invalid
+from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.grader import Grader
+from cupel_core.providers import PROVIDERS
+from cupel_core.providers.account import Account
+from cupel_core.providers.completion import Attempt, complete
+
+
+async def _no_check() -> None:
+    return
 
 
 @dataclass(frozen=True)
-class Panel:
-    """What an evaluation is configured with, and the way to each model of it.
+class GraderFactory:
+    """Makes the graders that a configuration names. Needs no store: the accounts are passed in.
 
-    `grader` leads a model (`provider/name`) to how it is called; it raises Invalid for one that cannot be.
+    Graders made with the same `limiter` share its limits. `before_call` runs before every attempt, retries included;
+    what it raises (Halted, TimeIsUp) prevents the call and propagates to the grader's caller.
     """
 
-    evaluation: Evaluation
-    grader: Callable[[str], Grader]
+    workspace: str
+    config: GraderConfig
+    accounts: Mapping[str, Account]
+    """By provider."""
+    limiter: ConcurrencyLimiter
+    call_timeout_seconds: float
+    max_wait_seconds: float
+    """For all waits between the attempts of one call together; a longer one raises RetryLater."""
+    before_call: Callable[[], Awaitable[None]] = _no_check
+    attempt: Attempt = complete
+    rng: Random = field(default_factory=Random)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow_private: bool = False
-    """Whether addresses of the inside may be asked (webhooks, evaluators)."""
+    """Whether webhooks and external evaluators may have private network addresses."""
 
     def judge(self, model: str | None = None) -> Grader:
-        """The one that is named, else the run's; Invalid when there is none."""
-        return self._grader(model or self.evaluation.judge_model, "judgeModel")
+        """The grader of this model, by default of the configured judge model; Invalid when there is neither."""
+        return self._configured(model or self.config.judge_model, "judgeModel")
 
-    def speaker(self) -> Grader:
-        """The model behind the simulated user."""
-        return self._grader(self.evaluation.persona_model or self.evaluation.judge_model, "personaModel")
+    def user_simulator(self) -> Grader:
+        """The grader that writes the simulated user's messages: the persona model, or the judge model without one."""
+        return self._configured(self.config.persona_model or self.config.judge_model, "personaModel")
 
     def embedder(self, model: str | None = None) -> Grader:
-        return self._grader(model or self.evaluation.embedding_model, "embeddingModel")
+        return self._configured(model or self.config.embedding_model, "embeddingModel")
 
-    def _grader(self, model: str | None, missing: str) -> Grader:
+    def grader(self, model: str) -> Grader:
+        """The grader of this model (`provider/name`); Invalid when no account is given for its provider."""
+        account = self.accounts.get(model.partition("/")[0])
+        if account is None:
+            raise Invalid(f'unknown provider for model "{model}"; known providers: {", ".join(PROVIDERS)}')
+        return Grader(
+            account=account,
+            model=model,
+            timeout_seconds=self.call_timeout_seconds,
+            max_wait_seconds=self.max_wait_seconds,
+            rng=self.rng,
+            attempt=self.attempt,
+            guard=partial(self._guard, account),
+        )
+
+    def _configured(self, model: str | None, field_name: str) -> Grader:
         if model is None:
-            raise Invalid.field(missing, "is not configured: set it in the run, the eval or the workspace's settings")
+            message = "is not configured: set it in the run, the eval or the workspace's settings"
+            raise Invalid.field(field_name, message)
         return self.grader(model)
+
+    @asynccontextmanager
+    async def _guard(self, account: Account) -> AsyncIterator[None]:
+        """Around each attempt: a slot first, because the check must hold when the call starts and not before."""
+        async with self.limiter.slot(self.workspace, account):
+            await self.before_call()
+            yield

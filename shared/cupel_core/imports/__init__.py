@@ -1,1 +1,1 @@
-"""Evaluations that people have in the formats of other tools, as definitions with scenarios. Nothing in them is run."""
+"""Imports of other tools' evaluations as definitions with scenarios. Nothing in them is executed."""

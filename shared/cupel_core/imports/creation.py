@@ -1,69 +1,63 @@
-"""Writes what an import has read: definitions with their scenarios, after all of them have been checked."""
+"""Creates the definitions and scenarios of an import, after all of them have been validated."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from cupel_core.definitions import catalog
-from cupel_core.definitions.catalog import Labels
-from cupel_core.definitions.resolution import check
+from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
+from cupel_core.domain.definitions.definitions import Labels
+from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedDefinition, ImportedSuite, ImportResult
 from cupel_core.errors import Invalid
 from cupel_core.imports import datasets
-from cupel_core.imports.drafts import Draft, Report, Suite
-from cupel_core.imports.files import GivenFiles
-from cupel_core.imports.json_documents import Unreadable
+from cupel_core.imports.files import InMemoryFiles
+from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.store import scenarios
 
 
 @dataclass(frozen=True)
-class Made:
-    """A draft, and the id of the definition it became; None when nothing was to be written."""
-
-    draft: Draft
-    definition_id: str | None
-
-
-@dataclass(frozen=True)
-class Imported:
-    made: tuple[Made, ...]
-    repeats: int
-    temperature: float | None
-    report: Report
-
-
-@dataclass(frozen=True)
-class Order:
-    """What every import is told beside its text. A dry one writes nothing."""
+class ImportContext:
+    """Where the definitions of an import are created. A dry run writes nothing."""
 
     workspace: str
     now: datetime
-    dry: bool = False
+    dry_run: bool = False
     folder: str | None = None
 
 
-def promptfoo(order: Order, config: str, files: dict[str, str]) -> Imported:
-    from cupel_core.imports.promptfoo import read
+def import_promptfoo(context: ImportContext, config: str, files: dict[str, str]) -> ImportResult:
+    """Import a promptfoo configuration; `files` are the texts of the files it names, by relative path.
 
-    return _write(order, "config", lambda: read(config, GivenFiles(files)))
+    Raises `Invalid` if the configuration cannot be read.
+    """
+    from cupel_core.imports.promptfoo import read_config
+
+    return _import(context, "config", lambda: read_config(config, InMemoryFiles(files)))
 
 
-def dataset(order: Order, text: str, kind: datasets.Format, name: str, scorer: datasets.Scorer | None) -> Imported:
-    return _write(order, "content", lambda: datasets.read(text, kind, name, scorer))
+def import_dataset(
+    context: ImportContext, text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None
+) -> ImportResult:
+    """Import a file of samples as one definition named `name`. Raises `Invalid` if a sample is invalid."""
+    return _import(context, "content", lambda: datasets.read_dataset(text, kind, name, scorer))
 
 
-def _write(order: Order, field: str, read: Callable[[], Suite]) -> Imported:
+def _import(context: ImportContext, field: str, read: Callable[[], ImportedSuite]) -> ImportResult:
     try:
         suite = read()
-    except Unreadable as error:
+    except InvalidDocument as error:
         raise Invalid.field(field, str(error)) from error
     for draft in suite.drafts:
-        check(dict(draft.content))
-    made = tuple(Made(draft, None if order.dry else _create(order, draft)) for draft in suite.drafts)
-    return Imported(made, suite.repeats, suite.temperature, suite.report)
+        validate_content(dict(draft.content))
+    definitions = tuple(
+        ImportedDefinition(draft, None if context.dry_run else _create(context, draft)) for draft in suite.drafts
+    )
+    return ImportResult(definitions, suite.repeats, suite.temperature, suite.report)
 
 
-def _create(order: Order, draft: Draft) -> str:
-    labels = Labels(draft.name, order.folder, draft.tags)
-    definition = catalog.create(order.workspace, labels, draft.content, order.now)
-    scenarios.append(order.workspace, definition.head.id, draft.scenarios)
+def _create(context: ImportContext, draft: DefinitionDraft) -> str:
+    labels = Labels(draft.name, context.folder, draft.tags)
+    definition = catalog.create(context.workspace, labels, draft.content, context.now)
+    scenarios.append(context.workspace, definition.head.id, draft.scenarios)
     return definition.head.id

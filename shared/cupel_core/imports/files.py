@@ -1,4 +1,4 @@
-"""The files beside an imported one, by their path relative to its folder. There are no others."""
+"""Access to the files beside an imported one, by path relative to its folder, and to no others."""
 
 import posixpath
 from collections.abc import Mapping
@@ -6,23 +6,23 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 SCHEME = "file://"
-_WILD = frozenset("*?[")
+_WILDCARDS = frozenset("*?[")
 
 
-class Missing(ValueError):
-    """A file that is named and cannot be read, and why, in words."""
+class NotImportable(ValueError):
+    """Part of an import that cannot be read or is not supported; the message says why."""
 
 
-class Files(Protocol):
+class FileSource(Protocol):
     def read(self, path: str) -> str | None:
-        """The text of the file at this path; None when there is no such text file."""
+        """The text of the file at this path; None if there is no such text file."""
 
-    def names(self) -> list[str]:
-        """All of them, in order."""
+    def list_paths(self) -> list[str]:
+        """The paths of all files, sorted."""
 
 
-class GivenFiles:
-    """Files that came with a request."""
+class InMemoryFiles:
+    """Files sent with a request, by path."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = {posixpath.normpath(path): text for path, text in texts.items()}
@@ -30,29 +30,33 @@ class GivenFiles:
     def read(self, path: str) -> str | None:
         return self._texts.get(path)
 
-    def names(self) -> list[str]:
+    def list_paths(self) -> list[str]:
         return sorted(self._texts)
 
 
-def inside(reference: str, folder: str = "") -> str:
-    """The path of `file://a/../b.txt` or `b.txt` as seen from `folder`; Missing for one outside of the folder."""
-    written = reference.removeprefix(SCHEME)
-    path = posixpath.normpath(posixpath.join(folder, written.replace("\\", "/")))
-    if path.startswith(("/", "..")) or "://" in written:
-        raise Missing(f"{reference} is outside of the folder of the imported file, and is not read")
+def resolve_path(reference: str, folder: str = "") -> str:
+    """Resolve a reference such as `file://a/../b.txt` or `b.txt` relative to `folder`.
+
+    Raises `NotImportable` for a path outside the folder of the imported file.
+    """
+    location = reference.removeprefix(SCHEME)
+    path = posixpath.normpath(posixpath.join(folder, location.replace("\\", "/")))
+    if path.startswith(("/", "..")) or "://" in location:
+        raise NotImportable(f"{reference} is outside the folder of the imported file")
     return path
 
 
-def read(files: Files, reference: str, folder: str = "") -> str:
-    text = files.read(inside(reference, folder))
+def read_file(files: FileSource, reference: str, folder: str = "") -> str:
+    """The text of a referenced file. Raises `NotImportable` if it is not available."""
+    text = files.read(resolve_path(reference, folder))
     if text is None:
-        raise Missing(f"{reference} is not there, or is no text file")
+        raise NotImportable(f"{reference} does not exist or is not a text file")
     return text
 
 
-def matching(files: Files, reference: str, folder: str = "") -> list[str]:
-    """The paths that a pattern such as `tests/*.yaml` stands for; a plain path stands for itself."""
-    path = inside(reference, folder)
-    if not _WILD & set(path):
+def matching_paths(files: FileSource, reference: str, folder: str = "") -> list[str]:
+    """The paths that match a pattern such as `tests/*.yaml`; a path without wildcards is returned as it is."""
+    path = resolve_path(reference, folder)
+    if not _WILDCARDS & set(path):
         return [path]
-    return [name for name in files.names() if PurePosixPath(name).full_match(path)]
+    return [candidate for candidate in files.list_paths() if PurePosixPath(candidate).full_match(path)]

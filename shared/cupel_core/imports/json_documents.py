@@ -1,4 +1,4 @@
-"""JSON of other people, within bounds; what comes out is plain JSON."""
+"""Parsing of untrusted JSON within limits; the result is plain JSON."""
 
 import json
 import re
@@ -9,62 +9,68 @@ from typing import Any, NoReturn
 _VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 MAX_DEPTH = 60
 MAX_NODES = 500_000
-"""With what aliases repeat, which is how a kilobyte of YAML becomes a terabyte."""
+"""Counts repeated aliases, with which a kilobyte of YAML can expand to a terabyte."""
 
 
-class Unreadable(ValueError):
-    """What a person should change about a text."""
+class InvalidDocument(ValueError):
+    """An import file that cannot be read; the message tells its author what to change."""
 
 
 def from_json(text: str, name: str) -> Any:
+    """Parse JSON; `name` identifies the text in errors. Raises `InvalidDocument`."""
     try:
-        return plain(json.loads(text.removeprefix("\N{BYTE ORDER MARK}"), parse_constant=_refuse_constant), name)
+        return to_plain_json(
+            json.loads(text.removeprefix("\N{BYTE ORDER MARK}"), parse_constant=_refuse_constant), name
+        )
     except json.JSONDecodeError as error:
-        raise Unreadable(f"{name} is not valid JSON in line {error.lineno}: {error.msg}") from None
+        raise InvalidDocument(f"{name} is not valid JSON at line {error.lineno}: {error.msg}") from None
     except RecursionError:
-        raise Unreadable(f"{name} is nested too deeply") from None
+        raise InvalidDocument(f"{name} is nested too deeply") from None
     except ValueError as error:
-        raise Unreadable(f"{name}: {error}") from None
+        raise InvalidDocument(f"{name}: {error}") from None
 
 
 def from_jsonl(text: str, name: str) -> list[tuple[int, Any]]:
-    """The value of each line that is not blank, with the line's number from 1."""
+    """The value of each line that is not blank, with its line number (from 1). Raises `InvalidDocument`."""
     lines = enumerate(text.removeprefix("\N{BYTE ORDER MARK}").split("\n"), start=1)
     return [(number, from_json(line, f"{name} line {number}")) for number, line in lines if line.strip()]
 
 
 def to_json(value: Any, indent: int | None = None) -> str:
-    """As JSON.stringify writes it."""
+    """Serialize like JavaScript's `JSON.stringify`."""
     separators = (",", ": ") if indent else (",", ":")
     return json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
 
 
-def literal(value: Any) -> Any:
-    """A text of an assertion, or a list of them, in which `{{x}}` is no variable of Cupel's."""
+def escape_placeholders(value: Any) -> Any:
+    """Text, or a list of texts, for an assertion, with `{{x}}` escaped because it is not a variable of Cupel."""
     if isinstance(value, list):
-        return [literal(each) for each in value]
+        return [escape_placeholders(item) for item in value]
     return _VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
 
 
-def plain(value: Any, name: str) -> Any:
-    """A copy that JSON can hold: keys are texts, and 1.0 is the 1 it is to JavaScript. Unreadable beyond the bounds."""
+def to_plain_json(value: Any, name: str) -> Any:
+    """A copy as plain JSON: keys are strings, and 1.0 becomes 1 as in JavaScript.
+
+    Raises `InvalidDocument` for other values and beyond the limits of size and depth.
+    """
     nodes = count(1)
 
-    def copy(each: Any, depth: int) -> Any:
+    def copy(item: Any, depth: int) -> Any:
         if depth > MAX_DEPTH or next(nodes) > MAX_NODES:
-            raise Unreadable(f"{name} is too large or nested too deeply")
-        match each:
+            raise InvalidDocument(f"{name} is too large or nested too deeply")
+        match item:
             case dict():
-                return {_text(_key(key), name): copy(part, depth + 1) for key, part in each.items()}
+                return {_text(_key(key), name): copy(part, depth + 1) for key, part in item.items()}
             case list():
-                return [copy(part, depth + 1) for part in each]
-            case float() if isfinite(each):
-                return int(each) if each.is_integer() and abs(each) < 2**53 else each
+                return [copy(part, depth + 1) for part in item]
+            case float() if isfinite(item):
+                return int(item) if item.is_integer() and abs(item) < 2**53 else item
             case str():
-                return _text(each, name)
+                return _text(item, name)
             case None | bool() | int():
-                return each
-        raise Unreadable(f"{name} holds a value that JSON does not have: {str(each)[:40]}")
+                return item
+        raise InvalidDocument(f"{name} contains a value that JSON does not support: {str(item)[:40]}")
 
     return copy(value, 0)
 
@@ -73,7 +79,7 @@ def _text(text: str, name: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Unreadable(f"{name} has half a surrogate pair") from None
+        raise InvalidDocument(f"{name} contains an unpaired surrogate") from None
     return text
 
 
@@ -83,8 +89,8 @@ def _key(key: object) -> str:
             return key
         case None | bool() | int() | float():
             return to_json(key)
-    raise Unreadable(f"the key {str(key)[:40]} is no text")
+    raise InvalidDocument(f"the key {str(key)[:40]} is not a string")
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

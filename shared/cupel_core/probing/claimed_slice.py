@@ -1,74 +1,81 @@
-"""A slice in a worker's hands: from its claim to its acknowledgement."""
+"""A slice while a worker processes it: from its claim to its acknowledgement."""
 
 from collections import deque
 from dataclasses import dataclass, field
 
 from cupel_core.messages import ProbeSlice
-from cupel_core.probing.slice_context import Setting
+from cupel_core.probing.slice_context import SliceContext
 from cupel_core.store.queues import Delivery
 
-ASKED = "asked to wait"
-"""By the provider: such hand-ons are counted."""
+RETRY_LATER = "asked to wait"
+"""The reason for postponing when the provider asked for a long wait. Only requeues for this reason count as `handoffs`."""
 
 
 @dataclass
-class Rest:
-    """Probes of a slice that are handed on together, in a message of their own."""
+class Remainder:
+    """Postponed probes of a slice that are requeued together, in a message of their own."""
 
     indexes: list[int] = field(default_factory=list)
     delay_seconds: float = 0.0
 
 
 @dataclass
-class Work:
-    """`waiting` are not begun, `begun` are running or finished and not yet recorded. The rest of the slice is done."""
+class ClaimedSlice:
+    """A slice with the progress of its probes.
 
-    piece: ProbeSlice
+    `pending` probes have not started; `started` ones are running, or finished and not recorded yet. All others are
+    done or postponed.
+    """
+
+    probe_slice: ProbeSlice
     delivery: Delivery
     claimant: str
-    setting: Setting
-    waiting: deque[int]
-    begun: set[int] = field(default_factory=set)
-    known: dict[int, bool] = field(default_factory=dict)
-    """Outcomes that a claimant before us stored without having told the barrier."""
-    postponed: dict[str, Rest] = field(default_factory=dict)
-    """By why: what is held for a model's sake does not delay the others."""
+    context: SliceContext
+    pending: deque[int]
+    started: set[int] = field(default_factory=set)
+    stored_outcomes: dict[int, bool] = field(default_factory=dict)
+    """Outcomes (index → completed) that an earlier claimant stored without reporting them to the barrier."""
+    remainders: dict[str, Remainder] = field(default_factory=dict)
+    """By reason, so that probes waiting for a suspended model do not delay the others."""
     error: str | None = None
-    """Why a probe of the slice could not be carried out: the message has to come again."""
+    """Why a probe of the slice could not be run: the message must be redelivered."""
 
     @property
     def is_done(self) -> bool:
-        return not self.waiting and not self.begun
+        return not self.pending and not self.started
 
     @property
-    def is_to_come_again(self) -> bool:
+    def needs_redelivery(self) -> bool:
         return self.error is not None
 
-    def begin(self, index: int) -> None:
-        self.waiting.remove(index)
-        self.begun.add(index)
+    def start(self, index: int) -> None:
+        self.pending.remove(index)
+        self.started.add(index)
 
-    def hold_back(self, index: int, delay_seconds: float, why: str) -> None:
-        self.waiting.remove(index)
-        self.postpone(index, delay_seconds, why)
+    def postpone_pending(self, index: int, delay_seconds: float, reason: str) -> None:
+        self.pending.remove(index)
+        self.postpone(index, delay_seconds, reason)
 
-    def postpone(self, index: int, delay_seconds: float, why: str = "") -> None:
-        rest = self.postponed.setdefault(why, Rest())
-        rest.indexes.append(index)
-        rest.delay_seconds = max(rest.delay_seconds, delay_seconds)
+    def postpone(self, index: int, delay_seconds: float, reason: str = "") -> None:
+        remainder = self.remainders.setdefault(reason, Remainder())
+        remainder.indexes.append(index)
+        remainder.delay_seconds = max(remainder.delay_seconds, delay_seconds)
 
-    def postpone_waiting(self, delay_seconds: float) -> None:
-        while self.waiting:
-            self.postpone(self.waiting.popleft(), delay_seconds)
+    def postpone_all_pending(self, delay_seconds: float) -> None:
+        while self.pending:
+            self.postpone(self.pending.popleft(), delay_seconds)
 
-    def rests(self) -> list[tuple[ProbeSlice, float]]:
-        """The messages that hand on what was postponed, and their delays in seconds."""
+    def remainder_messages(self) -> list[tuple[ProbeSlice, float]]:
+        """The messages that requeue the postponed probes, with their delays in seconds."""
         return [
             (
-                self.piece.model_copy(
-                    update={"indexes": sorted(rest.indexes), "handoffs": self.piece.handoffs + (why == ASKED)}
+                self.probe_slice.model_copy(
+                    update={
+                        "indexes": sorted(remainder.indexes),
+                        "handoffs": self.probe_slice.handoffs + (reason == RETRY_LATER),
+                    }
                 ),
-                rest.delay_seconds,
+                remainder.delay_seconds,
             )
-            for why, rest in self.postponed.items()
+            for reason, remainder in self.remainders.items()
         ]

@@ -1,4 +1,4 @@
-"""From a message to work: read it, look at its run, claim its probes."""
+"""Turns a message into a claimed slice: reads it, checks its run and claims its probes."""
 
 import asyncio
 import time
@@ -8,77 +8,82 @@ from itertools import count
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.domain.runs.claims import Claim, divide
-from cupel_core.domain.runs.run import Action, IllegalMove, Run, RunStatus
+from cupel_core.domain.runs.claims import Claim, divide_slice
+from cupel_core.domain.runs.run import Action, IllegalTransition, Run, RunStatus
 from cupel_core.errors import AppError, Conflict, Invalid
 from cupel_core.messages import ProbeSlice
-from cupel_core.probing.claimed_slice import Work
-from cupel_core.probing.run_cache import Watch
-from cupel_core.probing.slice_context import setting_of
+from cupel_core.probing.claimed_slice import ClaimedSlice
+from cupel_core.probing.run_cache import RunCache
+from cupel_core.probing.slice_context import load_slice_context
 from cupel_core.store import barrier, outcomes, runs
 from cupel_core.store.queues import Delivery
 
-LOOK_AGAIN_SECONDS = 10.0
-"""After this time a probe that somebody else works on is looked at again."""
+RECHECK_SECONDS = 10.0
+"""Delay before a probe that another worker has claimed is checked again."""
 
 
-class Intake:
-    """Claims slices for one worker until the time its invocation ends."""
+class SliceClaimer:
+    """Claims slices for one worker, until `claimed_until` (seconds since 1970), when its invocation ends."""
 
     def __init__(
-        self, worker_id: str, claimed_until: float, watch: Watch, clock: Callable[[], float] = time.time
+        self, worker_id: str, claimed_until: float, run_cache: RunCache, clock: Callable[[], float] = time.time
     ) -> None:
         self._worker_id = worker_id
         self._claimed_until = claimed_until
-        self._watch = watch
+        self._run_cache = run_cache
         self._clock = clock
-        self._numbers = count()
+        self._claim_numbers = count()
 
-    async def accept(self, delivery: Delivery) -> Work | None:
-        """None when the run is over, paused or gone. Raises for a message that makes no sense."""
-        piece = ProbeSlice.model_validate_json(delivery.body)
-        run = await self._watch.open_run(piece.run, piece.epoch)
-        return await asyncio.to_thread(self._take, piece, delivery, run) if run else None
+    async def claim(self, delivery: Delivery) -> ClaimedSlice | None:
+        """Claim the slice of a message; None when its run is paused, over or deleted.
 
-    def _take(self, piece: ProbeSlice, delivery: Delivery, run: Run) -> Work:
+        Raises ValidationError or AppError for a malformed message, and when the slice cannot be loaded.
+        """
+        probe_slice = ProbeSlice.model_validate_json(delivery.body)
+        run = await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token)
+        return await asyncio.to_thread(self._claim_or_note_error, probe_slice, delivery, run) if run else None
+
+    def _claim_or_note_error(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
         try:
-            _check(piece, run)
-            return self._claim(piece, delivery, run)
+            _validate(probe_slice, run)
+            return self._claim(probe_slice, delivery, run)
         except AppError as error:
-            barrier.blame(piece.run, Node(0, piece.leaf), error.detail)
+            barrier.note_error(probe_slice.run, Node(0, probe_slice.leaf), error.detail)
             raise
 
-    def _claim(self, piece: ProbeSlice, delivery: Delivery, run: Run) -> Work:
-        setting = setting_of(run, piece)
-        for index in piece.indexes:
-            setting.scenario(index)  # Reads their pages, which are kept: the event loop must not wait for them.
+    def _claim(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
+        context = load_slice_context(run, probe_slice)
+        for index in probe_slice.indexes:
+            context.scenario(index)  # Fills the page cache: the event loop must not wait for it later.
         if run.status is RunStatus.PENDING:
-            _start(piece)
-        claimant = f"{self._worker_id}:{next(self._numbers)}"
-        wanted = Claim(frozenset(index % FANOUT for index in piece.indexes), self._claimed_until)
-        item = barrier.claim(piece.run, Node(0, piece.leaf), claimant, wanted)
-        others = item.others(claimant)
-        division = divide(item.leaf, others, piece.indexes, self._clock())
-        known = outcomes.recorded(run, division.doubtful) if division.doubtful else {}
-        work = Work(piece, delivery, claimant, setting, deque(division.fresh), known=known)
-        work.waiting.extend(index for index in division.doubtful if index not in known)
-        for index in division.taken:
-            # Not left to this message: its receives are few, and whoever works on the probe may die.
-            work.postpone(index, LOOK_AGAIN_SECONDS)
-        return work
+            _start_run(probe_slice)
+        claimant = f"{self._worker_id}:{next(self._claim_numbers)}"
+        own_claim = Claim(frozenset(index % FANOUT for index in probe_slice.indexes), self._claimed_until)
+        item = barrier.claim(probe_slice.run, Node(0, probe_slice.leaf), claimant, own_claim)
+        others = item.claims_of_others(claimant)
+        division = divide_slice(item.leaf, others, probe_slice.indexes, self._clock())
+        stored = outcomes.get_recorded(run, division.expired) if division.expired else {}
+        claimed = ClaimedSlice(
+            probe_slice, delivery, claimant, context, deque(division.unclaimed), stored_outcomes=stored
+        )
+        claimed.pending.extend(index for index in division.expired if index not in stored)
+        for index in division.claimed:
+            # In a new message, because this one has few receives left and the other worker may die.
+            claimed.postpone(index, RECHECK_SECONDS)
+        return claimed
 
 
-def _check(piece: ProbeSlice, run: Run) -> None:
-    if any(index // FANOUT != piece.leaf or index >= run.plan.total for index in piece.indexes):
-        raise Invalid.field("indexes", f"must be probes of leaf {piece.leaf} of the run")
-    if len({run.plan.targets[run.plan.probe(index).target].partition("/")[0] for index in piece.indexes}) > 1:
+def _validate(probe_slice: ProbeSlice, run: Run) -> None:
+    if any(index // FANOUT != probe_slice.leaf or index >= run.plan.total for index in probe_slice.indexes):
+        raise Invalid.field("indexes", f"must be probes of leaf {probe_slice.leaf} of the run")
+    if len({run.plan.targets[run.plan.probe(index).target].partition("/")[0] for index in probe_slice.indexes}) > 1:
         raise Invalid.field("indexes", "must be probes of one provider")
 
 
-def _start(piece: ProbeSlice) -> None:
-    """The first probe moves the run. Whoever comes second, or after a pause, finds it moved."""
+def _start_run(probe_slice: ProbeSlice) -> None:
+    """The first probe starts the run. A later worker, or one after a pause, finds it started."""
     now = utc_now()
     try:
-        runs.move(piece.run, Action.START, now, epoch=piece.epoch, started_at=now)
-    except (IllegalMove, Conflict):
+        runs.transition(probe_slice.run, Action.START, now, fencing_token=probe_slice.fencing_token, started_at=now)
+    except (IllegalTransition, Conflict):
         return

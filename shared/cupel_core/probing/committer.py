@@ -1,4 +1,4 @@
-"""Writes go by time, not by probe: what finished within a fifth of a second is recorded together."""
+"""Records outcomes by time rather than per probe: those of a fifth of a second are written together."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -8,138 +8,141 @@ from itertools import groupby
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import RetryableError
-from cupel_core.probing.claimed_slice import Work
-from cupel_core.probing.invocation_totals import Tally
+from cupel_core.probing.claimed_slice import ClaimedSlice
+from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.record_outcomes import record
 from cupel_core.store import barrier, queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 
-EVERY_SECONDS = 0.2
+COMMIT_INTERVAL_SECONDS = 0.2
 _BACKOFF_BASE = 2
-_MOST_SETBACKS = 5
-_ACKNOWLEDGED_AT_ONCE = 10
-"""As many as one request deletes: each is billed. What is deleted later may come twice and finds its work done."""
+_MAX_FAILED_COMMITS = 5
+_DELETE_BATCH_SIZE = 10
+"""As many as one request deletes, because requests are billed. Redelivery before that is harmless."""
 
 
 @dataclass(frozen=True)
-class Finished:
-    work: Work
+class FinishedProbe:
+    claimed: ClaimedSlice
     index: int
     outcome: Outcome | None
-    """None when the probe ended without one: it was postponed, or its run was paused or cancelled."""
+    """None when the probe has no outcome: it was postponed, or its run was paused or cancelled."""
 
 
 class Committer:
-    """Takes finished probes and ends the slices they complete. One commit runs at a time."""
+    """Records finished probes and ends the slices that they complete. One commit runs at a time."""
 
-    def __init__(self, tally: Tally) -> None:
-        self._finished: list[Finished] = []
-        self._ended: list[Work] = []
-        self._done: list[Delivery] = []
-        self._tally = tally
-        self.setbacks = 0
-        """Commits that failed since the last that did not."""
-        self._one_at_a_time = asyncio.Lock()
-        self.failed: list[Delivery] = []
+    def __init__(self, totals: InvocationTotals) -> None:
+        self._finished: list[FinishedProbe] = []
+        self._ended: list[ClaimedSlice] = []
+        self._committed: list[Delivery] = []
+        self._totals = totals
+        self.failed_commits = 0
+        """Since the last successful commit."""
+        self._commit_lock = asyncio.Lock()
+        self.failed_deliveries: list[Delivery] = []
 
-    def take(self, finished: Finished) -> None:
+    def add(self, finished: FinishedProbe) -> None:
         self._finished.append(finished)
 
-    def end(self, work: Work) -> None:
-        """For a slice that has nothing to run."""
-        self._ended.append(work)
+    def add_ended_slice(self, claimed: ClaimedSlice) -> None:
+        """End a slice that has nothing left to run."""
+        self._ended.append(claimed)
 
     @property
     def is_empty(self) -> bool:
         return not self._finished and not self._ended
 
-    async def finish(self) -> None:
-        """Records the rest, or raises RetryableError: the messages then come again."""
-        for setback in range(_MOST_SETBACKS):
+    async def flush(self) -> None:
+        """Record what is left, or raise RetryableError: the messages are then redelivered."""
+        for attempt in range(_MAX_FAILED_COMMITS):
             await self.commit()
             if self.is_empty:
                 await self._acknowledge()
                 return
-            await asyncio.sleep(EVERY_SECONDS * 2**setback)
+            await asyncio.sleep(COMMIT_INTERVAL_SECONDS * 2**attempt)
         raise RetryableError("outcomes could not be recorded")
 
     async def commit(self) -> None:
-        """Records everything taken so far.
+        """Record everything added so far.
 
-        What a model has answered is paid for, so a commit that fails is tried again with the next one; each of its
-        steps may be repeated. Whoever asked may be cancelled, the commit goes on: `finish` waits for it.
+        Model replies are paid for, so a failed commit is repeated with the next one; each of its steps is idempotent.
+        A commit continues when its caller is cancelled; `flush` waits for it.
         """
         await asyncio.shield(asyncio.ensure_future(self._commit()))
 
     async def _commit(self) -> None:
-        async with self._one_at_a_time:
+        async with self._commit_lock:
             finished, self._finished = self._finished, []
-            waiting, self._ended = self._ended, []
-            for one in finished:
-                one.work.begun.discard(one.index)
-            ended = _distinct([*waiting, *(one.work for one in finished if one.work.is_done)])
+            ended_without_probes, self._ended = self._ended, []
+            for probe in finished:
+                probe.claimed.started.discard(probe.index)
+            ended = _distinct([*ended_without_probes, *(probe.claimed for probe in finished if probe.claimed.is_done)])
             if not finished and not ended:
                 return
             try:
                 await asyncio.to_thread(_write, finished, ended)
             except (*AWS_ERRORS, RetryableError):
-                self.setbacks += 1
-                self._finished, self._ended = finished + self._finished, waiting + self._ended
+                self.failed_commits += 1
+                self._finished, self._ended = finished + self._finished, ended_without_probes + self._ended
                 return
-            self.setbacks = 0
-            self._tally.add(one.outcome for one in finished if one.outcome is not None)
-            self.failed += [work.delivery for work in ended if work.is_to_come_again]
-            self._done += [work.delivery for work in ended if not work.is_to_come_again]
-            if len(self._done) >= _ACKNOWLEDGED_AT_ONCE:
+            self.failed_commits = 0
+            self._totals.add(probe.outcome for probe in finished if probe.outcome is not None)
+            self.failed_deliveries += [claimed.delivery for claimed in ended if claimed.needs_redelivery]
+            self._committed += [claimed.delivery for claimed in ended if not claimed.needs_redelivery]
+            if len(self._committed) >= _DELETE_BATCH_SIZE:
                 await self._acknowledge()
 
     async def _acknowledge(self) -> None:
-        done, self._done = self._done, []
+        done, self._committed = self._committed, []
         try:
             await asyncio.to_thread(queues.delete, done)
         except AWS_ERRORS:
-            self._done += done
+            self._committed += done
 
 
-def _distinct(works: Iterable[Work]) -> list[Work]:
-    return list({id(work): work for work in works}.values())
+def _distinct(claimed_slices: Iterable[ClaimedSlice]) -> list[ClaimedSlice]:
+    return list({id(claimed): claimed for claimed in claimed_slices}.values())
 
 
-def _write(finished: Sequence[Finished], ended: Sequence[Work]) -> None:
-    """Transcripts, barrier, what is handed on; the acknowledgements come after it."""
-    everything = [*((one.work, one) for one in finished), *((work, None) for work in ended)]
-    everything.sort(key=lambda pair: (pair[0].piece.run, pair[0].piece.epoch))
-    for _, group in groupby(everything, key=lambda pair: (pair[0].piece.run, pair[0].piece.epoch)):
+def _write(finished: Sequence[FinishedProbe], ended: Sequence[ClaimedSlice]) -> None:
+    """Write transcripts, then the barrier, then send what was postponed. Acknowledgements come afterwards."""
+    entries = [*((probe.claimed, probe) for probe in finished), *((claimed, None) for claimed in ended)]
+    entries.sort(key=lambda pair: (pair[0].probe_slice.run, pair[0].probe_slice.fencing_token))
+    for _, group in groupby(entries, key=lambda pair: (pair[0].probe_slice.run, pair[0].probe_slice.fencing_token)):
         _record_run(list(group))
-    for work in ended:
-        _hand_on(work)
-        if work.is_to_come_again:
-            _let_come_again(work)
+    for claimed in ended:
+        _send_remainders(claimed)
+        if claimed.needs_redelivery:
+            _request_redelivery(claimed)
 
 
-def _record_run(group: Sequence[tuple[Work, Finished | None]]) -> None:
-    works = _distinct(work for work, _ in group)
-    ended = [work for work, finished in group if finished is None]
+def _record_run(group: Sequence[tuple[ClaimedSlice, FinishedProbe | None]]) -> None:
+    claimed_slices = _distinct(claimed for claimed, _ in group)
+    ended = [claimed for claimed, finished in group if finished is None]
     released: dict[int, list[str]] = {}
-    for work in ended:
-        released.setdefault(work.piece.leaf, []).append(work.claimant)
-    known = {index: completed for work in works for index, completed in work.known.items()}
-    found = [one.outcome for _, one in group if one is not None and one.outcome is not None]
-    record(works[0].setting.run, works[0].piece.epoch, found, known, released)
+    for claimed in ended:
+        released.setdefault(claimed.probe_slice.leaf, []).append(claimed.claimant)
+    stored_outcomes: dict[int, bool] = {}
+    for claimed in claimed_slices:
+        stored_outcomes |= claimed.stored_outcomes
+    new_outcomes = [probe.outcome for _, probe in group if probe is not None and probe.outcome is not None]
+    first = claimed_slices[0]
+    record(first.context.run, first.probe_slice.fencing_token, new_outcomes, stored_outcomes, released)
 
 
-def _hand_on(work: Work) -> None:
-    for rest, delay_seconds in work.rests():
-        queues.send(work.delivery.queue_url, [rest], delay_seconds=round(delay_seconds), group=rest.run_id)
+def _send_remainders(claimed: ClaimedSlice) -> None:
+    for remainder, delay_seconds in claimed.remainder_messages():
+        queues.send(claimed.delivery.queue_url, [remainder], delay_seconds=round(delay_seconds), group=remainder.run_id)
 
 
-def _let_come_again(work: Work) -> None:
-    if work.error is not None:
-        barrier.blame(work.piece.run, Node(0, work.piece.leaf), work.error)
-    queues.show_again(work.delivery, backoff_seconds(work.delivery))
+def _request_redelivery(claimed: ClaimedSlice) -> None:
+    if claimed.error is not None:
+        barrier.note_error(claimed.probe_slice.run, Node(0, claimed.probe_slice.leaf), claimed.error)
+    queues.redeliver_after(claimed.delivery, redelivery_delay_seconds(claimed.delivery))
 
 
-def backoff_seconds(delivery: Delivery) -> float:
-    """When a message that failed is to come again: sooner the first time than after several."""
+def redelivery_delay_seconds(delivery: Delivery) -> float:
+    """Exponential back-off by the number of times the message was received."""
     return float(_BACKOFF_BASE**delivery.receive_count)

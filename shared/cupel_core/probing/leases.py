@@ -1,7 +1,8 @@
-"""A worker's part of what an account allows: what it may begin now, and what it tells the governor.
+"""A worker's lease on part of what an account allows: what it may start now, and what it reports to the governor.
 
-Nothing is asked per call. A share is renewed when a slice comes and every two seconds after; in between it lives on
-its grant, on what it was lent of the rates, and on what it has seen itself. A share that is not renewed ends.
+No request is made per model call. A lease is renewed when a slice arrives and every two seconds after that. In between,
+the worker relies on its grant, on the part of the rates that it was lent, and on its own observations. A lease that is
+not renewed expires.
 """
 
 import asyncio
@@ -12,42 +13,43 @@ from functools import partial
 from math import ceil
 from random import Random
 
-from cupel_core.domain.limits.breaker import Breaker, Call
-from cupel_core.domain.limits.governor import Governor, Limits, Report, Seat, noted
+from cupel_core.domain.limits.breaker import Breaker, CallRecord
+from cupel_core.domain.limits.governor import Governor, Limits, WorkerLease, WorkerReport, breakers_after_calls
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.model_request import Conversation, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.errors import RetryableError
-from cupel_core.probing.observations import Sight
+from cupel_core.probing.observations import Observations
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
-from cupel_core.store.governor import Stored
+from cupel_core.store.governor import StoredGovernor
 
-RENEW_SECONDS = 2.0
-SOON_SECONDS = 0.2
-"""Where another worker waits for what this one has; where this one waits for another, each time twice as long."""
-REFILL_SECONDS = 1.0
-"""Where a rate is what is waited for."""
-PATIENCE_SECONDS = 3.0
-"""What is held for longer goes back to the queue."""
-STUCK_SECONDS = 5.0
-CROWDED_SECONDS = 2.0
-"""Where there are more workers of a priority than calls at a time."""
-YIELD_SECONDS = 10.0
-"""Until a lower priority looks again whether a higher one has left something."""
-SHORTEST_PAUSE_SECONDS = 5.0
-LONGEST_SECONDS = 900.0
-_FIRST_GUESS_TOKENS = 1_000.0
-_HABIT = 0.1
-_MOST_POLLS = 4
+RENEW_INTERVAL_SECONDS = 2.0
+MIN_RENEW_INTERVAL_SECONDS = 0.2
+"""While another worker waits for capacity of this one. While this one waits, doubled with every renewal."""
+RATE_RENEW_INTERVAL_SECONDS = 1.0
+"""While only the rates prevent further calls."""
+MAX_WAIT_SECONDS = 3.0
+"""Probes that must wait longer go back to the queue."""
+MAX_STARVED_SECONDS = 5.0
+"""A worker that may start nothing for longer requeues its probes."""
+CROWDED_DELAY_SECONDS = 2.0
+"""When an account has more workers of one priority than parallel calls."""
+OUTRANKED_DELAY_SECONDS = 10.0
+"""After which a lower priority checks again whether a higher one leaves capacity."""
+MIN_PAUSE_DELAY_SECONDS = 5.0
+MAX_DELAY_SECONDS = 900.0
+_INITIAL_TOKENS_PER_CALL = 1_000.0
+_SMOOTHING_FACTOR = 0.1
+_MAX_POLLS = 4
 _RANKS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 
 
 @dataclass(frozen=True)
-class Place:
-    """Whose share, of which account."""
+class LeaseKey:
+    """Which worker holds a lease, and on which account."""
 
     workspace: str
     provider: str
@@ -55,235 +57,240 @@ class Place:
     priority: Priority
 
 
-class Share:
-    """Of one account, for one worker. Calls are made through what `begin` answers, so that they are seen."""
+class LeaseHolder:
+    """One worker's lease on one account. Calls are made through the attempt that `start_conversation` returns, which
+    observes them."""
 
     def __init__(
-        self, place: Place, clock: Callable[[], float] = time.time, rng: Random | None = None, call: Attempt = complete
+        self,
+        key: LeaseKey,
+        clock: Callable[[], float] = time.time,
+        rng: Random | None = None,
+        call: Attempt = complete,
     ) -> None:
         self.running = 0
-        """Conversations that were begun and have not ended."""
+        """Conversations that have started and not ended."""
         self.limits = Limits(1)
-        """What the account is set to, as far as known."""
-        self._place = place
+        """The account's configured limits, as far as known."""
+        self._key = key
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 - jitter
         self._call = call
-        self._stored: Stored | None = None
+        self._stored: StoredGovernor | None = None
         self._renewal: asyncio.Task[None] | None = None
         self._renewed_at = float("-inf")
-        self._told_wanted = 0
-        self._told_running: int | None = None
-        """While it is not sure that a report arrived: what was in flight then is all that others are sure to leave."""
+        self._reported_demand = 0
+        self._unconfirmed_running: int | None = None
+        """While it is uncertain whether a report arrived: the number in flight then, which is all that other workers are
+        certain to leave."""
         self._polls = 0
-        self._alarm = False
-        self._stuck_since: float | None = None
-        self._seen = Sight()
+        self._is_renewal_urgent = False
+        self._starved_since: float | None = None
+        self._observations = Observations()
         self._breakers: dict[str, Breaker] = {}
-        self._tried: set[tuple[str, float | None]] = set()
-        self._tokens_per_call = _FIRST_GUESS_TOKENS
+        self._used_trials: set[tuple[str, float | None]] = set()
+        self._tokens_per_call = _INITIAL_TOKENS_PER_CALL
 
     @property
     def _governor(self) -> Governor:
         return self._stored.governor if self._stored else Governor()
 
     @property
-    def _seat(self) -> Seat | None:
-        return self._governor.seats.get(self._place.worker_id)
-
-    # What may begin
+    def _lease(self) -> WorkerLease | None:
+        return self._governor.leases.get(self._key.worker_id)
 
     @property
-    def slots(self) -> int:
-        """How many conversations at a time it is granted."""
-        seat = self._seat
-        if seat is None or self._clock() >= seat.until:
+    def granted_slots(self) -> int:
+        """How many conversations may run at the same time."""
+        lease = self._lease
+        if lease is None or self._clock() >= lease.until:
             return 0
-        return seat.granted if self._told_running is None else min(seat.granted, self._told_running)
+        return lease.granted if self._unconfirmed_running is None else min(lease.granted, self._unconfirmed_running)
 
     @property
-    def free(self) -> int:
-        """How many conversations may begin now."""
-        seat = self._seat
-        if seat is None or self._governor.paused_at is not None or self._blocked_until > self._clock():
+    def free_slots(self) -> int:
+        """How many conversations may start now."""
+        lease = self._lease
+        if lease is None or self._governor.paused_at is not None or self._blocked_until > self._clock():
             return 0
-        free = self.slots - self.running
-        if seat.requests is not None:
-            free = min(free, seat.requests - self._seen.attempts)
-        if seat.tokens is not None:
-            left = seat.tokens - self._seen.tokens - self.running * self._tokens_per_call
-            free = min(free, ceil(left / max(1.0, self._tokens_per_call)))
+        free = self.granted_slots - self.running
+        if lease.requests is not None:
+            free = min(free, lease.requests - self._observations.attempts)
+        if lease.tokens is not None:
+            tokens_left = lease.tokens - self._observations.tokens - self.running * self._tokens_per_call
+            free = min(free, ceil(tokens_left / max(1.0, self._tokens_per_call)))
         return max(0, free)
 
     @property
     def _blocked_until(self) -> float:
-        return max(self._governor.blocked_until, self._seen.spent_until)
+        return max(self._governor.blocked_until, self._observations.exhausted_until)
 
-    def delay(self) -> float | None:
-        """After how many seconds all that waits is to come again; None where it may begin or is worth waiting for."""
-        now, seat = self._clock(), self._seat
+    def requeue_delay_seconds(self) -> float | None:
+        """After how long all pending probes should be redelivered; None if they may start or waiting is worth it."""
+        now, lease = self._clock(), self._lease
         if (paused_at := self._governor.paused_at) is not None:
-            # A queue that was just paused is soon resumed; one that has been for days is asked rarely.
-            return self._jittered(max(SHORTEST_PAUSE_SECONDS, (now - paused_at) / 4))
-        if self._blocked_until - now > PATIENCE_SECONDS:
-            return self._jittered(self._blocked_until - now)
-        if seat is not None and seat.wanted and not seat.share and self._is_outranked(now):
-            return self._jittered(YIELD_SECONDS)
-        if self.running or self.free:
-            self._stuck_since = None
+            # A recent pause may end soon; one of several days is checked rarely.
+            return self._with_jitter(max(MIN_PAUSE_DELAY_SECONDS, (now - paused_at) / 4))
+        if self._blocked_until - now > MAX_WAIT_SECONDS:
+            return self._with_jitter(self._blocked_until - now)
+        if lease is not None and lease.demand and not lease.share and self._is_outranked(now):
+            return self._with_jitter(OUTRANKED_DELAY_SECONDS)
+        if self.running or self.free_slots:
+            self._starved_since = None
             return None
-        if (refill := self._refill_seconds(now)) > PATIENCE_SECONDS:
-            return self._jittered(refill)
-        return self._stuck(now)
+        if (refill := self._refill_seconds(now)) > MAX_WAIT_SECONDS:
+            return self._with_jitter(refill)
+        return self._starved_delay_seconds(now)
 
-    def _stuck(self, now: float) -> float | None:
-        """Whoever gets nothing keeps its slice for a while: handing all on would only hide them from the others."""
-        self._stuck_since = self._stuck_since or now
-        if now - self._stuck_since <= STUCK_SECONDS:
+    def _starved_delay_seconds(self, now: float) -> float | None:
+        """A starved worker keeps its slices for a while: requeuing all of them would only hide them from others."""
+        self._starved_since = self._starved_since or now
+        if now - self._starved_since <= MAX_STARVED_SECONDS:
             return None
-        self._stuck_since = None
-        return CROWDED_SECONDS
+        self._starved_since = None
+        return CROWDED_DELAY_SECONDS
 
-    def _jittered(self, seconds: float) -> float:
-        return min(LONGEST_SECONDS, seconds + self._rng.uniform(0, CROWDED_SECONDS))
+    def _with_jitter(self, seconds: float) -> float:
+        return min(MAX_DELAY_SECONDS, seconds + self._rng.uniform(0, CROWDED_DELAY_SECONDS))
 
     def _is_outranked(self, now: float) -> bool:
-        own = _RANKS[self._place.priority]
-        return any(seat.wanted and _RANKS[seat.priority] < own for seat in self._governor.live(now).values())
+        own = _RANKS[self._key.priority]
+        return any(lease.demand and _RANKS[lease.priority] < own for lease in self._governor.live_leases(now).values())
 
     def _refill_seconds(self, now: float) -> float:
-        """Until the account's rates let another call begin."""
-        seat, governor, waits = self._seat, self._governor, [0.0]
-        if seat and governor.requests and self.limits.requests_per_minute and not seat.requests:
+        """Until the account's rates allow another call."""
+        lease, governor, waits = self._lease, self._governor, [0.0]
+        if lease and governor.requests and self.limits.requests_per_minute and not lease.requests:
             due = governor.requests.at + governor.requests.seconds_until(1, self.limits.requests_per_minute)
             waits.append(due - now)
-        if seat and governor.tokens and self.limits.tokens_per_minute and not seat.tokens:
+        if lease and governor.tokens and self.limits.tokens_per_minute and not lease.tokens:
             due = governor.tokens.at + governor.tokens.seconds_until(1, self.limits.tokens_per_minute)
             waits.append(due - now)
         return max(waits)
 
-    def held_seconds(self, model: str) -> float | None:
-        """For how long a probe of this model is to be held: None for not at all, 0 until the share is renewed."""
+    def suspended_seconds(self, model: str) -> float | None:
+        """How long a probe of this model must wait: None when it may start, 0 until the lease is renewed."""
         breaker, now = self._breakers.get(model), self._clock()
         if breaker is None or not breaker.is_open:
             return None
         if now >= breaker.until:
-            if breaker.trial_of == self._place.worker_id and (model, breaker.opened_at) not in self._tried:
+            if breaker.trial_of == self._key.worker_id and (model, breaker.opened_at) not in self._used_trials:
                 return None
             if breaker.trial_of is None or now >= breaker.trial_until:
                 return 0.0
-        return self._jittered(breaker.held_seconds(now))
+        return self._with_jitter(breaker.suspended_seconds(now))
 
-    # What is begun
-
-    def begin(self, model: str) -> Attempt:
-        """Counts a conversation in; the answer makes its calls."""
+    def start_conversation(self, model: str) -> Attempt:
+        """Count a conversation as running; return the attempt that makes its calls."""
         self.running += 1
-        self._seen.attempts += 1
+        self._observations.attempts += 1
         breaker = self._breakers.get(model)
         if breaker is not None and breaker.is_open:
-            self._tried.add((model, breaker.opened_at))
+            self._used_trials.add((model, breaker.opened_at))
         return partial(self._attempt, iter([True]))
 
-    def end(self) -> None:
+    def end_conversation(self) -> None:
         self.running -= 1
 
     async def _attempt(
-        self, first: Iterator[bool], account: Account, model: str, conversation: Conversation, timeout_seconds: float
+        self, first: Iterator[bool], account: Account, model: str, request: ModelRequest, timeout_seconds: float
     ) -> Reply:
-        """The first call of a conversation was counted when that began."""
-        self._seen.attempts += not next(first, False)
-        began_at = self._clock()
+        """Make and record a call. The first one of a conversation was already counted when the conversation started."""
+        self._observations.attempts += not next(first, False)
+        started_at = self._clock()
         try:
-            reply = await self._call(account, model, conversation, timeout_seconds)
+            reply = await self._call(account, model, request, timeout_seconds)
         except ProviderError as error:
-            self._note(Call(model, error.code, began_at), error.retry_after)
+            self._record_call(CallRecord(model, error.code, started_at), error.retry_after_seconds)
             raise
-        self._note(Call(model, None, began_at))
-        self._note_use(reply)
+        self._record_call(CallRecord(model, None, started_at))
+        self._record_usage(reply)
         return reply
 
-    def _note(self, call: Call, retry_after: float | None = None) -> None:
+    def _record_call(self, call: CallRecord, retry_after_seconds: float | None = None) -> None:
         now = self._clock()
-        self._seen.note(call, now, retry_after)
+        self._observations.record(call, now, retry_after_seconds)
         was_open = self._is_open(call.model)
         if call.code is not None or call.model in self._breakers:
-            self._breakers = noted(self._breakers, [call], now)
-        self._alarm |= self._is_open(call.model) != was_open
+            self._breakers = breakers_after_calls(self._breakers, [call], now)
+        self._is_renewal_urgent |= self._is_open(call.model) != was_open
 
     def _is_open(self, model: str) -> bool:
         return model in self._breakers and self._breakers[model].is_open
 
-    def _note_use(self, reply: Reply) -> None:
-        self._seen.tokens += reply.usage.total
-        self._tokens_per_call += _HABIT * (reply.usage.total - self._tokens_per_call)
-        if reply.limits is not None:
-            self._seen.spent_until = max(self._seen.spent_until, self._clock() + reply.limits.wait_seconds)
-            self._alarm = True
+    def _record_usage(self, reply: Reply) -> None:
+        self._observations.tokens += reply.usage.total
+        self._tokens_per_call += _SMOOTHING_FACTOR * (reply.usage.total - self._tokens_per_call)
+        if reply.exhausted_allowance is not None:
+            self._observations.exhausted_until = max(
+                self._observations.exhausted_until, self._clock() + reply.exhausted_allowance.wait_seconds
+            )
+            self._is_renewal_urgent = True
 
-    # What is told
-
-    def is_due(self, wanted: int) -> bool:
-        """Whether it is time to renew, when so many conversations could be in flight."""
-        is_idle = not wanted and not self._told_wanted
+    def is_renewal_due(self, demand: int) -> bool:
+        """Whether to renew now, when `demand` conversations could be in flight."""
+        is_idle = not demand and not self._reported_demand
         if is_idle or (self._renewal is not None and not self._renewal.done()):
             return False
-        since, seat = self._clock() - self._renewed_at, self._seat
-        if seat is None or since >= RENEW_SECONDS or since < SOON_SECONDS:
-            return since >= SOON_SECONDS
-        if seat.granted < seat.share:
-            return since >= SOON_SECONDS * (1 << self._polls)
-        could_have_more = wanted > self._told_wanted and seat.granted == seat.wanted
-        has_given_up = seat.held > seat.granted >= self.running
-        waits_for_rate = wanted > self.running < self.slots and not self.free and since >= REFILL_SECONDS
-        return could_have_more or has_given_up or waits_for_rate or self._alarm
+        since, lease = self._clock() - self._renewed_at, self._lease
+        if lease is None or since >= RENEW_INTERVAL_SECONDS or since < MIN_RENEW_INTERVAL_SECONDS:
+            return since >= MIN_RENEW_INTERVAL_SECONDS
+        if lease.granted < lease.share:
+            return since >= MIN_RENEW_INTERVAL_SECONDS * (1 << self._polls)
+        could_have_more = demand > self._reported_demand and lease.granted == lease.demand
+        can_release_capacity = lease.reserved > lease.granted >= self.running
+        waits_for_rate = (
+            demand > self.running < self.granted_slots and not self.free_slots and since >= RATE_RENEW_INTERVAL_SECONDS
+        )
+        return could_have_more or can_release_capacity or waits_for_rate or self._is_renewal_urgent
 
-    def renew(self, wanted: int, models: frozenset[str]) -> "asyncio.Task[None]":
-        """Begins to tell the governor. `models` have probes waiting: one of them may be a breaker's trial."""
-        report = self._report(wanted, models)
-        self._renewed_at, self._told_wanted, self._told_running = self._clock(), report.wanted, report.in_flight
-        self._alarm = False
+    def renew(self, demand: int, models: frozenset[str]) -> "asyncio.Task[None]":
+        """Start a report to the governor. `models` have pending probes, one of which may be a breaker's trial."""
+        report = self._report(demand, models)
+        self._renewed_at = self._clock()
+        self._reported_demand, self._unconfirmed_running = report.demand, report.in_flight
+        self._is_renewal_urgent = False
         self._renewal = asyncio.ensure_future(self._renew(report))
         return self._renewal
 
-    async def _renew(self, report: Report) -> None:
-        """A report that may not have arrived is told again with the next."""
-        place = self._place
+    async def _renew(self, report: WorkerReport) -> None:
+        """A report that may not have arrived is repeated with the next one."""
+        key = self._key
         try:
             self._stored = await asyncio.to_thread(
-                store.renew, place.workspace, place.provider, self.limits, report, self._renewed_at, self._stored
+                store.renew, key.workspace, key.provider, self.limits, report, self._renewed_at, self._stored
             )
         except (*AWS_ERRORS, RetryableError):
             return
-        self._told_running = None
-        self._seen.forget(len(report.calls), report.attempts, report.tokens)
-        self._breakers = noted(self._governor.breakers, self._seen.calls, self._clock())
-        seat = self._seat
-        self._polls = min(_MOST_POLLS, self._polls + 1) if seat and seat.granted < seat.share else 0
+        self._unconfirmed_running = None
+        self._observations.discard(len(report.calls), report.attempts, report.tokens)
+        self._breakers = breakers_after_calls(self._governor.breakers, self._observations.calls, self._clock())
+        lease = self._lease
+        self._polls = min(_MAX_POLLS, self._polls + 1) if lease and lease.granted < lease.share else 0
 
     async def leave(self) -> None:
-        """Gives the share back, so that nobody waits for its end."""
+        """Give the lease back, so that nobody waits for it to expire."""
         if self._renewal is not None:
             await self._renewal
-        report, place = self._report(0, frozenset()), self._place
+        report, key = self._report(0, frozenset()), self._key
         try:
             await asyncio.to_thread(
-                store.leave, place.workspace, place.provider, self.limits, report, self._clock(), self._stored
+                store.leave, key.workspace, key.provider, self.limits, report, self._clock(), self._stored
             )
         except (*AWS_ERRORS, RetryableError):
             return
 
-    def _report(self, wanted: int, models: frozenset[str]) -> Report:
-        seen = self._seen
-        return Report(
-            worker_id=self._place.worker_id,
-            priority=self._place.priority,
-            wanted=wanted,
+    def _report(self, demand: int, models: frozenset[str]) -> WorkerReport:
+        observed = self._observations
+        return WorkerReport(
+            worker_id=self._key.worker_id,
+            priority=self._key.priority,
+            demand=demand,
             in_flight=self.running,
-            calls=tuple(seen.calls),
-            attempts=seen.attempts,
-            tokens=seen.tokens,
-            asked_until=seen.asked_until,
-            spent_until=seen.spent_until,
+            calls=tuple(observed.calls),
+            attempts=observed.attempts,
+            tokens=observed.tokens,
+            throttled_until=observed.throttled_until,
+            exhausted_until=observed.exhausted_until,
             models=models,
         )

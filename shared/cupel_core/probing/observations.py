@@ -1,28 +1,28 @@
-"""What a worker has seen of an account since it last told the governor."""
+"""What a worker has observed of an account since its last report to the governor."""
 
 from dataclasses import dataclass, field
 
-from cupel_core.domain.limits.breaker import Call
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.limits.breaker import CallRecord
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 
 @dataclass
-class Sight:
-    calls: list[Call] = field(default_factory=list)
+class Observations:
+    calls: list[CallRecord] = field(default_factory=list)
     attempts: int = 0
     tokens: int = 0
-    asked_until: float = 0.0
-    """When the last throttled call was told to come again."""
-    spent_until: float = 0.0
-    """Until then an allowance of the account is spent, as an answered call told."""
+    throttled_until: float = 0.0
+    """The latest time (seconds since 1970) until which a throttled call was asked to wait."""
+    exhausted_until: float = 0.0
+    """The time until which a rate allowance of the account is exhausted, as a successful reply reported."""
 
-    def note(self, call: Call, ended_at: float, retry_after: float | None) -> None:
+    def record(self, call: CallRecord, ended_at: float, retry_after_seconds: float | None) -> None:
         self.calls.append(call)
-        if call.code is ErrorCode.RATE_LIMITED and retry_after:
-            self.asked_until = max(self.asked_until, ended_at + retry_after)
+        if call.code is ProbeErrorCode.RATE_LIMITED and retry_after_seconds:
+            self.throttled_until = max(self.throttled_until, ended_at + retry_after_seconds)
 
-    def forget(self, calls: int, attempts: int, tokens: int) -> None:
-        """Takes away what was told; what came while it was being told stays."""
+    def discard(self, calls: int, attempts: int, tokens: int) -> None:
+        """Drop what was reported; what was observed during the report stays."""
         del self.calls[:calls]
         self.attempts -= attempts
         self.tokens -= tokens

@@ -1,4 +1,4 @@
-"""The run as it was at most two seconds ago: what tells a worker to stop, without a read per probe."""
+"""Runs as they were a few seconds ago: a worker notices a pause without a read per probe."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from cupel_core.store import runs
 
 FRESH_SECONDS = 2.0
 STALE_SECONDS = 4.0
-"""A sight that was so long on its way is not acted on: a pause holds within five seconds."""
+"""A read that took longer is repeated: a pause takes effect within five seconds."""
 
 
 async def _read(ref: RunRef) -> Run | None:
@@ -21,8 +21,8 @@ async def _read(ref: RunRef) -> Run | None:
         return None
 
 
-class Watch:
-    """Keeps the last sight of each run; concurrent askers share one read."""
+class RunCache:
+    """Caches the last read of each run; concurrent callers share one read."""
 
     def __init__(
         self,
@@ -31,23 +31,26 @@ class Watch:
     ) -> None:
         self._read = read
         self._clock = clock
-        self._seen: dict[RunRef, tuple[float, asyncio.Future[Run | None]]] = {}
+        self._reads: dict[RunRef, tuple[float, asyncio.Future[Run | None]]] = {}
 
-    async def run(self, ref: RunRef) -> Run | None:
-        """None when there is no such run, or it was deleted."""
+    async def get(self, ref: RunRef) -> Run | None:
+        """The run; None when it does not exist or was deleted."""
         while True:
-            at, seen = self._seen.get(ref, (0.0, None))
-            if seen is None or self._clock() - at > FRESH_SECONDS:
-                at, seen = self._clock(), asyncio.ensure_future(self._read(ref))
-                self._seen[ref] = (at, seen)
-            run = await asyncio.shield(seen)
-            if self._clock() - at <= STALE_SECONDS:
+            started_at, read = self._reads.get(ref, (0.0, None))
+            if read is None or self._clock() - started_at > FRESH_SECONDS:
+                started_at, read = self._clock(), asyncio.ensure_future(self._read(ref))
+                self._reads[ref] = (started_at, read)
+            run = await asyncio.shield(read)
+            if self._clock() - started_at <= STALE_SECONDS:
                 return run
 
-    async def open_run(self, ref: RunRef, epoch: int) -> Run | None:
-        """The run, if probes of this epoch may start now. What was seen before the epoch began does not tell."""
-        run = await self.run(ref)
-        if run is not None and run.epoch < epoch:
-            self._seen.pop(ref, None)
-            run = await self.run(ref)
-        return run if run is not None and run.epoch == epoch and run.status in ACTIVE else None
+    async def get_open_run(self, ref: RunRef, fencing_token: int) -> Run | None:
+        """The run if probes with this fencing token may start now, else None.
+
+        A cached run with an older token is read again: it says nothing about the current one.
+        """
+        run = await self.get(ref)
+        if run is not None and run.fencing_token < fencing_token:
+            self._reads.pop(ref, None)
+            run = await self.get(ref)
+        return run if run is not None and run.fencing_token == fencing_token and run.status in ACTIVE else None

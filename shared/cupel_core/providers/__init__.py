@@ -1,27 +1,29 @@
-"""The providers Cupel knows. A model is named `provider/name`; after the first slash comes the provider's own name."""
+"""The supported providers. A model is named `provider/name`; `name` is the provider's own and may have slashes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cupel_core.errors import Invalid
+from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
+from cupel_core.errors import FieldError, Invalid
 
-__all__ = ["PROVIDERS", "Provider", "name_of", "provider_of"]
+__all__ = ["PROVIDERS", "Provider", "model_errors", "model_name_of", "provider_of"]
 
 
 @dataclass(frozen=True)
 class Provider:
-    """`base_url` is the default and may be empty: AWS's own endpoint for Bedrock, nothing to call for `sim`, and for
-    connectors, of which each has its own.
+    """A provider of models. `base_url` is the default; it is empty for Bedrock (AWS's own endpoint), for `sim` (no
+    calls) and for connectors (each has its own).
     """
 
     name: str
-    wire: str
+    wire_format: str
     base_url: str
     needs_key: bool
     title: str
 
     @property
     def needs_base_url(self) -> bool:
-        """True where only the account can say which server to talk to."""
+        """Whether the account must name the server."""
         return self.name == "custom"
 
 
@@ -42,15 +44,26 @@ PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ALL}
 
 
 def provider_of(model: str, field: str = "models") -> Provider:
-    """Whose model this is; `field` is what the caller's input calls the model."""
+    """The provider of a model. Raises `Invalid` for `field`, the name of the model's field in the caller's input."""
     prefix, slash, name = model.partition("/")
     if not slash or not name.strip():
-        raise Invalid.field(field, f"{model!r} is not of the form provider/name")
+        raise Invalid.field(field, f'model "{model}" must have the form provider/name')
     if prefix not in PROVIDERS:
-        raise Invalid.field(field, f"unknown provider {prefix!r}; known are {', '.join(PROVIDERS)}")
+        raise Invalid.field(field, f'unknown provider for model "{model}"; known providers: {", ".join(PROVIDERS)}')
     return PROVIDERS[prefix]
 
 
-def name_of(model: str) -> str:
-    """The provider's own name of a model: `org/llama` of `custom/org/llama`."""
+def model_errors(field: str, model: str) -> Iterator[FieldError]:
+    """What is wrong with a model's name where a connector is not allowed."""
+    try:
+        provider = provider_of(model, field)
+    except Invalid as invalid:
+        yield from invalid.errors
+        return
+    if provider.name == CONNECTOR:
+        yield FieldError(field, "must be a model, not a connector")
+
+
+def model_name_of(model: str) -> str:
+    """The provider's own name of a model: `org/llama` for `custom/org/llama`."""
     return model.partition("/")[2]

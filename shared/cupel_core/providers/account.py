@@ -17,6 +17,6 @@ class Account:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     connector: Connector | None = None
-    """The agent to talk to, where the provider is `connector`."""
+    """The agent under test, if the provider is `connector`."""
     allow_private: bool = False
-    """Whether the agent may be at an address inside a private network; the stack's setting."""
+    """Whether the agent may have an address in a private network; a setting of the stack."""

@@ -1,76 +1,79 @@
-"""What may be asked outside, by its address and its headers: rules for whoever saves them and for whoever calls."""
+"""SSRF protection, the rules: which addresses and headers may be used in outgoing requests.
+
+Checked when they are saved and again when a request is made.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
-MAX_URL = 2000
+MAX_URL_LENGTH = 2000
 _NAT64 = IPv6Network("64:ff9b::/96")
-_UNICAST = IPv6Network("2000::/3")
-"""All that IANA has given out for the public; what lies outside of it is for one network, one link or nobody."""
+_PUBLIC_UNICAST = IPv6Network("2000::/3")
+"""The range IANA allocates to public addresses; others belong to one network or one link, or are unassigned."""
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_NO_HEADER_TEXT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_OURS = frozenset({
+_FORBIDDEN_HEADER_CHARACTERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_RESERVED_HEADERS = frozenset({
     "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
     "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 })  # fmt: skip
 
 
-def is_inside(address: str) -> bool:
-    """Whether an IP address leads to this machine, its network or its cloud, or to nobody, rather than to the public.
+def is_non_public_address(address: str) -> bool:
+    """Whether an IP address is not public: loopback, private, link-local, cloud metadata, multicast or reserved.
 
-    An IPv6 address that stands for one of IPv4 (mapped, NAT64, 6to4) leads where that one does.
+    An IPv6 address that embeds an IPv4 address (mapped, NAT64, 6to4) is classified like the embedded one.
     """
     ip = ip_address(address)
     if isinstance(ip, IPv4Address):
         return not ip.is_global or ip.is_multicast or ip.is_reserved
-    inner = _ipv4_within(ip)
-    if inner is not None:
-        return is_inside(str(inner))
-    return ip not in _UNICAST or not ip.is_global
+    embedded = _embedded_ipv4(ip)
+    if embedded is not None:
+        return is_non_public_address(str(embedded))
+    return ip not in _PUBLIC_UNICAST or not ip.is_global
 
 
-def _ipv4_within(ip: IPv6Address) -> IPv4Address | None:
+def _embedded_ipv4(ip: IPv6Address) -> IPv4Address | None:
     if ip in _NAT64:
         return IPv4Address(int(ip) & 0xFFFFFFFF)
     return ip.ipv4_mapped or ip.sixtofour
 
 
-def url_complaint(url: str) -> str | None:
-    """What is wrong with an address to be called, if anything. It may hold no secrets: it is shown."""
+def url_error(url: str) -> str | None:
+    """Why this URL cannot be called; None if it can. It must not contain secrets, because it is displayed."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
         return "is not a valid URL"
-    if len(url) > MAX_URL or re.search(r"[\s\x00-\x1f\x7f]", url):
-        return f"must be a URL of at most {MAX_URL} characters, without blanks"
+    if len(url) > MAX_URL_LENGTH or re.search(r"[\s\x00-\x1f\x7f]", url):
+        return f"must be a URL of at most {MAX_URL_LENGTH} characters, without spaces"
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         return "must start with http:// or https:// and name a host"
     if parts.username is not None or parts.password is not None:
-        return "must not hold a user or a password: use a header"
+        return "must not contain a user or password; use a header"
     return "must not have a fragment" if parts.fragment else None
 
 
-def header_complaints(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(name, what is wrong with it). Never tells a value."""
-    return [(name, complaint) for name, value in headers.items() if (complaint := _header_complaint(name, value))]
+def header_errors(headers: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(name, reason) of each header that cannot be sent. Reasons never contain values."""
+    return [(name, reason) for name, value in headers.items() if (reason := _header_error(name, value))]
 
 
-def _header_complaint(name: str, value: str) -> str | None:
+def _header_error(name: str, value: str) -> str | None:
     if not _HEADER_NAME.fullmatch(name):
-        return "is not the name of a header"
-    if name.lower() in _OURS:
-        return "is a header that the connection sets itself"
-    if _NO_HEADER_TEXT.search(value):
-        return "holds characters that no header can carry"
+        return "is not a valid header name"
+    if name.lower() in _RESERVED_HEADERS:
+        return "is set by the HTTP client and cannot be overridden"
+    if _FORBIDDEN_HEADER_CHARACTERS.search(value):
+        return "contains characters that are not allowed in a header"
     return None
 
 
-def hide(text: str, secrets: Iterable[str]) -> str:
-    """The text without those secrets that it repeats; the longest first, as one may be part of another."""
+def redact(text: str, secrets: Iterable[str]) -> str:
+    """The text with every secret replaced by `[hidden]`; the longest first, as one may contain another."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, "[hidden]")
     return text

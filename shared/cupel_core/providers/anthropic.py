@@ -3,31 +3,31 @@
 import orjson
 from pydantic import BaseModel
 
-from cupel_core.domain.turns.model_request import Conversation, Reply, Usage
+from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
-from cupel_core.providers.wire_format import WireRequest, endpoint, filtered, given, key_of
+from cupel_core.providers.wire_format import WireRequest, api_key_of, content_filtered_error, endpoint_url, without_none
 
 API_VERSION = "2023-06-01"
 DEFAULT_MAX_TOKENS = 4096
-"""The API wants a limit; this is the largest that every model still served accepts."""
+"""The API requires a limit; this is the largest that every model still served accepts."""
 
 _TOOL = "answer"
 
 
-def request_for(account: Account, model_name: str, conversation: Conversation) -> WireRequest:
+def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
     body: dict[str, object] = {
         "model": model_name,
-        "max_tokens": conversation.max_output_tokens or DEFAULT_MAX_TOKENS,
-        "messages": [{"role": message.role, "content": message.content} for message in conversation.exchanges],
-        **given(system=conversation.system, temperature=conversation.temperature),
-        **_schema_as_tool(conversation.json_schema),
+        "max_tokens": request.max_output_tokens or DEFAULT_MAX_TOKENS,
+        "messages": [{"role": message.role, "content": message.content} for message in request.exchanges],
+        **without_none(system=request.system, temperature=request.temperature),
+        **_schema_as_tool(request.json_schema),
     }
-    headers = {"x-api-key": key_of(account), "anthropic-version": API_VERSION}
-    return WireRequest(endpoint(account, "messages"), body, headers)
+    headers = {"x-api-key": api_key_of(account), "anthropic-version": API_VERSION}
+    return WireRequest(endpoint_url(account, "messages"), body, headers)
 
 
 def _schema_as_tool(schema: dict[str, object] | None) -> dict[str, object]:
-    """A forced tool call has a schema with every model; the native JSON output exists for the newest only."""
+    """Every model supports a forced tool call with a schema; only the newest have native structured output."""
     if schema is None:
         return {}
     tool = {"name": _TOOL, "description": "Gives the answer.", "input_schema": schema}
@@ -41,7 +41,7 @@ class _Block(BaseModel):
 
 
 class _Tokens(BaseModel):
-    """`input_tokens` leaves out what went through the prompt cache."""
+    """`input_tokens` does not include tokens read from or written to the prompt cache."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -49,7 +49,7 @@ class _Tokens(BaseModel):
     cache_read_input_tokens: int | None = None
 
     @property
-    def all_input(self) -> int:
+    def total_input(self) -> int:
         return self.input_tokens + (self.cache_creation_input_tokens or 0) + (self.cache_read_input_tokens or 0)
 
 
@@ -63,8 +63,8 @@ class _Message(BaseModel):
 def parse(body: object) -> Reply:
     message = _Message.model_validate(body)
     if message.stop_reason == "refusal":
-        raise filtered("stop_reason refusal")
-    usage = Usage(message.usage.all_input, message.usage.output_tokens)
+        raise content_filtered_error("stop_reason refusal")
+    usage = Usage(message.usage.total_input, message.usage.output_tokens)
     return Reply(_text_of(message.content), message.model, usage, message.stop_reason)
 
 

@@ -1,6 +1,6 @@
-"""Amazon Bedrock Converse over boto3, which is synchronous: each call has a thread for as long as it waits.
+"""Amazon Bedrock Converse over boto3, which is synchronous: each call occupies a thread while it waits.
 
-boto3 is loaded with the first call: who evaluates without AWS need not have it in memory.
+boto3 is imported at the first call, so that evaluations without AWS do not load it.
 """
 
 import asyncio
@@ -12,27 +12,34 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import Complaint, ProviderError, code_of_status, not_understood
+from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_for_status, malformed_reply_error
 from cupel_core.providers.retry_after import retry_after_seconds
-from cupel_core.providers.wire_format import CamelModel, filtered, given, key_of, schema_instruction, without_fence
+from cupel_core.providers.wire_format import (
+    CamelModel,
+    api_key_of,
+    content_filtered_error,
+    schema_instruction,
+    strip_code_fence,
+    without_none,
+)
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
 MAX_THREADS = 128
-"""Threads start as they are needed; the default executor would stop at six on a Lambda worker."""
+"""Threads start as they are needed; on a Lambda worker the default executor is limited to six."""
 
 _FILTERED = frozenset({"guardrail_intervened", "content_filtered"})
-# Errors whose HTTP status alone does not say what is to be done.
+# Errors whose HTTP status alone does not determine the code.
 _CODES = {
-    "ExpiredTokenException": ErrorCode.AUTH,
-    "ModelErrorException": ErrorCode.PROVIDER_ERROR,
-    "ModelNotReadyException": ErrorCode.PROVIDER_ERROR,
-    "ServiceQuotaExceededException": ErrorCode.RATE_LIMITED,
-    "UnrecognizedClientException": ErrorCode.AUTH,
+    "ExpiredTokenException": ProbeErrorCode.AUTH,
+    "ModelErrorException": ProbeErrorCode.PROVIDER_ERROR,
+    "ModelNotReadyException": ProbeErrorCode.PROVIDER_ERROR,
+    "ServiceQuotaExceededException": ProbeErrorCode.RATE_LIMITED,
+    "UnrecognizedClientException": ProbeErrorCode.AUTH,
 }
 
 type ClientFor = Callable[[Account, float], "BedrockRuntimeClient"]
@@ -44,8 +51,8 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClient":
-    """With a key of the account (an Amazon Bedrock API key), else with the role the process runs under."""
-    return _client(account.base_url or None, key_of(account), timeout_seconds)
+    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account has none."""
+    return _client(account.base_url or None, api_key_of(account), timeout_seconds)
 
 
 @lru_cache(maxsize=16)
@@ -63,60 +70,65 @@ def _client(endpoint_url: str | None, key: str, timeout_seconds: float) -> "Bedr
     )
     client = boto3.client("bedrock-runtime", endpoint_url=endpoint_url, config=config)
     if key:
-        # boto3 itself takes such a key from the environment only, which all workspaces share.
-        def bear(params: dict[str, Any], **_: object) -> None:
+        # boto3 reads such a key only from the environment, which all workspaces share.
+        def add_bearer_token(params: dict[str, Any], **_: object) -> None:
             params["headers"]["Authorization"] = f"Bearer {key}"
 
-        client.meta.events.register("before-call.bedrock-runtime", bear)
+        client.meta.events.register("before-call.bedrock-runtime", add_bearer_token)
     return client
 
 
-async def answer(
+async def complete(
     account: Account,
     model_name: str,
-    conversation: Conversation,
+    request: ModelRequest,
     timeout_seconds: float,
     now: datetime,
     client_for: ClientFor = client_for,
 ) -> Reply:
-    """One attempt. Raises `ProviderError`."""
-    arguments = converse_arguments(model_name, conversation)
+    """Make one attempt at the next message. Raises `ProviderError`."""
+    arguments = converse_arguments(model_name, request)
     body = await call(lambda client: client.converse(**arguments), account, timeout_seconds, now, client_for)
     try:
-        return parse(body, structured=conversation.json_schema is not None)
+        return parse(body, structured=request.json_schema is not None)
     except ValidationError as error:
-        raise not_understood(error) from None
+        raise malformed_reply_error(error) from None
 
 
 async def call[T](
-    work: "Callable[[BedrockRuntimeClient], T]",
+    operation: "Callable[[BedrockRuntimeClient], T]",
     account: Account,
     timeout_seconds: float,
     now: datetime,
     client_for: ClientFor = client_for,
 ) -> T:
-    """Raises `ProviderError`. A call given up on ends in its thread when boto3's own timeout comes."""
+    """Run one boto3 call in a thread. Raises `ProviderError`.
+
+    An abandoned call keeps its thread until boto3's own timeout expires.
+    """
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
         client = client_for(account, timeout_seconds)
-        return await asyncio.get_running_loop().run_in_executor(_threads(), work, client)
+        return await asyncio.get_running_loop().run_in_executor(_threads(), operation, client)
     except ClientError as error:
-        raise _error_of_answer(error, now) from None
+        raise _error_from_client_error(error, now) from None
     except BotoCoreError as error:
-        raise ProviderError(_code_of_failure(error), str(error)) from None
+        raise ProviderError(_code_of_botocore_error(error), str(error)) from None
 
 
-def converse_arguments(model_name: str, conversation: Conversation) -> dict[str, Any]:
-    """The models differ in the tools and schemas they take, so a schema goes into the instructions."""
-    system = [{"text": conversation.system}] if conversation.system else []
-    if conversation.json_schema:
-        system.append({"text": schema_instruction(conversation.json_schema)})
-    settings = given(temperature=conversation.temperature, maxTokens=conversation.max_output_tokens)
+def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]:
+    """Models differ in the tools and schemas they accept, so a schema is sent as part of the system prompt."""
+    system = [{"text": request.system}] if request.system else []
+    if request.json_schema:
+        system.append({"text": schema_instruction(request.json_schema)})
+    settings = without_none(temperature=request.temperature, maxTokens=request.max_output_tokens)
     return {
         "modelId": model_name,
-        "messages": [{"role": said.role.value, "content": [{"text": said.content}]} for said in conversation.exchanges],
-        **given(system=system or None, inferenceConfig=settings or None),
+        "messages": [
+            {"role": message.role.value, "content": [{"text": message.content}]} for message in request.exchanges
+        ],
+        **without_none(system=system or None, inferenceConfig=settings or None),
     }
 
 
@@ -133,7 +145,7 @@ class _Output(BaseModel):
 
 
 class _Tokens(CamelModel):
-    """`inputTokens` leaves out what went through the prompt cache."""
+    """`inputTokens` does not include tokens read from or written to the prompt cache."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -141,40 +153,42 @@ class _Tokens(CamelModel):
     cache_write_input_tokens: int = 0
 
 
-class _Converse(CamelModel):
+class _ConverseResponse(CamelModel):
     output: _Output
     stop_reason: str | None = None
     usage: _Tokens = _Tokens()
 
 
 def parse(body: object, *, structured: bool = False) -> Reply:
-    """Converse does not say which version answered: the model id is the version."""
-    reply = _Converse.model_validate(body)
+    """Converse does not report a model version; the model id identifies the version."""
+    reply = _ConverseResponse.model_validate(body)
     if reply.stop_reason in _FILTERED:
-        raise filtered(f"stopReason {reply.stop_reason}")
+        raise content_filtered_error(f"stopReason {reply.stop_reason}")
     text = "".join(block.text for block in reply.output.message.content)
     tokens = reply.usage
     input_tokens = tokens.input_tokens + tokens.cache_read_input_tokens + tokens.cache_write_input_tokens
     usage = Usage(input_tokens, tokens.output_tokens)
-    return Reply(without_fence(text) if structured else text, None, usage, reply.stop_reason)
+    return Reply(strip_code_fence(text) if structured else text, None, usage, reply.stop_reason)
 
 
-def _error_of_answer(error: "ClientError", now: datetime) -> ProviderError:
+def _error_from_client_error(error: "ClientError", now: datetime) -> ProviderError:
     name = error.response.get("Error", {}).get("Code", "")
     message = error.response.get("Error", {}).get("Message", "")
     metadata = error.response.get("ResponseMetadata", {})
     status = metadata.get("HTTPStatusCode", 500)
-    code = _CODES.get(name) or code_of_status(status, Complaint(frozenset({name}), message))
+    code = _CODES.get(name) or error_code_for_status(status, ErrorDetail(frozenset({name}), message))
     retry_after = retry_after_seconds(metadata.get("HTTPHeaders", {}), now)
     return ProviderError(code, f"HTTP {status} {name}: {message}", retry_after)
 
 
-def _code_of_failure(error: "BotoCoreError") -> ErrorCode:
-    from botocore import exceptions as told
+def _code_of_botocore_error(error: "BotoCoreError") -> ProbeErrorCode:
+    from botocore import exceptions
 
-    if isinstance(error, told.NoCredentialsError | told.PartialCredentialsError):
-        return ErrorCode.AUTH
-    if isinstance(error, told.ConnectTimeoutError | told.ReadTimeoutError):
-        return ErrorCode.TIMEOUT
-    lost = isinstance(error, told.EndpointConnectionError | told.ConnectionClosedError | told.HTTPClientError)
-    return ErrorCode.NETWORK if lost else ErrorCode.INVALID_REQUEST
+    if isinstance(error, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
+        return ProbeErrorCode.AUTH
+    if isinstance(error, exceptions.ConnectTimeoutError | exceptions.ReadTimeoutError):
+        return ProbeErrorCode.TIMEOUT
+    is_network_error = isinstance(
+        error, exceptions.EndpointConnectionError | exceptions.ConnectionClosedError | exceptions.HTTPClientError
+    )
+    return ProbeErrorCode.NETWORK if is_network_error else ProbeErrorCode.INVALID_REQUEST

@@ -1,4 +1,4 @@
-"""The way to a model: one attempt, or as many as patience and the rules of retrying allow."""
+"""Calls a model of any provider: one attempt, or several under the retry rules."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,18 +6,18 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.limits.backoff import RETRIES, delay_seconds
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply
-from cupel_core.providers import name_of, provider_of
+from cupel_core.domain.limits.backoff import MAX_RETRIES, delay_seconds
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import PleaseWait, ProviderError
+from cupel_core.providers.errors import ProviderError, RetryLater
 
 if TYPE_CHECKING:
     import httpx
 
-MAX_MESSAGE = 500
+MAX_MESSAGE_LENGTH = 500
 
-type Attempt = Callable[[Account, str, Conversation, float], Awaitable[Reply]]
+type Attempt = Callable[[Account, str, ModelRequest, float], Awaitable[Reply]]
 type OnRetry = Callable[[ProviderError, float], None]
 type Sleep = Callable[[float], Awaitable[None]]
 
@@ -25,70 +25,77 @@ type Sleep = Callable[[float], Awaitable[None]]
 async def complete(
     account: Account,
     model: str,
-    conversation: Conversation,
+    request: ModelRequest,
     timeout_seconds: float,
-    connection: "httpx.AsyncClient | None" = None,
+    http_client: "httpx.AsyncClient | None" = None,
 ) -> Reply:
-    """One attempt at the next message, for every provider. Raises `ProviderError`; a hang ends by the timeout."""
+    """Make one attempt at the next message, whatever the provider.
+
+    Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`.
+    """
     try:
         async with asyncio.timeout(timeout_seconds):
-            return await _ask(account, model, conversation, timeout_seconds, connection)
+            return await _call_provider(account, model, request, timeout_seconds, http_client)
     except TimeoutError as error:
-        raise ProviderError(ErrorCode.TIMEOUT, f"no answer within {timeout_seconds:g} s") from error
+        raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ProviderError as error:
-        raise presentable(error, account) from error.__cause__
+        raise sanitized(error, account) from error.__cause__
 
 
-async def _ask(
+async def _call_provider(
     account: Account,
     model: str,
-    conversation: Conversation,
+    request: ModelRequest,
     timeout_seconds: float,
-    connection: "httpx.AsyncClient | None",
+    http_client: "httpx.AsyncClient | None",
 ) -> Reply:
-    # Each way is loaded by who goes it: aiohttp alone is a fifth of a cold start.
-    wire, name = provider_of(model).wire, name_of(model)
-    if wire == "sim":
+    # Each client is imported only when it is used: aiohttp alone is a fifth of a cold start.
+    wire_format, name = provider_of(model).wire_format, model_name_of(model)
+    if wire_format == "sim":
         from cupel_core.providers import sim
 
-        return await sim.answer(name, conversation)
-    if wire == "bedrock":
+        return await sim.complete(name, request)
+    if wire_format == "bedrock":
         from cupel_core.providers import bedrock
 
-        return await bedrock.answer(account, name, conversation, timeout_seconds, now=utc_now())
-    if wire == "connector":
+        return await bedrock.complete(account, name, request, timeout_seconds, now=utc_now())
+    if wire_format == "connector":
         from cupel_core.providers.connectors import dispatch
 
-        return await dispatch.answer(account, conversation, timeout_seconds, account.allow_private)
+        return await dispatch.complete(account, request, timeout_seconds, account.allow_private)
     from cupel_core.providers import http
-    from cupel_core.providers.wire_formats import HTTP_WIRES
+    from cupel_core.providers.wire_formats import HTTP_WIRE_FORMATS
 
-    return await http.exchange(connection or http.client(), HTTP_WIRES[wire], account, name, conversation, utc_now())
+    return await http.exchange(
+        http_client or http.client(), HTTP_WIRE_FORMATS[wire_format], account, name, request, utc_now()
+    )
 
 
-def presentable(error: ProviderError, account: Account) -> ProviderError:
-    """Short, and without the key: servers have been seen to repeat the one they refuse."""
+def sanitized(error: ProviderError, account: Account) -> ProviderError:
+    """The error with a bounded message and without the API key: some servers repeat the key they reject."""
     key = (account.api_key or "").strip()
     message = error.message.replace(key, "[key]") if key else error.message
-    return ProviderError(error.code, message[:MAX_MESSAGE], error.retry_after, error.attempts, final=error.final)
+    return ProviderError(
+        error.code, message[:MAX_MESSAGE_LENGTH], error.retry_after_seconds, error.attempts, final=error.final
+    )
 
 
 async def complete_with_retry(
     account: Account,
     model: str,
-    conversation: Conversation,
+    request: ModelRequest,
     *,
     timeout_seconds: float,
-    patience_seconds: float,
+    max_wait_seconds: float,
     rng: Random,
     on_retry: OnRetry | None = None,
     attempt: Attempt = complete,
     sleep: Sleep = asyncio.sleep,
 ) -> Reply:
-    """The next message, by as many attempts as `with_retry` makes."""
+    """Make as many attempts at the next message as `with_retry` does; raises the same errors."""
     return await with_retry(
-        lambda: attempt(account, model, conversation, timeout_seconds),
-        patience_seconds=patience_seconds,
+        lambda: attempt(account, model, request, timeout_seconds),
+        max_wait_seconds=max_wait_seconds,
         rng=rng,
         on_retry=on_retry,
         sleep=sleep,
@@ -98,29 +105,29 @@ async def complete_with_retry(
 async def with_retry[T](
     attempt: Callable[[], Awaitable[T]],
     *,
-    patience_seconds: float,
+    max_wait_seconds: float,
     rng: Random,
     on_retry: OnRetry | None = None,
     sleep: Sleep = asyncio.sleep,
 ) -> T:
-    """Up to four attempts, told to `on_retry` with the wait that follows each.
+    """Make up to four attempts, with a delay between them that is reported to `on_retry`.
 
-    Raises `ProviderError` after the last one or for what no retry can save, and `PleaseWait` when the waits together
-    would take longer than `patience_seconds`.
+    Raises `ProviderError` after the last attempt or for an error that is not retryable, and `RetryLater` when the
+    delays together would exceed `max_wait_seconds`.
     """
-    number = 0
+    attempts = 0
     while True:
-        number += 1
+        attempts += 1
         try:
             return await attempt()
         except ProviderError as error:
-            error.attempts = number
-            if number > RETRIES or not error.retryable:
+            error.attempts = attempts
+            if attempts > MAX_RETRIES or not error.retryable:
                 raise
-            wait = delay_seconds(number, error.retry_after, rng)
-            if wait > patience_seconds:
-                raise PleaseWait(wait, error.code, number) from error
+            delay = delay_seconds(attempts, error.retry_after_seconds, rng)
+            if delay > max_wait_seconds:
+                raise RetryLater(delay, error.code, attempts) from error
             if on_retry is not None:
-                on_retry(error, wait)
-        patience_seconds -= wait
-        await sleep(wait)
+                on_retry(error, delay)
+        max_wait_seconds -= delay
+        await sleep(delay)

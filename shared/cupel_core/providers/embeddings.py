@@ -1,4 +1,4 @@
-"""Texts as vectors, by the providers that have models for it: one attempt, as `complete` is for a conversation."""
+"""Text embeddings from the providers that offer them: one attempt per call, like `completion.complete`."""
 
 import asyncio
 import hashlib
@@ -12,12 +12,12 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.turns.model_request import ErrorCode, Usage
-from cupel_core.providers import bedrock, name_of, provider_of
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.providers import bedrock, model_name_of, provider_of
 from cupel_core.providers.account import Account
-from cupel_core.providers.completion import presentable
-from cupel_core.providers.errors import ProviderError, not_understood
-from cupel_core.providers.wire_format import CamelModel, WireRequest, endpoint, key_of
+from cupel_core.providers.completion import sanitized
+from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.wire_format import CamelModel, WireRequest, api_key_of, endpoint_url
 
 if TYPE_CHECKING:
     import httpx
@@ -28,8 +28,8 @@ SIMULATED_DIMENSIONS = 512
 _TITAN = "amazon.titan-embed-"
 
 
-class Embedded(NamedTuple):
-    """A vector per text, in their order."""
+class Embeddings(NamedTuple):
+    """One vector per text, in the order of the texts."""
 
     vectors: tuple[Vector, ...]
     usage: Usage = Usage()
@@ -40,48 +40,54 @@ async def embed(
     model: str,
     texts: tuple[str, ...],
     timeout_seconds: float,
-    connection: "httpx.AsyncClient | None" = None,
-) -> Embedded:
-    """One attempt. Raises `ProviderError`; a hang ends by the timeout."""
+    http_client: "httpx.AsyncClient | None" = None,
+) -> Embeddings:
+    """Embed the texts in one attempt. Raises `ProviderError`, also when it takes longer than `timeout_seconds`."""
     try:
         async with asyncio.timeout(timeout_seconds):
-            found = await _ask(account, model, texts, timeout_seconds, connection)
+            embeddings = await _call_provider(account, model, texts, timeout_seconds, http_client)
     except TimeoutError as error:
-        raise ProviderError(ErrorCode.TIMEOUT, f"no answer within {timeout_seconds:g} s") from error
+        raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ProviderError as error:
-        raise presentable(error, account) from error.__cause__
-    if len(found.vectors) != len(texts) or len({len(vector) for vector in found.vectors}) > 1:
-        raise ProviderError(ErrorCode.PROVIDER_ERROR, "the answer has not one vector of the same length for each text")
-    return found
+        raise sanitized(error, account) from error.__cause__
+    if len(embeddings.vectors) != len(texts) or len({len(vector) for vector in embeddings.vectors}) > 1:
+        raise ProviderError(
+            ProbeErrorCode.PROVIDER_ERROR, "the response does not have one vector per text, all of the same length"
+        )
+    return embeddings
 
 
-async def _ask(
-    account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float, connection: "httpx.AsyncClient | None"
-) -> Embedded:
-    wire, name = provider_of(model).wire, name_of(model)
-    if wire == "sim":
-        return Embedded(tuple(map(simulated, texts)), Usage(sum(map(len, texts)) // 4))
-    if wire == "bedrock":
-        return await ask_titan(account, name, texts, timeout_seconds, utc_now())
-    if wire not in _WIRES:
-        raise ProviderError(ErrorCode.INVALID_REQUEST, f"{provider_of(model).title} has no models that embed")
+async def _call_provider(
+    account: Account,
+    model: str,
+    texts: tuple[str, ...],
+    timeout_seconds: float,
+    http_client: "httpx.AsyncClient | None",
+) -> Embeddings:
+    wire_format, name = provider_of(model).wire_format, model_name_of(model)
+    if wire_format == "sim":
+        return Embeddings(tuple(map(simulated_embedding, texts)), Usage(sum(map(len, texts)) // 4))
+    if wire_format == "bedrock":
+        return await embed_with_titan(account, name, texts, timeout_seconds, utc_now())
+    if wire_format not in _WIRE_FORMATS:
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"{provider_of(model).title} has no embedding models")
     from cupel_core.providers import http
 
-    request_for, parse = _WIRES[wire]
-    response = await http.post(connection or http.client(), request_for(account, name, texts), utc_now())
+    request_for, parse = _WIRE_FORMATS[wire_format]
+    response = await http.post(http_client or http.client(), request_for(account, name, texts), utc_now())
     try:
         return parse(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:
-        raise not_understood(error) from None
+        raise malformed_reply_error(error) from None
 
 
 def openai_request(account: Account, name: str, texts: tuple[str, ...]) -> WireRequest:
-    key = key_of(account)
+    key = api_key_of(account)
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    return WireRequest(endpoint(account, "embeddings"), {"model": name, "input": list(texts)}, headers)
+    return WireRequest(endpoint_url(account, "embeddings"), {"model": name, "input": list(texts)}, headers)
 
 
-class _OpenAIVector(BaseModel):
+class _OpenAIEmbedding(BaseModel):
     embedding: Vector
     index: int = 0
 
@@ -90,61 +96,68 @@ class _OpenAITokens(BaseModel):
     prompt_tokens: int = 0
 
 
-class _OpenAIAnswer(BaseModel):
-    data: list[_OpenAIVector]
+class _OpenAIEmbeddingsResponse(BaseModel):
+    data: list[_OpenAIEmbedding]
     usage: _OpenAITokens | None = None
 
 
-def parse_openai(body: object) -> Embedded:
-    answer = _OpenAIAnswer.model_validate(body)
-    ordered = sorted(answer.data, key=lambda each: each.index)
-    return Embedded(tuple(each.embedding for each in ordered), Usage((answer.usage or _OpenAITokens()).prompt_tokens))
+def parse_openai(body: object) -> Embeddings:
+    response = _OpenAIEmbeddingsResponse.model_validate(body)
+    ordered = sorted(response.data, key=lambda item: item.index)
+    tokens = response.usage or _OpenAITokens()
+    return Embeddings(tuple(item.embedding for item in ordered), Usage(tokens.prompt_tokens))
 
 
 def google_request(account: Account, name: str, texts: tuple[str, ...]) -> WireRequest:
-    asked = [{"model": f"models/{name}", "content": {"parts": [{"text": text}]}} for text in texts]
+    requests = [{"model": f"models/{name}", "content": {"parts": [{"text": text}]}} for text in texts]
     path = f"models/{quote(name, safe='')}:batchEmbedContents"
-    key = key_of(account)
-    return WireRequest(endpoint(account, path), {"requests": asked}, {"x-goog-api-key": key} if key else {})
+    key = api_key_of(account)
+    return WireRequest(endpoint_url(account, path), {"requests": requests}, {"x-goog-api-key": key} if key else {})
 
 
-class _GoogleVector(BaseModel):
+class _GoogleEmbedding(BaseModel):
     values: Vector
 
 
-class _GoogleAnswer(BaseModel):
-    embeddings: list[_GoogleVector]
+class _GoogleEmbeddingsResponse(BaseModel):
+    embeddings: list[_GoogleEmbedding]
 
 
-def parse_google(body: object) -> Embedded:
-    """Google tells no tokens here."""
-    return Embedded(tuple(each.values for each in _GoogleAnswer.model_validate(body).embeddings))
+def parse_google(body: object) -> Embeddings:
+    """Google reports no token counts for embeddings."""
+    response = _GoogleEmbeddingsResponse.model_validate(body)
+    return Embeddings(tuple(item.values for item in response.embeddings))
 
 
-_WIRES: Mapping[str, tuple[Callable[[Account, str, tuple[str, ...]], WireRequest], Callable[[object], Embedded]]] = {
+_WIRE_FORMATS: Mapping[
+    str, tuple[Callable[[Account, str, tuple[str, ...]], WireRequest], Callable[[object], Embeddings]]
+] = {
     "openai": (openai_request, parse_openai),
     "google": (google_request, parse_google),
 }
 
 
-class _TitanAnswer(CamelModel):
+class _TitanResponse(CamelModel):
     embedding: Vector
     input_text_token_count: int = 0
 
 
-async def ask_titan(
+async def embed_with_titan(
     account: Account,
     name: str,
     texts: tuple[str, ...],
     timeout_seconds: float,
     now: datetime,
     client_for: bedrock.ClientFor = bedrock.client_for,
-) -> Embedded:
-    """Titan, which takes one text at a time."""
+) -> Embeddings:
+    """Embed with Amazon Titan, which takes one text per call. Raises `ProviderError`."""
     if not name.startswith(_TITAN):
-        raise ProviderError(ErrorCode.INVALID_REQUEST, f"of Bedrock's models only {_TITAN}… embed here, not {name}")
+        raise ProviderError(
+            ProbeErrorCode.INVALID_REQUEST,
+            f"{name} is not supported for embeddings; on Bedrock only {_TITAN}… models are",
+        )
 
-    async def one(text: str) -> _TitanAnswer:
+    async def embed_one(text: str) -> _TitanResponse:
         body = orjson.dumps({"inputText": text})
         content = await bedrock.call(
             lambda client: client.invoke_model(modelId=name, body=body)["body"].read(),
@@ -154,16 +167,17 @@ async def ask_titan(
             client_for,
         )
         try:
-            return _TitanAnswer.model_validate_json(content)
+            return _TitanResponse.model_validate_json(content)
         except ValidationError as error:
-            raise not_understood(error) from None
+            raise malformed_reply_error(error) from None
 
-    answers = await asyncio.gather(*map(one, texts))
-    return Embedded(tuple(a.embedding for a in answers), Usage(sum(a.input_text_token_count for a in answers)))
+    responses = await asyncio.gather(*map(embed_one, texts))
+    input_tokens = sum(response.input_text_token_count for response in responses)
+    return Embeddings(tuple(response.embedding for response in responses), Usage(input_tokens))
 
 
-def simulated(text: str) -> Vector:
-    """The words of a text, counted under their hashes: texts with the same words are alike, whatever they mean."""
+def simulated_embedding(text: str) -> Vector:
+    """Hashed word counts: texts with the same words have similar vectors, whatever the texts mean."""
     counts = [0.0] * SIMULATED_DIMENSIONS
     for word in re.findall(r"\w+", text.casefold()):
         digest = hashlib.sha256(word.encode()).digest()

@@ -2,33 +2,40 @@
 
 from urllib.parse import quote
 
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.wire_format import CamelModel, WireRequest, endpoint, filtered, given, key_of
+from cupel_core.providers.wire_format import (
+    CamelModel,
+    WireRequest,
+    api_key_of,
+    content_filtered_error,
+    endpoint_url,
+    without_none,
+)
 
-_ROLES = {Role.USER: "user", Role.ASSISTANT: "model"}
+_ROLES = {MessageRole.USER: "user", MessageRole.ASSISTANT: "model"}
 
-# Finish reasons that say the API withheld the answer.
+# Finish reasons that mean the API withheld the answer.
 _FILTERED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
 
 
-def request_for(account: Account, model_name: str, conversation: Conversation) -> WireRequest:
-    schema = conversation.json_schema
-    config = given(
-        temperature=conversation.temperature,
-        maxOutputTokens=conversation.max_output_tokens,
+def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
+    schema = request.json_schema
+    config = without_none(
+        temperature=request.temperature,
+        maxOutputTokens=request.max_output_tokens,
         responseMimeType="application/json" if schema else None,
-        # The older `responseSchema` is an OpenAPI subset that rejects e.g. `additionalProperties`.
+        # The older `responseSchema` is an OpenAPI subset that rejects, for example, `additionalProperties`.
         responseJsonSchema=schema,
     )
     body: dict[str, object] = {
-        "contents": [_content(message) for message in conversation.exchanges],
-        **given(systemInstruction=_instruction(conversation.system), generationConfig=config or None),
+        "contents": [_content(message) for message in request.exchanges],
+        **without_none(systemInstruction=_instruction(request.system), generationConfig=config or None),
     }
     path = f"models/{quote(model_name, safe='')}:generateContent"
-    key = key_of(account)
-    return WireRequest(endpoint(account, path), body, {"x-goog-api-key": key} if key else {})
+    key = api_key_of(account)
+    return WireRequest(endpoint_url(account, path), body, {"x-goog-api-key": key} if key else {})
 
 
 def _content(message: Message) -> dict[str, object]:
@@ -48,7 +55,7 @@ class _Content(CamelModel):
     parts: tuple[_Part, ...] = ()
 
 
-class _Candidate(CamelModel):
+class _GoogleCandidate(CamelModel):
     content: _Content = _Content()
     finish_reason: str | None = None
 
@@ -58,30 +65,30 @@ class _Feedback(CamelModel):
 
 
 class _Tokens(CamelModel):
-    """Thinking is billed as output and counted apart."""
+    """Thinking tokens are billed as output and counted separately."""
 
     prompt_token_count: int = 0
     candidates_token_count: int = 0
     thoughts_token_count: int = 0
 
 
-class _Generation(CamelModel):
-    candidates: tuple[_Candidate, ...] = ()
+class _GenerateContentResponse(CamelModel):
+    candidates: tuple[_GoogleCandidate, ...] = ()
     prompt_feedback: _Feedback = _Feedback()
     usage_metadata: _Tokens = _Tokens()
     model_version: str | None = None
 
 
 def parse(body: object) -> Reply:
-    generation = _Generation.model_validate(body)
-    if generation.prompt_feedback.block_reason:
-        raise filtered(f"blockReason {generation.prompt_feedback.block_reason}")
-    if not generation.candidates:
-        raise ProviderError(ErrorCode.PROVIDER_ERROR, "the answer has no candidates")
-    candidate = generation.candidates[0]
+    response = _GenerateContentResponse.model_validate(body)
+    if response.prompt_feedback.block_reason:
+        raise content_filtered_error(f"blockReason {response.prompt_feedback.block_reason}")
+    if not response.candidates:
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, "the response has no candidates")
+    candidate = response.candidates[0]
     if candidate.finish_reason in _FILTERED:
-        raise filtered(f"finishReason {candidate.finish_reason}")
+        raise content_filtered_error(f"finishReason {candidate.finish_reason}")
     text = "".join(part.text for part in candidate.content.parts if not part.thought)
-    tokens = generation.usage_metadata
+    tokens = response.usage_metadata
     usage = Usage(tokens.prompt_token_count, tokens.candidates_token_count + tokens.thoughts_token_count)
-    return Reply(text, generation.model_version, usage, candidate.finish_reason)
+    return Reply(text, response.model_version, usage, candidate.finish_reason)

@@ -1,4 +1,4 @@
-"""One HTTP client per event loop, kept for the life of the process, and one exchange over it."""
+"""One HTTP client per event loop, reused for the life of the process, and one request/response exchange over it."""
 
 import asyncio
 from dataclasses import replace
@@ -12,15 +12,15 @@ import orjson
 from httpx_aiohttp import AiohttpTransport
 from pydantic import ValidationError
 
-from cupel_core.domain.turns.model_request import Conversation, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import error_of_response, not_understood
-from cupel_core.providers.failures import error_of_exception
-from cupel_core.providers.rate_limits import read_limits
-from cupel_core.providers.wire_format import HttpWire, WireRequest
+from cupel_core.providers.errors import error_from_response, malformed_reply_error
+from cupel_core.providers.failures import error_from_exception
+from cupel_core.providers.rate_limits import parse_exhausted_allowance
+from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
 
 MAX_CONNECTIONS = 128
-"""More than any consumer has in flight, so that no request waits for another's connection."""
+"""More than any consumer has in flight, so that no request waits for a connection."""
 KEEPALIVE_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
 
@@ -36,16 +36,16 @@ def client() -> httpx.AsyncClient:
 
 
 async def close() -> None:
-    """For tests and commands: a Lambda worker keeps its connections until it is frozen for good."""
-    opened = _clients.pop(asyncio.get_running_loop(), None)
-    if opened is not None:
-        await opened.aclose()
+    """Close the running loop's client. For tests and commands: a Lambda worker keeps its connections until it ends."""
+    open_client = _clients.pop(asyncio.get_running_loop(), None)
+    if open_client is not None:
+        await open_client.aclose()
 
 
 def new_client(transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
-    """httpx over aiohttp's connections: httpx's own pool is searched at every request (docs/decisions.md).
+    """httpx over aiohttp's connection pool: httpx's own pool is searched linearly on every request (docs/decisions.md).
 
-    No read timeout: the caller bounds the whole exchange. No cookies: workspaces share the client.
+    No read timeout, because the caller limits the whole exchange; no cookies, because workspaces share the client.
     """
     return httpx.AsyncClient(
         transport=transport or _aiohttp_transport(),
@@ -67,34 +67,34 @@ def _aiohttp_transport() -> AiohttpTransport:
 
 
 async def exchange(
-    connection: httpx.AsyncClient,
-    wire: HttpWire,
+    http_client: httpx.AsyncClient,
+    wire_format: HttpWireFormat,
     account: Account,
     model_name: str,
-    conversation: Conversation,
+    request: ModelRequest,
     now: datetime,
 ) -> Reply:
-    """One attempt. Raises `ProviderError` for every way it can fail but time, which is the caller's."""
-    response = await post(connection, wire.request_for(account, model_name, conversation), now)
+    """Make one attempt. Raises `ProviderError` for every failure except a timeout, which is the caller's."""
+    response = await post(http_client, wire_format.request_for(account, model_name, request), now)
     try:
-        reply = wire.parse(orjson.loads(response.content))
+        reply = wire_format.parse(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:
-        raise not_understood(error) from None
-    limits = read_limits(response.headers, now)
-    return reply if limits is None else replace(reply, limits=limits)
+        raise malformed_reply_error(error) from None
+    exhausted = parse_exhausted_allowance(response.headers, now)
+    return reply if exhausted is None else replace(reply, exhausted_allowance=exhausted)
 
 
-async def post(connection: httpx.AsyncClient, request: WireRequest, now: datetime) -> httpx.Response:
-    """One attempt; a response without success is the `ProviderError` that it means."""
-    response = await _send(connection, request)
+async def post(http_client: httpx.AsyncClient, request: WireRequest, now: datetime) -> httpx.Response:
+    """Make one attempt; a status other than 2xx raises the matching `ProviderError`."""
+    response = await _send(http_client, request)
     if not response.is_success:
-        raise error_of_response(response.status_code, response.headers, response.content, now)
+        raise error_from_response(response.status_code, response.headers, response.content, now)
     return response
 
 
-async def _send(connection: httpx.AsyncClient, request: WireRequest) -> httpx.Response:
+async def _send(http_client: httpx.AsyncClient, request: WireRequest) -> httpx.Response:
     headers = {"content-type": "application/json", **request.headers}
     try:
-        return await connection.post(request.url, content=orjson.dumps(request.body), headers=headers)
+        return await http_client.post(request.url, content=orjson.dumps(request.body), headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError) as error:
-        raise error_of_exception(error) from error
+        raise error_from_exception(error) from error

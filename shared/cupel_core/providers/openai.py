@@ -1,35 +1,42 @@
-"""OpenAI chat completions, as also spoken by Mistral, DeepSeek, xAI, Ollama, vLLM, llama.cpp, OpenRouter and others."""
+"""OpenAI chat completions, also used by Mistral, DeepSeek, xAI, Ollama, vLLM, llama.cpp, OpenRouter and others."""
 
 from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from cupel_core.domain.turns.model_request import Conversation, Message, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
-from cupel_core.providers.wire_format import WireRequest, endpoint, filtered, given, key_of, schema_instruction
+from cupel_core.providers.wire_format import (
+    WireRequest,
+    api_key_of,
+    content_filtered_error,
+    endpoint_url,
+    schema_instruction,
+    without_none,
+)
 
-# OpenAI's reasoning models refuse `max_tokens`; servers that copied the older API know nothing else.
+# OpenAI's reasoning models reject `max_tokens`; servers that implement the older API know only that name.
 _COMPLETION_TOKENS = frozenset({"openai", "xai"})
-# DeepSeek has only a JSON mode without a schema, and wants the word in the prompt.
+# DeepSeek's JSON mode takes no schema and requires the word "JSON" in the prompt.
 _JSON_MODE_ONLY = frozenset({"deepseek"})
 
 
-def request_for(account: Account, model_name: str, conversation: Conversation) -> WireRequest:
-    schema = conversation.json_schema
+def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
+    schema = request.json_schema
     if schema and account.provider in _JSON_MODE_ONLY:
-        told = Message(Role.SYSTEM, schema_instruction(schema))
-        conversation = replace(conversation, messages=(told, *conversation.messages))
+        instruction = Message(MessageRole.SYSTEM, schema_instruction(schema))
+        request = replace(request, messages=(instruction, *request.messages))
     limit = "max_completion_tokens" if account.provider in _COMPLETION_TOKENS else "max_tokens"
     body: dict[str, object] = {
         "model": model_name,
-        "messages": [{"role": message.role, "content": message.content} for message in conversation.messages],
-        **given(temperature=conversation.temperature, response_format=_response_format(account, schema)),
-        **given(**{limit: conversation.max_output_tokens}),
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        **without_none(temperature=request.temperature, response_format=_response_format(account, schema)),
+        **without_none(**{limit: request.max_output_tokens}),
     }
-    key = key_of(account)
+    key = api_key_of(account)
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    return WireRequest(endpoint(account, "chat/completions"), body, headers)
+    return WireRequest(endpoint_url(account, "chat/completions"), body, headers)
 
 
 def _response_format(account: Account, schema: dict[str, object] | None) -> dict[str, object] | None:
@@ -43,7 +50,7 @@ def _response_format(account: Account, schema: dict[str, object] | None) -> dict
 def _is_strict(schema: object) -> bool:
     """OpenAI enforces a schema only when every object in it is closed and requires all its properties."""
     if isinstance(schema, list):
-        return all(_is_strict(each) for each in schema)
+        return all(_is_strict(item) for item in schema)
     if not isinstance(schema, dict):
         return True
     properties = schema.get("properties")
@@ -51,7 +58,7 @@ def _is_strict(schema: object) -> bool:
         closed = schema.get("additionalProperties") is False
         if not closed or set(schema.get("required", ())) != set(properties):
             return False
-    return all(_is_strict(each) for each in schema.values())
+    return all(_is_strict(value) for value in schema.values())
 
 
 class _Part(BaseModel):
@@ -59,20 +66,20 @@ class _Part(BaseModel):
     text: str | None = None
 
 
-class _Answer(BaseModel):
+class _Message(BaseModel):
     content: str | list[_Part] | None = None
     refusal: str | None = None
 
     @property
     def text(self) -> str:
-        """Mistral's reasoning models answer in parts; OpenAI puts a model's own refusal beside the content."""
+        """Mistral's reasoning models return content in parts; OpenAI returns a model's refusal in its own field."""
         if isinstance(self.content, list):
             return "".join(part.text or "" for part in self.content if part.type == "text")
         return self.content or self.refusal or ""
 
 
 class _Choice(BaseModel):
-    message: _Answer
+    message: _Message
     finish_reason: str | None = None
 
 
@@ -91,7 +98,7 @@ def parse(body: object) -> Reply:
     completion = _Completion.model_validate(body)
     choice = completion.choices[0]
     if choice.finish_reason == "content_filter":
-        raise filtered("finish_reason content_filter")
+        raise content_filtered_error("finish_reason content_filter")
     tokens = completion.usage or _Tokens()
     usage = Usage(tokens.prompt_tokens, tokens.completion_tokens)
     return Reply(choice.message.text, completion.model, usage, choice.finish_reason)

@@ -1,6 +1,6 @@
-"""What model calls cost, from the genai-prices library as packaged: its maintainers keep the list, nothing is fetched.
+"""Costs of model calls, from the price list packaged with the genai-prices library; nothing is fetched.
 
-The list is imported when a price is first asked for; it is 30,000 lines.
+The list has 30,000 lines, so it is imported when a price is first needed.
 """
 
 from datetime import UTC, datetime
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.model_request import Usage
-from cupel_core.providers import name_of, provider_of
+from cupel_core.providers import model_name_of, provider_of
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, TieredPrices
     from genai_prices.types import Provider as PricedProvider
 
-# What the list calls our providers. A custom server's prices are nobody's to know.
-_LISTED = {
+# Provider ids in the price list. Prices of a custom server are unknown.
+_PRICE_LIST_PROVIDERS = {
     "openai": "openai",
     "anthropic": "anthropic",
     "google": "google",
@@ -39,49 +39,53 @@ class KnownModel(NamedTuple):
 
 
 def cost_usd(model: str, usage: Usage) -> float | None:
-    """What one call cost (long prompts may cost more a token). None when the list does not know, 0.0 when simulated."""
+    """The cost of one call (long prompts may cost more per token): None if the price is unknown, 0.0 if simulated."""
     if provider_of(model).name == "sim":
         return 0.0
-    found = _find(model)
-    if found is None:
+    priced_model = _find_price(model)
+    if priced_model is None:
         return None
     from genai_prices import Usage as PricedUsage
 
-    priced = PricedUsage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
-    owner, info = found
-    return float(info.calc_price(priced, owner).total_price)
+    priced_usage = PricedUsage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    priced_provider, info = priced_model
+    return float(info.calc_price(priced_usage, priced_provider).total_price)
 
 
 @cache
-def _find(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
+def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
     from genai_prices.data_snapshot import get_snapshot
 
-    listed = _LISTED.get(provider_of(model).name)
-    if listed is None:
+    provider_id = _PRICE_LIST_PROVIDERS.get(provider_of(model).name)
+    if provider_id is None:
         return None
     try:
-        return get_snapshot().find_provider_model(name_of(model), None, listed, None)
+        return get_snapshot().find_provider_model(model_name_of(model), None, provider_id, None)
     except LookupError:
         return None
 
 
 @cache
 def known_models(provider: str) -> tuple[KnownModel, ...]:
-    """The provider's models that have prices for text in and out, without those it has deprecated."""
+    """The provider's models with prices for text input and output, without deprecated ones."""
     if provider == "sim":
         return tuple(KnownModel(f"sim/{name}", f"Simulated: {name}", 0.0, 0.0) for name in simulation.MODELS)
-    if provider not in _LISTED:
+    if provider not in _PRICE_LIST_PROVIDERS:
         return ()
     from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
 
-    owner = find_provider_by_id(get_snapshot().providers, _LISTED[provider])
-    # The list groups some models under an id that is no model name; such an id does not match itself.
-    named = [info for info in owner.models if info.is_match(info.id) and not info.deprecated] if owner else []
-    models = [_known(provider, info) for info in named]
+    priced_provider = find_provider_by_id(get_snapshot().providers, _PRICE_LIST_PROVIDERS[provider])
+    # The list groups some models under an id that is not a model name; such an id does not match itself.
+    named = (
+        [info for info in priced_provider.models if info.is_match(info.id) and not info.deprecated]
+        if priced_provider
+        else []
+    )
+    models = [_known_model(provider, info) for info in named]
     return tuple(model for model in models if model.input_usd_per_million and model.output_usd_per_million)
 
 
-def _known(provider: str, info: "ModelInfo") -> KnownModel:
+def _known_model(provider: str, info: "ModelInfo") -> KnownModel:
     prices = info.get_prices(datetime.now(UTC))
     return KnownModel(
         f"{provider}/{info.id}", info.name or info.id, _per_million(prices.input_mtok), _per_million(prices.output_mtok)
@@ -89,12 +93,12 @@ def _known(provider: str, info: "ModelInfo") -> KnownModel:
 
 
 def _per_million(price: "Decimal | TieredPrices | None") -> float | None:
-    """Some prices rise with the length of the prompt; the first tier is what most calls pay."""
+    """The price of the lowest tier, which most calls pay; some prices rise with the length of the prompt."""
     if price is None:
         return None
     return float(price if isinstance(price, Decimal) else price.base)
 
 
-def price_list() -> str:
-    """Which list the costs come from. Its release is its date: the library tells no other."""
+def price_list_version() -> str:
+    """The price list that costs come from. The library's release is the only date it has."""
     return f"genai-prices {version('genai-prices')}"

@@ -1,4 +1,4 @@
-"""How long a provider asks to wait, in the forms providers say it."""
+"""Retry delays in responses, in the formats that providers use."""
 
 import re
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from math import isfinite
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """How long the answer asks to wait, if it does; header names are lower case or case-insensitive."""
+    """The delay the response asks for, if any; header names are lower case or case-insensitive."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return max(0.0, milliseconds / 1000)
-    if asked := headers.get("retry-after"):
-        seconds = _number(asked)
-        seconds = _until(asked, now) if seconds is None else seconds
+    if value := headers.get("retry-after"):
+        seconds = _number(value)
+        seconds = _seconds_until(value, now) if seconds is None else seconds
         return None if seconds is None else max(0.0, seconds)
-    # OpenAI, xAI and others: how long until the spent allowance is full again, e.g. `6m0s`.
-    spent = [kind for kind in ("requests", "tokens") if _number(headers.get(f"x-ratelimit-remaining-{kind}")) == 0]
-    resets = [duration_seconds(headers.get(f"x-ratelimit-reset-{kind}", "")) for kind in spent]
+    # OpenAI, xAI and others: the time until the exhausted rate limit is fully restored, e.g. `6m0s`.
+    exhausted = [kind for kind in ("requests", "tokens") if _number(headers.get(f"x-ratelimit-remaining-{kind}")) == 0]
+    resets = [duration_seconds(headers.get(f"x-ratelimit-reset-{kind}", "")) for kind in exhausted]
     return max((reset for reset in resets if reset is not None), default=None)
 
 
@@ -29,7 +29,7 @@ def _number(text: str | None) -> float | None:
     return number if isfinite(number) else None
 
 
-def _until(http_date: str, now: datetime) -> float | None:
+def _seconds_until(http_date: str, now: datetime) -> float | None:
     try:
         moment = parsedate_to_datetime(http_date)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Requests to addresses that a workspace chose: agents, webhooks, evaluators. The door to the inside is shut.
+"""SSRF protection: requests to user-supplied addresses (agents, webhooks, evaluators) that stay on the public network.
 
-The address is checked where the connection is made, so that neither a name that changes what it resolves to nor a
-redirect leads around the check, and no connection that passed for one stack is used by another kind of caller.
+The address is checked when the connection is opened, so neither DNS rebinding nor a redirect bypasses the check.
+Callers that may use private addresses and callers that may not never share a connection.
 """
 
 import asyncio
@@ -19,21 +19,21 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
 
-from cupel_core.domain.turns.model_request import ErrorCode
-from cupel_core.providers.addresses import header_complaints, is_inside
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.providers.addresses import header_errors, is_non_public_address
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.http import CONNECT_SECONDS, KEEPALIVE_SECONDS, MAX_CONNECTIONS
 
-MAX_BYTES = 1_000_000
+MAX_RESPONSE_BYTES = 1_000_000
 MAX_REDIRECTS = 3
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, aiohttp.ClientSession]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Whatever the status. Header names are case-insensitive."""
+class HttpResponse:
+    """A response with any status. Header names are case-insensitive."""
 
     status: int
     headers: Mapping[str, str]
@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def body(self) -> object:
-        """The JSON in it, else its text."""
+        """The parsed JSON content, or its text if it is not JSON."""
         try:
             return orjson.loads(self.content)
         except orjson.JSONDecodeError:
@@ -59,9 +59,12 @@ async def post_json(
     *,
     timeout_seconds: float,
     allow_private: bool,
-    max_bytes: int = MAX_BYTES,
-) -> Answer:
-    """POSTs JSON; any status is an answer. Raises `ProviderError`, whose message never tells a header."""
+    max_bytes: int = MAX_RESPONSE_BYTES,
+) -> HttpResponse:
+    """POST JSON and return the response, whatever its status.
+
+    Raises `ProviderError` if there is no response; its message never contains a header value.
+    """
     return await send(
         "POST", url, body, headers, timeout_seconds=timeout_seconds, allow_private=allow_private, max_bytes=max_bytes
     )
@@ -75,40 +78,41 @@ async def send(
     *,
     timeout_seconds: float,
     allow_private: bool,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int = MAX_RESPONSE_BYTES,
     session: aiohttp.ClientSession | None = None,
-) -> Answer:
-    """As `post_json`, with any method, without a body for None, and over a session of the caller's.
+) -> HttpResponse:
+    """Like `post_json`, with any method; without a body if it is None; optionally over the caller's own session.
 
-    The time is that of all redirects together.
+    `timeout_seconds` covers all redirects together.
     """
     content = None if body is None else orjson.dumps(body)
-    request = _Request(method, _read_url(url), content, _checked(headers))
+    request = _HttpRequest(method, _read_url(url), content, _validated(headers))
     try:
         async with asyncio.timeout(timeout_seconds):
-            return await _follow(session or _session(allow_private), request, max_bytes)
+            return await _send_following_redirects(session or _session(allow_private), request, max_bytes)
     except TimeoutError as error:
         raise ProviderError(
-            ErrorCode.TIMEOUT, f"no answer from {request.url.host} within {timeout_seconds:g} s"
+            ProbeErrorCode.TIMEOUT, f"no response from {request.url.host} within {timeout_seconds:g} s"
         ) from error
 
 
 async def close() -> None:
-    """For tests and commands, as `http.close`."""
+    """Close the running loop's sessions. For tests and commands, like `http.close`."""
     for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
         await session.close()
 
 
-def new_session(is_refused: Callable[[str], bool], resolver: AbstractResolver | None = None) -> aiohttp.ClientSession:
-    """`is_refused` is asked about each address. No proxies, no cookies, and no decompression: a few compressed bytes
-    could fill the memory.
+def new_session(is_blocked: Callable[[str], bool], resolver: AbstractResolver | None = None) -> aiohttp.ClientSession:
+    """A session that opens no connection to an address for which `is_blocked` returns True.
+
+    No proxies, no cookies, and no decompression: a few compressed bytes could exhaust the memory.
     """
     connector = aiohttp.TCPConnector(
         limit=MAX_CONNECTIONS,
         keepalive_timeout=KEEPALIVE_SECONDS,
         ssl=httpx.create_ssl_context(),
         resolver=resolver,
-        socket_factory=partial(_open_socket, is_refused),
+        socket_factory=partial(_open_socket, is_blocked),
     )
     return aiohttp.ClientSession(
         connector=connector,
@@ -120,117 +124,136 @@ def new_session(is_refused: Callable[[str], bool], resolver: AbstractResolver | 
 
 
 def _session(allow_private: bool) -> aiohttp.ClientSession:
-    """The running loop's, one for each kind: a connection to the inside must not serve who may not make it."""
-    opened = _sessions.setdefault(asyncio.get_running_loop(), {})
-    if allow_private not in opened:
-        opened[allow_private] = new_session((lambda _: False) if allow_private else is_inside)
-    return opened[allow_private]
+    """The running loop's session for this kind of caller.
+
+    They are separate, so that a connection to a private address is never reused by a caller that may not open one.
+    """
+    sessions = _sessions.setdefault(asyncio.get_running_loop(), {})
+    if allow_private not in sessions:
+        sessions[allow_private] = new_session((lambda _: False) if allow_private else is_non_public_address)
+    return sessions[allow_private]
 
 
-class _AddressInside(OSError):
+class _NonPublicAddressError(OSError):
     def __init__(self, address: str) -> None:
-        super().__init__(f"{address} is inside")
+        super().__init__(f"{address} is not a public address")
         self.address = address
 
 
 def _open_socket(
-    is_refused: Callable[[str], bool], info: tuple[int, int, int, str, tuple[str | int, ...]]
+    is_blocked: Callable[[str], bool], info: tuple[int, int, int, str, tuple[str | int, ...]]
 ) -> socket.socket:
-    """aiohttp asks for a socket to each address it is about to connect to, whether from a name or a literal."""
+    """Called by aiohttp for each address it is about to connect to, whether resolved from a name or given literally."""
     family, kind, protocol, _, address = info
-    if is_refused(str(address[0])):
-        raise _AddressInside(str(address[0]))
+    if is_blocked(str(address[0])):
+        raise _NonPublicAddressError(str(address[0]))
     return socket.socket(family, kind, protocol)
 
 
 @dataclass(frozen=True)
-class _Request:
+class _HttpRequest:
     method: str
     url: URL
     content: bytes | None
     headers: CIMultiDict[str]
 
-    def redirected(self, status: int, location: str) -> "_Request":
-        """The headers may hold secrets, so they go to no other origin. Other than browsers do, a POST stays one."""
+    def redirected(self, status: int, location: str) -> "_HttpRequest":
+        """The request that follows a redirect.
+
+        Headers may contain secrets, so they are not sent to another origin. Unlike in browsers, a POST stays a POST.
+        """
         try:
             url = _read_url(str(self.url.join(URL(location))))
         except ValueError:
             url = _read_url(location)
         headers = self.headers if url.origin() == self.url.origin() else CIMultiDict[str]()
         if status == 303:
-            return _Request("GET", url, None, headers)
-        return _Request(self.method, url, self.content, headers)
+            return _HttpRequest("GET", url, None, headers)
+        return _HttpRequest(self.method, url, self.content, headers)
 
 
 def _read_url(text: str) -> URL:
     try:
         url = URL(text)
         if url.scheme not in ("http", "https") or not url.host:
-            _refuse("an address must start with http:// or https:// and name a host")
+            _reject("the address must start with http:// or https:// and name a host")
     except ValueError:
-        _refuse("the address is not a valid URL")
+        _reject("the address is not a valid URL")
     return url
 
 
-def _checked(headers: Mapping[str, str]) -> CIMultiDict[str]:
-    for name, complaint in header_complaints(headers):
-        _refuse(f"the header {name} {complaint}")
+def _validated(headers: Mapping[str, str]) -> CIMultiDict[str]:
+    for name, reason in header_errors(headers):
+        _reject(f"the header {name} {reason}")
     return CIMultiDict(headers)
 
 
-def _refuse(why: str) -> NoReturn:
-    raise ProviderError(ErrorCode.INVALID_REQUEST, why, final=True)
+def _reject(reason: str) -> NoReturn:
+    raise ProviderError(ProbeErrorCode.INVALID_REQUEST, reason, final=True)
 
 
-async def _follow(session: aiohttp.ClientSession, request: _Request, max_bytes: int) -> Answer:
+async def _send_following_redirects(
+    session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int
+) -> HttpResponse:
     for _ in range(MAX_REDIRECTS + 1):
-        answer = await _exchange(session, request, max_bytes)
-        location = answer.headers.get("location")
-        if answer.status not in _REDIRECTS or not location:
-            return answer
-        request = request.redirected(answer.status, location)
-    _refuse(f"more than {MAX_REDIRECTS} redirects, the last to {request.url.host}")
+        response = await _exchange(session, request, max_bytes)
+        location = response.headers.get("location")
+        if response.status not in _REDIRECT_STATUSES or not location:
+            return response
+        request = request.redirected(response.status, location)
+    _reject(f"more than {MAX_REDIRECTS} redirects, the last to {request.url.host}")
 
 
-async def _exchange(session: aiohttp.ClientSession, request: _Request, max_bytes: int) -> Answer:
-    fixed = {"accept-encoding": "identity", **({} if request.content is None else {"content-type": "application/json"})}
+async def _exchange(session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int) -> HttpResponse:
+    required = {
+        "accept-encoding": "identity",
+        **({} if request.content is None else {"content-type": "application/json"}),
+    }
     headers = CIMultiDict(request.headers)
-    headers.update(fixed)
+    headers.update(required)
     try:
         async with session.request(
             request.method, request.url, data=request.content, headers=headers, allow_redirects=False
         ) as response:
             content = await _read(response, max_bytes)
-            return Answer(response.status, response.headers, content)
+            return HttpResponse(response.status, response.headers, content)
     except (aiohttp.ClientError, OSError) as error:
-        raise _error_of(error, str(request.url.host)) from error
+        raise _provider_error(error, str(request.url.host)) from error
 
 
 async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise ProviderError(ErrorCode.PROVIDER_ERROR, "the answer is compressed, which it was asked not to be")
+        raise ProviderError(
+            ProbeErrorCode.PROVIDER_ERROR, "the response is compressed although the request did not allow it"
+        )
     content = bytearray()
     async for chunk in response.content.iter_any():
         content += chunk
         if len(content) > max_bytes:
-            raise ProviderError(ErrorCode.PROVIDER_ERROR, f"the answer is larger than {max_bytes} bytes", final=True)
+            raise ProviderError(
+                ProbeErrorCode.PROVIDER_ERROR, f"the response is larger than {max_bytes} bytes", final=True
+            )
     return bytes(content)
 
 
-def _error_of(error: aiohttp.ClientError | OSError, host: str) -> ProviderError:
-    """In words of our own: aiohttp's tell the whole address."""
-    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, _AddressInside):
+def _provider_error(error: aiohttp.ClientError | OSError, host: str) -> ProviderError:
+    """Messages are our own, because aiohttp's contain the full URL."""
+    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, _NonPublicAddressError):
         return ProviderError(
-            ErrorCode.INVALID_REQUEST,
-            f"the address {error.os_error.address} of host {host} is inside a private network; "
-            "the stack does not allow private endpoints",
+            ProbeErrorCode.INVALID_REQUEST,
+            f"the address {error.os_error.address} of host {host} is in a private network; "
+            "this stack does not allow private endpoints",
             final=True,
         )
     if isinstance(error, aiohttp.ServerTimeoutError):
-        return ProviderError(ErrorCode.TIMEOUT, f"no connection to {host} within {CONNECT_SECONDS:g} s")
+        return ProviderError(ProbeErrorCode.TIMEOUT, f"no connection to {host} within {CONNECT_SECONDS:g} s")
     if isinstance(error, aiohttp.InvalidURL):
-        return ProviderError(ErrorCode.INVALID_REQUEST, f"the address of host {host} is not a valid URL", final=True)
+        return ProviderError(
+            ProbeErrorCode.INVALID_REQUEST, f"the address of host {host} is not a valid URL", final=True
+        )
     if isinstance(error, aiohttp.ClientResponseError):
-        return ProviderError(ErrorCode.PROVIDER_ERROR, f"{host} does not answer in HTTP: {error.message}")
-    why = error.os_error.strerror if isinstance(error, aiohttp.ClientConnectorError) else None
-    return ProviderError(ErrorCode.NETWORK, f"{host}: {type(error).__name__}" + (f": {why}" if why else ""))
+        return ProviderError(
+            ProbeErrorCode.PROVIDER_ERROR, f"the response of {host} is not valid HTTP: {error.message}"
+        )
+    reason = error.os_error.strerror if isinstance(error, aiohttp.ClientConnectorError) else None
+    return ProviderError(ProbeErrorCode.NETWORK, f"{host}: {type(error).__name__}" + (f": {reason}" if reason else ""))

@@ -1,4 +1,4 @@
-"""What an HTTP wire format is: a request out of a conversation, a reply out of a body. The call is made elsewhere."""
+"""The interface of an HTTP wire format: it builds a request and parses a response body. The call is made elsewhere."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 
 
 @dataclass(frozen=True)
 class WireRequest:
-    """A POST with a JSON body. The headers hold the key, so they are never shown."""
+    """A POST with a JSON body. The headers contain the API key, so they are left out of `repr`."""
 
     url: str
     body: dict[str, object]
@@ -23,51 +23,51 @@ class WireRequest:
 
 
 class CamelModel(BaseModel):
-    """A part of a reply whose fields the provider writes in camelCase."""
+    """Part of a response whose fields the provider writes in camelCase."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
 
-class HttpWire(Protocol):
-    """A module of this package. `parse` raises `ProviderError` or pydantic's `ValidationError`."""
+class HttpWireFormat(Protocol):
+    """Implemented by modules of this package. `parse` raises `ProviderError` or pydantic's `ValidationError`."""
 
-    def request_for(self, account: Account, model_name: str, conversation: Conversation) -> WireRequest: ...
+    def request_for(self, account: Account, model_name: str, request: ModelRequest) -> WireRequest: ...
 
     def parse(self, body: object) -> Reply: ...
 
 
-def key_of(account: Account) -> str:
-    """The key as a header can hold it; empty when the account has none."""
+def api_key_of(account: Account) -> str:
+    """The API key, stripped; empty if the account has none. Raises `ProviderError` if it cannot be sent in a header."""
     key = (account.api_key or "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise ProviderError(ErrorCode.AUTH, "the API key holds characters that no header can carry")
+        raise ProviderError(ProbeErrorCode.AUTH, "the API key contains characters that are not allowed in a header")
     return key
 
 
-def endpoint(account: Account, path: str) -> str:
+def endpoint_url(account: Account, path: str) -> str:
     return f"{account.base_url.rstrip('/')}/{path}"
 
 
-def filtered(why: str) -> ProviderError:
-    """The API, not the model, withheld the answer."""
-    return ProviderError(ErrorCode.CONTENT_FILTERED, f"the provider filtered the content: {why}")
+def content_filtered_error(reason: str) -> ProviderError:
+    """The error for an answer withheld by the API, not refused by the model."""
+    return ProviderError(ProbeErrorCode.CONTENT_FILTERED, f"the provider filtered the content: {reason}")
 
 
-def given(**options: object) -> dict[str, object]:
-    """Those options that are set; what is not asked for is left to the provider's default."""
+def without_none(**options: object) -> dict[str, object]:
+    """The options that are not None; for the others the provider's defaults apply."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def schema_instruction(schema: dict[str, object]) -> str:
-    """For models that cannot be held to a schema by the API."""
-    shown = orjson.dumps(schema).decode()
-    return f"Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n{shown}"
+    """The instruction for models whose API cannot enforce a schema."""
+    schema_json = orjson.dumps(schema).decode()
+    return f"Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n{schema_json}"
 
 
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.S)
 
 
-def without_fence(text: str) -> str:
-    """The JSON inside a Markdown code fence, which models that were only told to answer in JSON like to add."""
+def strip_code_fence(text: str) -> str:
+    """The JSON inside a Markdown code fence, which models often add when JSON is requested only in the prompt."""
     match = _FENCED.fullmatch(text)
     return match[1] if match else text

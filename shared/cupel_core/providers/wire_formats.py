@@ -1,6 +1,6 @@
-"""The wire formats of providers over HTTP, by their names in the registry."""
+"""The wire formats of providers over HTTP, by their name in the provider registry."""
 
 from cupel_core.providers import anthropic, google, openai
-from cupel_core.providers.wire_format import HttpWire
+from cupel_core.providers.wire_format import HttpWireFormat
 
-HTTP_WIRES: dict[str, HttpWire] = {"openai": openai, "anthropic": anthropic, "google": google}
+HTTP_WIRE_FORMATS: dict[str, HttpWireFormat] = {"openai": openai, "anthropic": anthropic, "google": google}

@@ -1,7 +1,7 @@
-"""Dead letters: slices that a queue gave up, as their workspace sees them, and their way back.
+"""Dead letters of a workspace: slices that a queue gave up on, and how to redrive them.
 
-The sweeper records the missing probes of a dead slice as errored, once a minute. Until then a letter can be sent again;
-from then on its probes are retried with their run.
+Once a minute, the sweeper records the missing probes of a dead slice as errored. Until then the slice can be redriven;
+afterwards its probes are retried with their run.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -12,118 +12,111 @@ from itertools import chain, product
 from pydantic import ValidationError
 
 from cupel_core.domain.runs.barrier import FANOUT, Leaf, Node
+from cupel_core.domain.runs.dead_letters import DeadLetter, RedriveResult
 from cupel_core.domain.runs.run import ACTIVE, Priority, Run
 from cupel_core.errors import NotFound
 from cupel_core.messages import ProbeSlice
-from cupel_core.queues.status import providers_named
+from cupel_core.queues.status import select_providers
 from cupel_core.settings import Lane, settings
 from cupel_core.store import barrier, queues, runs
 from cupel_core.store.queues import Delivery
 
-MOST_LETTERS = 200
-"""Of one queue, so that a call ends within its time however much is dead; another call sees to the next ones."""
-_UNKNOWN_CAUSE = "its worker died each time"
+MAX_PER_QUEUE = 200
+"""Dead letters processed by one call, so that it ends in time; further ones need another call."""
+_THREADS = 16
 
 
 @dataclass(frozen=True)
-class DeadLetter:
+class _DeadSlice:
     lane: Lane
     delivery: Delivery
-    piece: ProbeSlice
-    cause: str = _UNKNOWN_CAUSE
+    probe_slice: ProbeSlice
 
 
-@dataclass(frozen=True)
-class Redriven:
-    """What became of letters. All of them are gone from the dead letters."""
+def list_dead_letters(workspace: str, provider: str | None = None) -> tuple[DeadLetter, ...]:
+    """The workspace's dead letters of one provider, or of all for None. They stay in their queues."""
 
-    sent: int = 0
-    """Their probes had no outcome: they run again."""
-    dropped: int = 0
-    """Nothing was left to do for them."""
-    to_retry: frozenset[str] = frozenset()
-    """Runs whose probes of these letters stand as errored: a retry of the run is their way back."""
+    def list_lane(lane: Lane) -> list[DeadLetter]:
+        deliveries = queues.peek(settings().probe_dlq_url(*lane), MAX_PER_QUEUE)
+        return [_dead_letter(dead_slice) for dead_slice in _parse(workspace, lane, deliveries)]
 
-    def __add__(self, other: object) -> "Redriven":
-        if not isinstance(other, Redriven):
-            return NotImplemented
-        return Redriven(self.sent + other.sent, self.dropped + other.dropped, self.to_retry | other.to_retry)
+    return tuple(chain.from_iterable(_for_each_lane(provider, list_lane)))
 
 
-def dead(workspace: str, provider: str | None = None) -> tuple[DeadLetter, ...]:
-    """The workspace's letters of one provider's queues, or of all. They stay where they are."""
+def redrive(workspace: str, provider: str | None = None, message_ids: Collection[str] | None = None) -> RedriveResult:
+    """Resend the workspace's dead letters whose probes are still to run, and delete all others.
 
-    def look(lane: Lane) -> list[DeadLetter]:
-        letters = _own(workspace, lane, queues.peek(settings().probe_dlq_url(*lane), MOST_LETTERS))
-        return [DeadLetter(lane, each.delivery, each.piece, _cause(each.piece)) for each in letters]
+    `provider` and `message_ids` restrict which ones; None means all.
+    """
 
-    return tuple(chain.from_iterable(_each_lane(provider, look)))
+    def redrive_lane(lane: Lane) -> RedriveResult:
+        taken = queues.take(settings().probe_dlq_url(*lane), MAX_PER_QUEUE)
+        parsed = _parse(workspace, lane, taken)
+        chosen = [dead for dead in parsed if message_ids is None or dead.delivery.id in message_ids]
+        results = [_resend(dead_slice) for dead_slice in chosen]
+        queues.delete([dead_slice.delivery for dead_slice in chosen])
+        deleted = {dead_slice.delivery.id for dead_slice in chosen}
+        queues.release([delivery for delivery in taken if delivery.id not in deleted])
+        return sum(results, RedriveResult())
 
-
-def redrive(workspace: str, provider: str | None = None, message_ids: Collection[str] | None = None) -> Redriven:
-    """Sends the workspace's letters again whose probes are still to run, and removes the others; None for all."""
-
-    def empty(lane: Lane) -> Redriven:
-        taken = queues.take(settings().probe_dlq_url(*lane), MOST_LETTERS)
-        chosen = [
-            letter
-            for letter in _own(workspace, lane, taken)
-            if message_ids is None or letter.delivery.id in message_ids
-        ]
-        results = [_send_again(letter) for letter in chosen]
-        queues.delete([letter.delivery for letter in chosen])
-        gone = {letter.delivery.id for letter in chosen}
-        queues.give_back([delivery for delivery in taken if delivery.id not in gone])
-        return sum(results, Redriven())
-
-    return sum(_each_lane(provider, empty), Redriven())
+    return sum(_for_each_lane(provider, redrive_lane), RedriveResult())
 
 
-def _each_lane[T](provider: str | None, do: Callable[[Lane], T]) -> list[T]:
-    """In the order of the registry."""
-    lanes = [Lane(*each) for each in product(providers_named(provider), Priority)]
-    with ThreadPoolExecutor(max_workers=16) as threads:
-        return list(threads.map(do, lanes))
+def _for_each_lane[T](provider: str | None, function: Callable[[Lane], T]) -> list[T]:
+    """The results in the registry's order."""
+    lanes = [Lane(*each) for each in product(select_providers(provider), Priority)]
+    with ThreadPoolExecutor(max_workers=_THREADS) as threads:
+        return list(threads.map(function, lanes))
 
 
-def _own(workspace: str, lane: Lane, deliveries: Iterable[Delivery]) -> list[DeadLetter]:
-    """A message that cannot be read belongs to nobody: the alarm and the sweeper's count tell the operator of it."""
-    letters = []
+def _parse(workspace: str, lane: Lane, deliveries: Iterable[Delivery]) -> list[_DeadSlice]:
+    """The workspace's slices. Unreadable messages belong to no workspace; the operator's alarm counts them."""
+    dead_slices = []
     for delivery in deliveries:
         try:
-            piece = ProbeSlice.model_validate_json(delivery.body)
+            probe_slice = ProbeSlice.model_validate_json(delivery.body)
         except ValidationError:
             continue
-        if piece.workspace == workspace:
-            letters.append(DeadLetter(lane, delivery, piece))
-    return letters
+        if probe_slice.workspace == workspace:
+            dead_slices.append(_DeadSlice(lane, delivery, probe_slice))
+    return dead_slices
 
 
-def _cause(piece: ProbeSlice) -> str:
-    return barrier.leaf(piece.run, Node(0, piece.leaf)).last_error or _UNKNOWN_CAUSE
+def _dead_letter(dead_slice: _DeadSlice) -> DeadLetter:
+    probe_slice = dead_slice.probe_slice
+    return DeadLetter(
+        message_id=dead_slice.delivery.id,
+        provider=dead_slice.lane.provider,
+        priority=dead_slice.lane.priority,
+        receive_count=dead_slice.delivery.receive_count,
+        run_id=probe_slice.run_id,
+        indexes=tuple(probe_slice.indexes),
+        cause=barrier.get_leaf(probe_slice.run, Node(0, probe_slice.leaf)).failure_cause,
+    )
 
 
-def _send_again(letter: DeadLetter) -> Redriven:
-    """Sent before the letter is deleted: after a crash between the two there are both, and the work is done once."""
-    run = _run(letter.piece)
+def _resend(dead_slice: _DeadSlice) -> RedriveResult:
+    """Called before the dead letter is deleted: a crash in between leaves both, and the probes still run only once."""
+    probe_slice = dead_slice.probe_slice
+    run = _find_run(probe_slice)
     if run is None:
-        return Redriven(dropped=1)
-    leaf = barrier.leaf(letter.piece.run, Node(0, letter.piece.leaf)).leaf
-    errored = frozenset({run.id}) if _failed(leaf, letter.piece) else frozenset[str]()
-    missing = leaf.missing(letter.piece.indexes)
-    if not missing or run.epoch != letter.piece.epoch or run.status not in ACTIVE:
-        return Redriven(dropped=1, to_retry=errored)
-    rest = letter.piece.model_copy(update={"indexes": missing})
-    queues.send(settings().probe_queue_url(*letter.lane), [rest], group=run.id)
-    return Redriven(sent=1, to_retry=errored)
+        return RedriveResult(dropped=1)
+    leaf = barrier.get_leaf(probe_slice.run, Node(0, probe_slice.leaf)).leaf
+    runs_to_retry = frozenset({run.id}) if _has_errored(leaf, probe_slice) else frozenset[str]()
+    missing = leaf.missing(probe_slice.indexes)
+    if not missing or run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE:
+        return RedriveResult(dropped=1, runs_to_retry=runs_to_retry)
+    remainder = probe_slice.model_copy(update={"indexes": missing})
+    queues.send(settings().probe_queue_url(*dead_slice.lane), [remainder], group=run.id)
+    return RedriveResult(sent=1, runs_to_retry=runs_to_retry)
 
 
-def _failed(leaf: Leaf, piece: ProbeSlice) -> bool:
-    return any(index % FANOUT in leaf.failed for index in piece.indexes)
+def _has_errored(leaf: Leaf, probe_slice: ProbeSlice) -> bool:
+    return any(index % FANOUT in leaf.failed for index in probe_slice.indexes)
 
 
-def _run(piece: ProbeSlice) -> Run | None:
+def _find_run(probe_slice: ProbeSlice) -> Run | None:
     try:
-        return runs.get(piece.run)
+        return runs.get(probe_slice.run)
     except NotFound:
         return None

@@ -1,51 +1,39 @@
-"""How the queues of the providers stand, and whether the caller's workspace works on them.
+"""The status of the providers' queues, and whether the workspace uses them.
 
-The queues are the stack's: their counts are of messages (slices) of all workspaces. Pausing is the workspace's own.
+The queues belong to the stack: their counts are messages (slices) of all workspaces. Pausing affects one workspace.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
+from cupel_core.domain.limits.provider_status import QueueStatus
 from cupel_core.domain.runs.run import Priority
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import settings
 from cupel_core.store import governor, queues
-from cupel_core.store.governor import ProviderStanding
 
 
-@dataclass(frozen=True)
-class QueueStanding:
-    """A provider's queues of all priorities together."""
-
-    provider: str
-    waiting: int
-    in_flight: int
-    delayed: int
-    dead: int
-    account: ProviderStanding
-
-
-def standings(workspace: str, provider: str | None = None) -> tuple[QueueStanding, ...]:
-    """Of one provider, or of all in the registry's order."""
-    chosen = providers_named(provider)
-    with ThreadPoolExecutor(max_workers=len(chosen)) as threads:
-        return tuple(threads.map(lambda name: _standing(workspace, name), chosen))
+def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatus, ...]:
+    """The status of one provider's queues, or of all in the registry's order. Invalid for an unknown provider."""
+    names = select_providers(provider)
+    with ThreadPoolExecutor(max_workers=len(names)) as threads:
+        return tuple(threads.map(lambda name: _queue_status(workspace, name), names))
 
 
 def pause(workspace: str, provider: str | None = None) -> None:
-    """No further probe of this workspace begins with the provider, or with any; those in flight complete."""
-    for name in providers_named(provider):
+    """Start no further probe of this workspace with the provider (None: with any); those in flight complete."""
+    for name in select_providers(provider):
         governor.set_paused(workspace, name, True)
 
 
 def resume(workspace: str, provider: str | None = None) -> None:
-    for name in providers_named(provider):
+    """Undo `pause`."""
+    for name in select_providers(provider):
         governor.set_paused(workspace, name, False)
 
 
-def providers_named(provider: str | None) -> tuple[str, ...]:
-    """The one, or all for None."""
+def select_providers(provider: str | None) -> tuple[str, ...]:
+    """This provider, or all of them for None. Invalid for an unknown one."""
     if provider is None:
         return tuple(PROVIDERS)
     if provider not in PROVIDERS:
@@ -53,14 +41,14 @@ def providers_named(provider: str | None) -> tuple[str, ...]:
     return (provider,)
 
 
-def _standing(workspace: str, provider: str) -> QueueStanding:
-    alive = [queues.depth(settings().probe_queue_url(provider, priority)) for priority in Priority]
-    dead = [queues.depth(settings().probe_dlq_url(provider, priority)) for priority in Priority]
-    return QueueStanding(
+def _queue_status(workspace: str, provider: str) -> QueueStatus:
+    depths = [queues.get_depth(settings().probe_queue_url(provider, priority)) for priority in Priority]
+    dead = [queues.get_depth(settings().probe_dlq_url(provider, priority)) for priority in Priority]
+    return QueueStatus(
         provider=provider,
-        waiting=sum(depth.waiting for depth in alive),
-        in_flight=sum(depth.in_flight for depth in alive),
-        delayed=sum(depth.delayed for depth in alive),
+        waiting=sum(depth.waiting for depth in depths),
+        in_flight=sum(depth.in_flight for depth in depths),
+        delayed=sum(depth.delayed for depth in depths),
         dead=sum(depth.total for depth in dead),
-        account=governor.standing(workspace, provider),
+        account=governor.get_status(workspace, provider),
     )

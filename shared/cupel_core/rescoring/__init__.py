@@ -1,1 +1,1 @@
-"""Scorings of a run beside its own, and the figures of any of them."""
+"""Rescores: further scorings of a run's transcripts, without calling the targets again."""

@@ -1,42 +1,46 @@
-"""The phases of a scoring's execution: begin → score (by slices of leaves) → complete, or fail. Each may come again."""
+"""The phases of a rescore's execution: begin → score (slice by slice) → complete, or fail. Each may be repeated."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
-from cupel_core.domain.runs.run import Failure
-from cupel_core.domain.scoring.rescores import RescoringStatus
+from cupel_core.domain.runs.run import RunFailure
+from cupel_core.domain.scoring.rescores import RescoreStatus
 from cupel_core.messages import RunRef
 from cupel_core.store import rescores, runs
 
 
 @dataclass(frozen=True)
-class Begun:
-    status: RescoringStatus
+class BeginResult:
+    """The rescore's status, and the slices to score if it is RUNNING."""
+
+    status: RescoreStatus
     slices: tuple[LeafRange, ...] = ()
 
 
-def begin(ref: RunRef, scoring_id: str) -> Begun:
-    """NotFound when its run was deleted."""
+def begin(ref: RunRef, rescore_id: str) -> BeginResult:
+    """Mark a pending rescore as RUNNING. NotFound if its run was deleted."""
     runs.get(ref)
-    rescoring = rescores.begin(ref, scoring_id)
-    if rescoring.status is not RescoringStatus.RUNNING:
-        return Begun(rescoring.status)
-    return Begun(rescoring.status, leaf_ranges(rescoring.probes))
+    rescore = rescores.mark_running(ref, rescore_id)
+    if rescore.status is not RescoreStatus.RUNNING:
+        return BeginResult(rescore.status)
+    return BeginResult(rescore.status, leaf_ranges(rescore.probe_count))
 
 
-def complete(ref: RunRef, scoring_id: str, now: datetime) -> RescoringStatus:
-    rescoring = rescores.get(ref, scoring_id)
-    if rescoring.status.is_over:
-        return rescoring.status
-    counted = rescores.tally(rescoring)
-    return rescores.end(rescoring.ended(RescoringStatus.COMPLETED, now, counted)).status
+def complete(ref: RunRef, rescore_id: str, now: datetime) -> RescoreStatus:
+    """Complete the rescore; returns its status afterwards."""
+    return _end(ref, rescore_id, RescoreStatus.COMPLETED, now)
 
 
-def fail(ref: RunRef, scoring_id: str, where: str, why: str, now: datetime) -> RescoringStatus:
-    """The workflow gave up; what was scored until then can be read."""
-    rescoring = rescores.get(ref, scoring_id)
-    if rescoring.status.is_over:
-        return rescoring.status
-    counted = rescores.tally(rescoring)
-    return rescores.end(rescoring.ended(RescoringStatus.FAILED, now, counted, Failure(where, why))).status
+def fail(ref: RunRef, rescore_id: str, where: str, why: str, now: datetime) -> RescoreStatus:
+    """Fail the rescore, because its workflow gave up; results stored until then stay readable."""
+    return _end(ref, rescore_id, RescoreStatus.FAILED, now, RunFailure(where, why))
+
+
+def _end(
+    ref: RunRef, rescore_id: str, status: RescoreStatus, now: datetime, failure: RunFailure | None = None
+) -> RescoreStatus:
+    rescore = rescores.get(ref, rescore_id)
+    if rescore.status.is_over:
+        return rescore.status
+    return rescores.end(rescore.finished(status, now, rescores.get_counts(rescore), failure)).status

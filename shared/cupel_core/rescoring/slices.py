@@ -1,8 +1,8 @@
-"""A slice of a scoring: its transcripts are judged many at a time, and stored as they come."""
+"""A slice of a rescore: its transcripts are graded concurrently, and their results stored as they complete."""
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,117 +10,106 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.domain.scoring.rescores import Rescored, Rescoring, RescoringStatus, Tally
-from cupel_core.errors import RetryableError
+from cupel_core.domain.scoring.rescores import Rescore, RescoreCounts, RescoreResult, RescoreStatus
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.rescoring.graders import CONCURRENT, Bench, TimeIsUp, models_of
-from cupel_core.rescoring.transcript_grading import Judging
-from cupel_core.selections import Contests
+from cupel_core.rescoring.transcript_grading import TranscriptGrader
+from cupel_core.selections import SelectionRunner
+from cupel_core.slice_graders import grader_models, slice_graders
+from cupel_core.slice_worker import process_slice, retry_if_unfinished
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
-_BATCH = 25
-"""A batch write takes as many."""
-_STORED_EVERY_SECONDS = 1.0
+_BATCH_SIZE = 25
+"""The maximum of one batch write."""
+_STORE_INTERVAL_SECONDS = 1.0
 
 
-async def score_slice(
-    ref: RunRef, scoring_id: str, part: LeafRange, seconds_left: Callable[[], float], attempt: Attempt = complete
+async def rescore_slice(
+    ref: RunRef,
+    rescore_id: str,
+    leaf_range: LeafRange,
+    seconds_left: Callable[[], float],
+    attempt: Attempt = complete,
 ) -> None:
-    """Scores the transcripts of these leaves that have no result yet.
+    """Grade the transcripts of these leaves that have no result in this rescore yet.
 
-    RetryableError when time was too short: what was judged is stored, the next try goes on.
+    Raises RetryableError when time is short: finished results are stored, and the next attempt continues after them.
     """
-    rescoring = await asyncio.to_thread(rescores.get, ref, scoring_id)
-    if rescoring.status is not RescoringStatus.RUNNING:
+    rescore = await asyncio.to_thread(rescores.get, ref, rescore_id)
+    if rescore.status is not RescoreStatus.RUNNING:
         return
     run = await asyncio.to_thread(runs.get, ref)
-    results = await asyncio.to_thread(_results_so_far, rescoring, part)
-    todo = await asyncio.to_thread(_todo, rescoring, part, results)
-    if todo:
-        bench = partial(Bench, seconds_left=seconds_left, attempt=attempt)
-        judging = await asyncio.to_thread(_judging, run, rescoring, todo, bench)
-        await _judge_all(judging, todo, results)
-    await results.store()
-    if left := len(todo) - results.added:
-        raise RetryableError(f"{left} transcripts are still to be scored")
+    writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
+    pending = await asyncio.to_thread(_list_pending, rescore, leaf_range, writer)
+    unfinished = 0
+    if pending:
+        make_graders = partial(slice_graders, seconds_left=seconds_left, attempt=attempt)
+        grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
+        unfinished = await process_slice(pending, grader.grade, writer.add)
+    await writer.store()
+    retry_if_unfinished(unfinished, "scored")
 
 
 @dataclass
-class Results:
-    """Of a slice: stored by batch or by time, whichever comes first."""
+class ResultWriter:
+    """Stores the results of a slice in batches, at least once a second."""
 
     ref: RunRef
-    scoring_id: str
-    leaf: int
-    known: frozenset[int]
-    tally: Tally
-    added: int = 0
-    _waiting: list[Rescored] = field(default_factory=list)
+    rescore_id: str
+    first_leaf: int
+    stored_indexes: frozenset[int]
+    """Probes whose results were stored by earlier attempts."""
+    counts: RescoreCounts
+    _buffer: list[RescoreResult] = field(default_factory=list)
     _stored_at: float = field(default_factory=time.monotonic)
 
-    async def add(self, result: Rescored) -> None:
-        self._waiting.append(result)
-        self.added += 1
-        if len(self._waiting) >= _BATCH or time.monotonic() - self._stored_at > _STORED_EVERY_SECONDS:
+    async def add(self, result: RescoreResult) -> None:
+        self._buffer.append(result)
+        if len(self._buffer) >= _BATCH_SIZE or time.monotonic() - self._stored_at > _STORE_INTERVAL_SECONDS:
             await self.store()
 
     async def store(self) -> None:
-        """The results before their count, so that what is counted is there."""
-        results, self._waiting = self._waiting, []
-        self.tally += _tally(results)
-        await asyncio.to_thread(rescore_results.put, self.ref, self.scoring_id, results)
-        await asyncio.to_thread(rescores.count, self.ref, self.scoring_id, self.leaf, self.tally)
+        """Results are written before their count, so that everything counted can be read."""
+        results, self._buffer = self._buffer, []
+        self.counts += _count(results)
+        await asyncio.to_thread(rescore_results.record, self.ref, self.rescore_id, results)
+        await asyncio.to_thread(rescores.record_counts, self.ref, self.rescore_id, self.first_leaf, self.counts)
         self._stored_at = time.monotonic()
 
 
-def _tally(results: Iterable[Rescored]) -> Tally:
-    errors = [result.unscored for result in results]
-    return Tally(scored=errors.count(False), errors=errors.count(True))
+def _count(results: Iterable[RescoreResult]) -> RescoreCounts:
+    unscored = [result.unscored for result in results]
+    return RescoreCounts(scored=unscored.count(False), errors=unscored.count(True))
 
 
-def _results_so_far(rescoring: Rescoring, part: LeafRange) -> Results:
-    ref = RunRef(rescoring.workspace, rescoring.run_id)
-    found = list(rescore_results.in_range(ref, rescoring.id, part.indexes(rescoring.probes), consistent=True))
-    known = frozenset(result.index for result in found)
-    return Results(ref, rescoring.id, part.first_leaf, known, _tally(found))
+def _load_writer(rescore: Rescore, leaf_range: LeafRange) -> ResultWriter:
+    ref = RunRef(rescore.workspace, rescore.run_id)
+    indexes = leaf_range.indexes(rescore.probe_count)
+    stored = list(rescore_results.list_range(ref, rescore.id, indexes, consistent=True))
+    stored_indexes = frozenset(result.index for result in stored)
+    return ResultWriter(ref, rescore.id, leaf_range.first_leaf, stored_indexes, _count(stored))
 
 
-def _todo(rescoring: Rescoring, part: LeafRange, results: Results) -> list[Transcript]:
-    """What a later retry of the run has brought is no part of it."""
-    found = outcomes.in_range(results.ref, part.indexes(rescoring.probes))
-    transcripts = (each for each in found if isinstance(each, Transcript) and each.generation <= rescoring.generation)
-    return [each for each in transcripts if each.probe_index not in results.known]
+def _list_pending(rescore: Rescore, leaf_range: LeafRange, writer: ResultWriter) -> list[Transcript]:
+    """Without transcripts of later retry rounds, which are not part of this rescore."""
+    stored = outcomes.list_range(writer.ref, leaf_range.indexes(rescore.probe_count))
+    transcripts = (outcome for outcome in stored if isinstance(outcome, Transcript))
+    in_scope = (transcript for transcript in transcripts if transcript.retry_round <= rescore.retry_round)
+    return [transcript for transcript in in_scope if transcript.probe_index not in writer.stored_indexes]
 
 
-def _judging(run: Run, rescoring: Rescoring, todo: list[Transcript], bench: Callable[..., Bench]) -> Judging:
-    snapshot, config = snapshots.get(run.snapshot_key), rescoring.config
-    content, evaluation = Content.from_json(snapshot.definition), config.evaluation(run.evaluation)
+def _load_grader(
+    run: Run, rescore: Rescore, pending: Sequence[Transcript], make_graders: Callable[..., GraderFactory]
+) -> TranscriptGrader:
+    snapshot, config = snapshots.get(run.snapshot_key), rescore.config
+    content, grader_config = Content.from_json(snapshot.definition), config.grader_config(run.grader_config)
     assertions = [*content.assertions] if config.assertions is None else [*config.assertions]
-    for case in {run.plan.probe(each.probe_index).case for each in todo}:
-        # Read here: the event loop must not wait for a page.
-        own = snapshot.scenario(case).assertions
-        assertions += own if config.assertions is None else ()
-    panel = bench(run.workspace, models_of(evaluation, assertions)).panel(evaluation)
+    for case in {run.plan.probe(transcript.probe_index).case for transcript in pending}:
+        # Loads the page of every scenario: the event loop must not wait for it later.
+        scenario = snapshot.scenario(case)
+        assertions += scenario.assertions if config.assertions is None else ()
+    graders = make_graders(run.workspace, grader_config, grader_models(grader_config, assertions))
     ref = RunRef(run.workspace, run.id)
-    contests = Contests(ref, run.plan, rescoring.id, rescoring.generation, panel)
-    return Judging(run, snapshot, content, config, panel, contests)
-
-
-async def _judge_all(judging: Judging, todo: list[Transcript], results: Results) -> None:
-    """What there is no time for is left out."""
-    slots = asyncio.Semaphore(CONCURRENT)
-
-    async def judge_one(transcript: Transcript) -> Rescored | None:
-        async with slots:
-            try:
-                return await judging.judge(transcript)
-            except TimeIsUp:
-                return None
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(judge_one(transcript)) for transcript in todo]
-        for task in asyncio.as_completed(tasks):
-            found = await task
-            if found is not None:
-                await results.add(found)
+    selections = SelectionRunner(ref, run.plan, rescore.id, rescore.retry_round, graders)
+    return TranscriptGrader(run, snapshot, content, config, graders, selections)

@@ -1,89 +1,91 @@
-"""One transcript judged anew: its criteria, its assertions, and its contests with what other targets answered."""
+"""Grades one transcript again: its criteria, its assertions, and its selections among the targets' outputs."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cupel_core.conversations.runner import Task, evidence
+from cupel_core.conversations.runner import ConversationSpec, assertion_context
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
-from cupel_core.domain.scoring.rescores import Rescored, RescoringConfig
-from cupel_core.domain.scoring.scoring import CRITERIA, conclude
-from cupel_core.domain.turns.conversation import Criteria, Ruling, Spend, Verdict, decide
+from cupel_core.domain.scoring.rescores import RescoreConfig, RescoreResult
+from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
+from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Spend, Verdict, apply_verdict
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import JudgeError
-from cupel_core.grading.graders import Panel
-from cupel_core.ids import thread_id
-from cupel_core.providers.errors import PleaseWait
-from cupel_core.scoring.score import Scored, score
-from cupel_core.selections import Contests
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.providers.errors import RetryLater
+from cupel_core.scoring.score import AssertionScores, score
+from cupel_core.selections import SelectionRunner
 from cupel_core.store.snapshots import Snapshot
 
-_GONE = "what was said was deleted, or its time is over"
+_CONTENT_DELETED = "the conversation was deleted, or its retention period has ended"
 
 
-class _Judged(NamedTuple):
-    """By criteria. `kept` is the component of the run's own scoring, or the error instead of a ruling."""
+class _CriteriaGrading(NamedTuple):
+    """The grading by criteria. `results` holds the earlier result if it is kept, or an error in place of an outcome."""
 
-    ruling: Ruling | None = None
+    outcome: ConversationOutcome | None = None
     verdict: Verdict | None = None
-    kept: tuple[AssertionResult, ...] = ()
+    results: tuple[AssertionResult, ...] = ()
     spend: Spend = Spend()
 
 
 @dataclass(frozen=True)
-class Judging:
-    """By what all transcripts of a scoring are judged."""
+class TranscriptGrader:
+    """Grades the transcripts of one rescore, by its configuration."""
 
     run: Run
     snapshot: Snapshot
     content: Content
-    config: RescoringConfig
-    panel: Panel
-    contests: Contests
+    config: RescoreConfig
+    graders: GraderFactory
+    selections: SelectionRunner
 
-    async def judge(self, transcript: Transcript) -> Rescored:
-        """TimeIsUp passes through; whatever else keeps a judge from judging is a result with an error."""
+    async def grade(self, transcript: Transcript) -> RescoreResult:
+        """The transcript's new result. TimeIsUp passes through; every other failure becomes a result with an error."""
         if not transcript.messages:
-            lost = AssertionResult("transcript", None, None, "could not be computed", error=_GONE)
-            return Rescored.of(transcript, conclude(None, None, (lost,)), Spend())
+            deleted = AssertionResult("transcript", None, None, "could not be computed", error=_CONTENT_DELETED)
+            return RescoreResult.of(transcript, build_scoring(None, None, (deleted,)), Spend())
         scenario = self.snapshot.scenario(self.run.plan.probe(transcript.probe_index).case)
         assertions = self.assertions_of(scenario)
-        judged = await self._by_criteria(transcript, scenario)
+        by_criteria = await self._grade_criteria(transcript, scenario)
         scored = await self._score(transcript, scenario, assertions)
-        compared = await self.contests.compared(transcript, assertions, scenario.variables)
-        results = (*judged.kept, *scored.results, *compared.results)
-        scoring = conclude(judged.ruling, judged.verdict, results, scored.evaluator_note)
-        return Rescored.of(transcript, scoring, judged.spend + scored.spend + compared.spend)
+        selected = await self.selections.select(transcript, assertions, scenario.variables)
+        results = (*by_criteria.results, *scored.results, *selected.results)
+        scoring = build_scoring(by_criteria.outcome, by_criteria.verdict, results, scored.evaluator_note)
+        return RescoreResult.of(transcript, scoring, by_criteria.spend + scored.spend + selected.spend)
 
     def assertions_of(self, scenario: Scenario) -> tuple[Assertion, ...]:
-        given = self.config.assertions
-        return (*self.content.assertions, *scenario.assertions) if given is None else given
+        overridden = self.config.assertions
+        return (*self.content.assertions, *scenario.assertions) if overridden is None else overridden
 
-    async def _by_criteria(self, transcript: Transcript, scenario: Scenario) -> _Judged:
-        before = transcript.scoring
-        if not self.config.judges_anew(self.run.evaluation):
-            kept = tuple(result for result in before.results if result.type == CRITERIA) if before else ()
-            return _Judged(verdict=before.verdict if before else None, kept=kept)
+    async def _grade_criteria(self, transcript: Transcript, scenario: Scenario) -> _CriteriaGrading:
+        earlier = transcript.scoring
+        if not self.config.requires_new_verdicts(self.run.grader_config):
+            kept = tuple(result for result in earlier.results if result.type == CRITERIA) if earlier else ()
+            return _CriteriaGrading(verdict=earlier.verdict if earlier else None, results=kept)
         criteria = self.config.criteria or scenario.criteria
-        return await self._verdict(transcript, criteria) if criteria else _Judged()
+        return await self._judge(transcript, criteria) if criteria else _CriteriaGrading()
 
-    async def _verdict(self, transcript: Transcript, criteria: Criteria) -> _Judged:
+    async def _judge(self, transcript: Transcript, criteria: Criteria) -> _CriteriaGrading:
         try:
-            asked = await evaluate_criteria(self.panel.judge(), transcript.messages, criteria)
-        except (JudgeError, PleaseWait) as error:
+            reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria)
+        except (JudgeError, RetryLater) as error:
             failed = AssertionResult(CRITERIA, None, None, "could not be computed", error=error.detail)
-            return _Judged(kept=(failed,), spend=error.spend if isinstance(error, JudgeError) else Spend())
-        return _Judged(decide(asked.value, criteria, is_last=True), asked.value, spend=asked.spend)
+            return _CriteriaGrading(results=(failed,), spend=error.spend if isinstance(error, JudgeError) else Spend())
+        return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 
-    async def _score(self, transcript: Transcript, scenario: Scenario, assertions: tuple[Assertion, ...]) -> Scored:
+    async def _score(
+        self, transcript: Transcript, scenario: Scenario, assertions: tuple[Assertion, ...]
+    ) -> AssertionScores:
         index = transcript.probe_index
-        thread = thread_id(self.run.id, index, transcript.generation)
-        task = Task(index, scenario, self.content, self.panel, thread)
+        thread = thread_id(self.run.id, index, transcript.retry_round)
+        spec = ConversationSpec(index, scenario, self.content, self.graders, thread)
         try:
-            return await score(assertions, evidence(task, transcript.dialogue), self.panel)
-        except PleaseWait as error:
-            waiting = AssertionResult("assertions", None, None, "could not be computed", error=error.detail)
-            return Scored((waiting,), Spend())
+            return await score(assertions, assertion_context(spec, transcript.conversation), self.graders)
+        except RetryLater as error:
+            failed = AssertionResult("assertions", None, None, "could not be computed", error=error.detail)
+            return AssertionScores((failed,), Spend())

@@ -1,1 +1,1 @@
-"""Who takes part in an evaluation: personas, connectors, judges; and the evals that bring them together."""
+"""Named resources of a workspace: personas, connectors and evals; and its evaluation settings."""

@@ -1,100 +1,94 @@
-"""Connectors: agents behind HTTP that a workspace keeps."""
+"""Connectors: agents behind HTTP as targets of a workspace's runs."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from cupel_core import event_loop
-from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType
+from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
-from cupel_core.providers.connectors.config import complaints
+from cupel_core.providers.connectors.config import config_errors
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import named_resource
-from cupel_core.resources.named_resource import Kept, owner, stored_fields
+from cupel_core.resources.named_resource import owner, stored_fields
 from cupel_core.settings import settings
 from cupel_core.store import resources
-from cupel_core.store.resources import Kind, Resource
+from cupel_core.store.resources import Resource, ResourceKind
 
 if TYPE_CHECKING:
-    from cupel_core.providers.connectors.connection_test import Tried
+    from cupel_core.domain.resources.connectors import ConnectionTestResult
 
-TRIAL_SECONDS = 20.0
-"""API Gateway waits 30 s for the whole request."""
+CONNECTION_TEST_SECONDS = 20.0
+"""API Gateway limits the whole request to 30 s."""
 _FIELDS = {"type": "type", "base_url": "baseUrl", "config": "config"}
 
 
-class ConnectorFields(TypedDict, total=False):
-    """In a change, what is left out stays as it is."""
-
-    name: str
-    type: ConnectorType
-    base_url: str
-    headers: Mapping[str, str] | None
-    config: Mapping[str, Any] | None
-
-
-def create(workspace: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
-    """Conflict when another has this name."""
-    body = _checked(stored_fields(fields, _FIELDS))
-    return _kept(named_resource.create(workspace, Kind.CONNECTOR, new_id("con"), fields, body, now))
+def create(workspace: str, fields: ConnectorFields, now: datetime) -> NamedResource[Connector]:
+    """Raises Invalid, naming each invalid field, and Conflict if another connector has this name."""
+    body = _validated(stored_fields(fields, _FIELDS))
+    return _named(named_resource.create(workspace, ResourceKind.CONNECTOR, new_id("con"), fields, body, now))
 
 
 def get(workspace: str, connector_id: str) -> Connector:
-    """With its headers. NotFound when there is none, or it is deleted."""
-    return with_headers(workspace, _connector(resources.get(workspace, Kind.CONNECTOR, connector_id)))
+    """With its headers. NotFound for an unknown or deleted connector."""
+    return with_headers(workspace, _connector(resources.get(workspace, ResourceKind.CONNECTOR, connector_id)))
 
 
 def find(workspace: str, connector_id: str) -> Connector | None:
-    """Also a deleted one, with its headers: a run that was started with it goes on."""
-    found = resources.find(workspace, Kind.CONNECTOR, connector_id)
-    return with_headers(workspace, _connector(found)) if found else None
+    """With its headers, even if it is deleted, because runs started with it continue. None for an unknown one."""
+    resource = resources.find(workspace, ResourceKind.CONNECTOR, connector_id)
+    return with_headers(workspace, _connector(resource)) if resource else None
 
 
 def with_headers(workspace: str, connector: Connector) -> Connector:
-    """The values at the connector's version of them, also when it was changed or deleted since."""
-    values = secret_headers.read(workspace, owner(Kind.CONNECTOR, connector.id), connector.headers_version)
+    """With the header values of the connector's version of them, even if it was changed or deleted since."""
+    values = secret_headers.load(workspace, owner(ResourceKind.CONNECTOR, connector.id), connector.headers_version)
     return replace(connector, headers=values)
 
 
-def try_out(workspace: str, connector_id: str) -> "Tried":
-    """Says one thing to the agent, and tells what came back."""
-    # All that calls over HTTP, which whoever only keeps connectors need not load.
-    from cupel_core.providers.connectors.connection_test import try_out as talk
+def test_connection(workspace: str, connector_id: str) -> "ConnectionTestResult":
+    """Send one message to the agent, and report its reply or error."""
+    # Imported here, because other requests need no HTTP client.
+    from cupel_core.providers.connectors.connection_test import test_connection as call_agent
 
-    return event_loop.run(talk(get(workspace, connector_id), settings().allow_private_endpoints, TRIAL_SECONDS))
-
-
-def read(workspace: str, connector_id: str) -> Kept[Connector]:
-    return _kept(resources.get(workspace, Kind.CONNECTOR, connector_id))
+    return event_loop.run(
+        call_agent(get(workspace, connector_id), settings().allow_private_endpoints, CONNECTION_TEST_SECONDS)
+    )
 
 
-def listed(workspace: str, limit: int, cursor: str | None) -> Page[Kept[Connector]]:
+def get_resource(workspace: str, connector_id: str) -> NamedResource[Connector]:
+    """NotFound for an unknown or deleted connector."""
+    return _named(resources.get(workspace, ResourceKind.CONNECTOR, connector_id))
+
+
+def list_connectors(workspace: str, limit: int, cursor: str | None) -> Page[NamedResource[Connector]]:
     """Newest first."""
-    return named_resource.listed(workspace, Kind.CONNECTOR, _connector, limit, cursor)
+    return named_resource.list_resources(workspace, ResourceKind.CONNECTOR, _connector, limit, cursor)
 
 
-def change(workspace: str, connector_id: str, fields: ConnectorFields, now: datetime) -> Kept[Connector]:
-    """Headers and config are replaced as a whole. Conflict when it was changed at the same time."""
-    before = resources.get(workspace, Kind.CONNECTOR, connector_id)
-    body = _checked({**before.body, **stored_fields(fields, _FIELDS)})
+def update(workspace: str, connector_id: str, fields: ConnectorFields, now: datetime) -> NamedResource[Connector]:
+    """Headers and config are replaced as a whole. Raises Invalid, and Conflict if it was changed concurrently."""
+    before = resources.get(workspace, ResourceKind.CONNECTOR, connector_id)
+    body = _validated({**before.body, **stored_fields(fields, _FIELDS)})
     if "headers" not in fields and before.body["headerNames"]:
-        secret_headers.check_move("headers", before.body["baseUrl"], body["baseUrl"])
-    return _kept(named_resource.change(workspace, before, fields, body, now))
+        secret_headers.check_same_server("headers", before.body["baseUrl"], body["baseUrl"])
+    return _named(named_resource.update(workspace, before, fields, body, now))
 
 
 def delete(workspace: str, connector_id: str, now: datetime) -> None:
-    named_resource.delete(workspace, Kind.CONNECTOR, connector_id, now)
+    """Hide the connector; runs that use it continue."""
+    named_resource.delete(workspace, ResourceKind.CONNECTOR, connector_id, now)
 
 
-def _checked(body: dict[str, Any]) -> dict[str, Any]:
-    """Invalid names what is wrong with the config for a connector of this type."""
-    wrong = complaints(ConnectorType(body["type"]), body.get("config") or {})
-    errors = tuple(FieldError(f"config.{field}" if field else "config", message) for field, message in wrong)
+def _validated(body: dict[str, Any]) -> dict[str, Any]:
+    """The body; Invalid if its config does not fit the connector's type."""
+    problems = config_errors(ConnectorType(body["type"]), body.get("config") or {})
+    errors = tuple(FieldError(f"config.{field}" if field else "config", message) for field, message in problems)
     if errors:
-        raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors[:5]), errors)
+        raise Invalid.fields(errors)
     return body
 
 
@@ -102,5 +96,5 @@ def _connector(resource: Resource) -> Connector:
     return Connector.from_json({**resource.body, "id": resource.id, "name": resource.name})
 
 
-def _kept(resource: Resource) -> Kept[Connector]:
-    return Kept.of(resource, _connector(resource))
+def _named(resource: Resource) -> NamedResource[Connector]:
+    return named_resource.from_stored(resource, _connector(resource))

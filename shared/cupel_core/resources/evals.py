@@ -1,46 +1,20 @@
-"""Evals: scenarios of one definition and a target, kept under a name to be run again and again."""
+"""Evals: saved evaluations of scenarios of one definition with one target, to be run again and again."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import TypedDict
 
-from cupel_core.domain.resources.evals import Eval
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
+from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
-from cupel_core.resources.references import definition_of, evaluation_errors, refusal, target_errors
+from cupel_core.resources.references import grader_config_errors, resolve_definition_id, target_errors
 from cupel_core.store import resources
-from cupel_core.store.resources import Kind, Resource
-
-
-@dataclass(frozen=True)
-class EvalSpec:
-    """What is asked for. `definition_id` is needed only for a fork, which shares scenario ids with its parent."""
-
-    name: str
-    scenario_ids: tuple[str, ...]
-    connector_id: str | None = None
-    model: str | None = None
-    definition_id: str | None = None
-    evaluation: Evaluation = field(default_factory=Evaluation)
-
-
-class EvalFields(TypedDict, total=False):
-    """What is to be changed; what is left out stays. A connector replaces a model, and a model a connector."""
-
-    name: str
-    scenario_ids: Sequence[str]
-    definition_id: str | None
-    connector_id: str | None
-    model: str | None
-    evaluation: Mapping[str, str | None]
-    """Fields of `Evaluation`."""
+from cupel_core.store.resources import Resource, ResourceKind
 
 
 def create(workspace: str, spec: EvalSpec, now: datetime) -> Eval:
-    """Invalid names each reference that leads nowhere; Conflict when another eval has this name."""
-    wanted = Eval(
+    """Raises Invalid, naming each invalid reference, and Conflict if another eval has this name."""
+    requested = Eval(
         id=new_id("evl"),
         name=spec.name,
         definition_id="",
@@ -49,65 +23,66 @@ def create(workspace: str, spec: EvalSpec, now: datetime) -> Eval:
         updated_at=now,
         connector_id=spec.connector_id,
         model=spec.model,
-        evaluation=spec.evaluation,
+        grader_config=spec.grader_config,
     )
-    _check_target(workspace, wanted)
-    made = replace(wanted, definition_id=definition_of(workspace, spec.definition_id, spec.scenario_ids))
-    resources.create(workspace, _resource(made))
-    return made
+    _check_target(workspace, requested)
+    definition_id = resolve_definition_id(workspace, spec.definition_id, spec.scenario_ids)
+    created = replace(requested, definition_id=definition_id)
+    resources.create(workspace, _resource(created))
+    return created
 
 
 def get(workspace: str, eval_id: str) -> Eval:
-    """NotFound when there is none, or it is deleted. What it names may be gone since."""
-    return _eval(resources.get(workspace, Kind.EVAL, eval_id))
+    """NotFound for an unknown or deleted eval. What it refers to may have been deleted since."""
+    return _eval(resources.get(workspace, ResourceKind.EVAL, eval_id))
 
 
-def listed(workspace: str, limit: int, cursor: str | None) -> Page[Eval]:
+def list_evals(workspace: str, limit: int, cursor: str | None) -> Page[Eval]:
     """Newest first."""
-    page = resources.listed(workspace, Kind.EVAL, limit, cursor)
+    page = resources.list_resources(workspace, ResourceKind.EVAL, limit, cursor)
     return Page(tuple(map(_eval, page.items)), page.next_cursor)
 
 
-def change(workspace: str, eval_id: str, fields: EvalFields, now: datetime) -> Eval:
-    """Only what is given is checked. Conflict when it was changed at the same time, or another has the new name."""
-    stored = resources.get(workspace, Kind.EVAL, eval_id)
-    before = _retargeted(_eval(stored), fields)
-    evaluation = replace(before.evaluation, **fields.get("evaluation", {}))
-    after = replace(before, name=fields.get("name", before.name), updated_at=now, evaluation=evaluation)
-    if "connector_id" in fields or "model" in fields or "evaluation" in fields:
+def update(workspace: str, eval_id: str, fields: EvalFields, now: datetime) -> Eval:
+    """Validates updated fields only. Conflict if it was changed concurrently, or another has the new name."""
+    stored = resources.get(workspace, ResourceKind.EVAL, eval_id)
+    before = _with_target(_eval(stored), fields)
+    grader_config = replace(before.grader_config, **fields.get("grader_config", {}))
+    after = replace(before, name=fields.get("name", before.name), updated_at=now, grader_config=grader_config)
+    if "connector_id" in fields or "model" in fields or "grader_config" in fields:
         _check_target(workspace, after)
     if "scenario_ids" in fields or "definition_id" in fields:
         after = _with_scenarios(workspace, after, fields)
-    resources.change(workspace, stored, replace(stored, name=after.name, body=after.to_json(), updated_at=now))
+    resources.update(workspace, stored, replace(stored, name=after.name, body=after.to_json(), updated_at=now))
     return after
 
 
 def delete(workspace: str, eval_id: str, now: datetime) -> None:
-    """Hides it; its runs stay."""
-    resources.delete(workspace, Kind.EVAL, eval_id, now)
+    """Hide the eval; its runs stay."""
+    resources.delete(workspace, ResourceKind.EVAL, eval_id, now)
 
 
-def _retargeted(wanted: Eval, fields: EvalFields) -> Eval:
-    connector_id = fields.get("connector_id", None if fields.get("model") else wanted.connector_id)
-    model = fields.get("model", None if fields.get("connector_id") else wanted.model)
-    return replace(wanted, connector_id=connector_id, model=model)
+def _with_target(before: Eval, fields: EvalFields) -> Eval:
+    connector_id = fields.get("connector_id", None if fields.get("model") else before.connector_id)
+    model = fields.get("model", None if fields.get("connector_id") else before.model)
+    return replace(before, connector_id=connector_id, model=model)
 
 
-def _with_scenarios(workspace: str, wanted: Eval, fields: EvalFields) -> Eval:
-    """Scenarios that are given without a definition may be of another one than before."""
-    scenario_ids = tuple(fields.get("scenario_ids", wanted.scenario_ids))
-    definition_id = definition_of(workspace, fields.get("definition_id"), scenario_ids)
-    return replace(wanted, scenario_ids=scenario_ids, definition_id=definition_id)
+def _with_scenarios(workspace: str, before: Eval, fields: EvalFields) -> Eval:
+    """Scenarios without a definition may belong to another definition than before."""
+    scenario_ids = tuple(fields.get("scenario_ids", before.scenario_ids))
+    definition_id = resolve_definition_id(workspace, fields.get("definition_id"), scenario_ids)
+    return replace(before, scenario_ids=scenario_ids, definition_id=definition_id)
 
 
-def _check_target(workspace: str, wanted: Eval) -> None:
-    errors = [*target_errors(workspace, wanted), *evaluation_errors(wanted.evaluation)]
+def _check_target(workspace: str, requested: Eval) -> None:
+    errors = [*target_errors(workspace, requested), *grader_config_errors(requested.grader_config)]
     if errors:
-        raise refusal(errors)
+        raise Invalid.fields(errors)
 
 
-def _resource(made: Eval) -> Resource:
-    return Resource(Kind.EVAL, made.id, made.name, made.to_json(), made.created_at, made.updated_at)
+def _resource(item: Eval) -> Resource:
+    return Resource(ResourceKind.EVAL, item.id, item.name, item.to_json(), item.created_at, item.updated_at)
 
 
 def _eval(resource: Resource) -> Eval:

@@ -1,81 +1,61 @@
-"""With what a workspace's runs are evaluated unless the run or its eval says otherwise."""
+"""A workspace's default graders; a run and its eval take precedence over them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any
 
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.errors import Invalid
 from cupel_core.resources import headers as secret_headers
-from cupel_core.resources.references import evaluation_errors, refusal
+from cupel_core.resources.references import grader_config_errors
 from cupel_core.store import evaluation_settings
 
 _OWNER = "evaluator"
 _MODELS = ("judge_model", "persona_model", "embedding_model")
 
 
-@dataclass(frozen=True)
-class Evaluator:
-    """Who is asked outside; without headers, those that are stored stay."""
-
-    url: str
-    headers: Mapping[str, str] | None = field(default=None, repr=False)
+def workspace_grader_config(workspace: str) -> GraderConfig:
+    """The workspace's defaults."""
+    return get_settings(workspace).grader_config
 
 
-class SettingsChanges(TypedDict, total=False):
-    """What is to be changed; what is left out stays, and None unsets it."""
-
-    judge_model: str | None
-    persona_model: str | None
-    embedding_model: str | None
-    evaluator: Evaluator | None
+def evaluator_headers(workspace: str, grader_config: GraderConfig) -> Mapping[str, str]:
+    """The header values of the configuration's version of them, even if they were set again since."""
+    return secret_headers.load(workspace, _OWNER, grader_config.evaluator_headers_version)
 
 
-@dataclass(frozen=True)
-class EvaluationSettings:
-    """Of the evaluator's headers only the names are told."""
-
-    evaluation: Evaluation
-    header_names: tuple[str, ...]
-
-
-def evaluation_of(workspace: str) -> Evaluation:
-    return read(workspace).evaluation
-
-
-def evaluator_headers(workspace: str, evaluation: Evaluation) -> Mapping[str, str]:
-    """The values at the evaluation's version of them, also when they were set anew since."""
-    return secret_headers.read(workspace, _OWNER, evaluation.evaluator_headers_version)
-
-
-def read(workspace: str) -> EvaluationSettings:
+def get_settings(workspace: str) -> EvaluationSettings:
     return EvaluationSettings(*evaluation_settings.get(workspace))
 
 
-def configure(workspace: str, changes: SettingsChanges) -> EvaluationSettings:
-    """Invalid names each model whose provider is not known."""
-    stated: Mapping[str, Any] = changes
-    given = {name: stated[name] for name in _MODELS if name in stated}
-    errors = list(evaluation_errors(Evaluation(**given)))
+def update_settings(workspace: str, changes: SettingsChanges) -> EvaluationSettings:
+    """Raises Invalid, naming each model of an unknown provider."""
+    requested: Mapping[str, Any] = changes
+    stored = {name: requested[name] for name in _MODELS if name in requested}
+    errors = list(grader_config_errors(GraderConfig(**stored)))
     if errors:
-        raise refusal(errors)
-    before = read(workspace)
+        raise Invalid.fields(errors)
+    before = get_settings(workspace)
     if "evaluator" in changes:
-        given |= _evaluator(workspace, before, changes["evaluator"])
-    evaluation_settings.change(workspace, given)
-    after = read(workspace)
+        stored |= _evaluator_changes(workspace, before, changes["evaluator"])
+    evaluation_settings.update(workspace, stored)
+    after = get_settings(workspace)
     if before.header_names and not after.header_names:
-        secret_headers.forget(workspace, _OWNER)
+        secret_headers.delete(workspace, _OWNER)
     return after
 
 
-def _evaluator(workspace: str, before: EvaluationSettings, wanted: Evaluator | None) -> dict[str, Any]:
-    if wanted is not None and wanted.headers is None:
+def _evaluator_changes(
+    workspace: str, before: EvaluationSettings, evaluator: EvaluatorEndpoint | None
+) -> dict[str, Any]:
+    if evaluator is not None and evaluator.headers is None:
         if before.header_names:
-            secret_headers.check_move("evaluator.headers", before.evaluation.evaluator_url or "", wanted.url)
-        return {"evaluator_url": wanted.url}
-    stored = secret_headers.keep(workspace, _OWNER, (wanted and wanted.headers) or {})
+            url = before.grader_config.evaluator_url or ""
+            secret_headers.check_same_server("evaluator.headers", url, evaluator.url)
+        return {"evaluator_url": evaluator.url}
+    stored = secret_headers.save(workspace, _OWNER, (evaluator and evaluator.headers) or {})
     return {
-        "evaluator_url": wanted and wanted.url,
+        "evaluator_url": evaluator and evaluator.url,
         "evaluator_headers_version": stored["headersVersion"],
         "evaluator_header_names": stored["headerNames"] or None,
     }

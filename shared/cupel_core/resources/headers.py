@@ -1,4 +1,4 @@
-"""Header values are secrets: they lie in Secrets Manager, one secret for all of an owner's, and are read by version."""
+"""Header values are secrets: all of an owner's are one secret in Secrets Manager, and are read by version."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,11 +11,11 @@ import orjson
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import secrets
 
-NONE: Mapping[str, str] = MappingProxyType({})
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
-def keep(workspace: str, owner: str, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Stores the values, and answers what may be told: their names, and under which version they lie."""
+def save(workspace: str, owner: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Store the values; returns what is not secret: their names, and the version to load them by."""
     if not headers:
         return {"headerNames": [], "headersVersion": None}
     version = secrets.put(workspace, owner, orjson.dumps(dict(headers)).decode())
@@ -23,25 +23,25 @@ def keep(workspace: str, owner: str, headers: Mapping[str, str]) -> dict[str, An
 
 
 @lru_cache(maxsize=256)
-def read(workspace: str, owner: str, version: str | None) -> Mapping[str, str]:
-    """A version's values never change, so a process asks for each once."""
+def load(workspace: str, owner: str, version: str | None) -> Mapping[str, str]:
+    """The values of a version, which never change, so each is read once per process. NotFound if they were deleted."""
     if version is None:
-        return NONE
+        return NO_HEADERS
     text = secrets.get(workspace, owner, version)
     if text is None:
-        raise NotFound(f"the header values of {owner} are gone: set them again")
+        raise NotFound(f"the header values of {owner} were deleted: set them again")
     return MappingProxyType(orjson.loads(text))
 
 
-def forget(workspace: str, owner: str) -> None:
-    """Deletes the values, at once."""
+def delete(workspace: str, owner: str) -> None:
+    """Delete the values of all versions immediately."""
     secrets.delete(workspace, owner)
 
 
-def check_move(field: str, before: str, after: str) -> None:
-    """Values were given for one server; who may change its address must not learn them at another."""
+def check_same_server(field: str, before: str, after: str) -> None:
+    """Stored values belong to one server: changing its URL must not send them to another. Raises Invalid."""
     if _origin(before) != _origin(after):
-        raise Invalid.field(field, "must be given anew, or be null: those that are stored are for another server")
+        raise Invalid.field(field, "must be set again, or to null: the stored values belong to another server")
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -1,87 +1,75 @@
-"""Whether what an eval names is there: its scenarios, of one definition, its connector, and its models."""
+"""Validation of an eval's references: scenarios of one definition, its connector, and its models."""
 
 from collections.abc import Iterator, Sequence
 
-from cupel_core.domain.definitions.definitions import Head
-from cupel_core.domain.definitions.scenarios import owner_tail
-from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.definitions.definitions import DefinitionHead
+from cupel_core.domain.definitions.scenarios import definition_tail
 from cupel_core.domain.resources.evals import Eval
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import provider_of
+from cupel_core.providers import model_errors
 from cupel_core.store import definitions, resources, scenarios
-from cupel_core.store.resources import Kind
+from cupel_core.store.resources import ResourceKind
 
 _MODELS = {"judge_model": "judgeModel", "persona_model": "personaModel", "embedding_model": "embeddingModel"}
 
 
-def definition_of(workspace: str, definition_id: str | None, scenario_ids: Sequence[str]) -> str:
-    """Whose scenarios these are; Invalid names each that is not there. Only forks, which share ids, must be named."""
-    wrong = _repeated(scenario_ids)
-    if wrong:
-        raise refusal(wrong)
-    head = _owner(workspace, scenario_ids) if definition_id is None else _named(workspace, definition_id)
-    found = scenarios.positions(scenarios.manifest(workspace, head.id), scenario_ids)
+def resolve_definition_id(workspace: str, definition_id: str | None, scenario_ids: Sequence[str]) -> str:
+    """The id of the definition that has all these scenarios; raises Invalid, naming each unknown scenario.
+
+    `definition_id` is required only for a fork, which shares scenario ids with its parent.
+    """
+    duplicates = _duplicate_errors(scenario_ids)
+    if duplicates:
+        raise Invalid.fields(duplicates)
+    head = _find_owner(workspace, scenario_ids) if definition_id is None else _get_head(workspace, definition_id)
+    positions = scenarios.find_positions(scenarios.get_manifest(workspace, head.id), scenario_ids)
     missing = [
         FieldError(f"scenarioIds.{number}", f"there is no scenario {scenario_id} in definition {head.id}")
         for number, scenario_id in enumerate(scenario_ids)
-        if scenario_id not in found
+        if scenario_id not in positions
     ]
     if missing:
-        raise refusal(missing)
+        raise Invalid.fields(missing)
     return head.id
 
 
-def target_errors(workspace: str, wanted: Eval) -> Iterator[FieldError]:
-    if (wanted.connector_id is None) == (wanted.model is None):
-        yield FieldError("connectorId", "give a connectorId or a model, one of the two")
-    elif wanted.model is not None:
-        yield from model_errors("model", wanted.model)
-    elif not resources.get_many(workspace, Kind.CONNECTOR, [str(wanted.connector_id)]):
-        yield FieldError("connectorId", f"there is no connector {wanted.connector_id}")
+def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
+    if (requested.connector_id is None) == (requested.model is None):
+        yield FieldError("connectorId", "exactly one of connectorId and model is required")
+    elif requested.model is not None:
+        yield from model_errors("model", requested.model)
+    elif not resources.get_many(workspace, ResourceKind.CONNECTOR, [str(requested.connector_id)]):
+        yield FieldError("connectorId", f"there is no connector {requested.connector_id}")
 
 
-def evaluation_errors(evaluation: Evaluation) -> Iterator[FieldError]:
+def grader_config_errors(grader_config: GraderConfig) -> Iterator[FieldError]:
     for name, field in _MODELS.items():
-        model: str | None = getattr(evaluation, name)
+        model: str | None = getattr(grader_config, name)
         if model is not None:
             yield from model_errors(field, model)
 
 
-def model_errors(field: str, model: str) -> Iterator[FieldError]:
-    try:
-        provider = provider_of(model, field)
-    except Invalid as invalid:
-        yield from invalid.errors
-        return
-    if provider.name == PROVIDER:
-        yield FieldError(field, "must be a model; a connector is no model")
-
-
-def refusal(errors: Sequence[FieldError]) -> Invalid:
-    return Invalid("; ".join(f"{error.field}: {error.message}" for error in errors[:5]), tuple(errors))
-
-
-def _repeated(scenario_ids: Sequence[str]) -> list[FieldError]:
+def _duplicate_errors(scenario_ids: Sequence[str]) -> list[FieldError]:
     first: dict[str, int] = {}
     return [
-        FieldError(f"scenarioIds.{number}", f"is the same as scenarioIds.{first[scenario_id]}")
+        FieldError(f"scenarioIds.{number}", f"is a duplicate of scenarioIds.{first[scenario_id]}")
         for number, scenario_id in enumerate(scenario_ids)
         if first.setdefault(scenario_id, number) != number
     ]
 
 
-def _named(workspace: str, definition_id: str) -> Head:
+def _get_head(workspace: str, definition_id: str) -> DefinitionHead:
     try:
         return definitions.get(workspace, definition_id)
     except NotFound as unknown:
         raise Invalid.field("definitionId", unknown.detail) from None
 
 
-def _owner(workspace: str, scenario_ids: Sequence[str]) -> Head:
-    tail = owner_tail(scenario_ids[0])
-    owners = definitions.owners(workspace, tail) if tail else ()
+def _find_owner(workspace: str, scenario_ids: Sequence[str]) -> DefinitionHead:
+    tail = definition_tail(scenario_ids[0])
+    owners = definitions.list_scenario_owners(workspace, tail) if tail else ()
     for head in owners:
-        if scenarios.positions(scenarios.manifest(workspace, head.id), scenario_ids[:1]):
+        if scenarios.find_positions(scenarios.get_manifest(workspace, head.id), scenario_ids[:1]):
             return head
     raise Invalid.field("scenarioIds.0", f"there is no scenario {scenario_ids[0]}")

@@ -1,59 +1,67 @@
-"""The judge and the simulated user, asked on their own and not within a run."""
+"""Calls of the judge and of the simulated user outside a run, within one API request."""
 
 import asyncio
 from collections.abc import Coroutine
 from random import Random
 from typing import Any
 
-from cupel_core.accounts import account, model_error
+from cupel_core.accounts import load_account, model_error
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message
 from cupel_core.errors import Invalid
 from cupel_core.grading.criteria import evaluate_criteria
-from cupel_core.grading.grader import Asked, Grader, JudgeError
+from cupel_core.grading.grader import Grader, GraderReply, JudgeError
 from cupel_core.grading.simulated_user import generate_persona_message
 from cupel_core.resources import personas
-from cupel_core.resources.evaluation_settings import evaluation_of
+from cupel_core.resources.evaluation_settings import workspace_grader_config
 
-TIMEOUT_SECONDS = 20.0
-"""Of one call."""
-IN_ALL_SECONDS = 25.0
-"""With retries and a repair: a request has 29."""
-
-
-async def judge(workspace: str, model: str | None, messages: tuple[Message, ...], criteria: Criteria) -> Asked[Verdict]:
-    """Invalid for a model that cannot be asked; JudgeError when it makes no sense."""
-    grader = await asyncio.to_thread(_grader, workspace, model or evaluation_of(workspace).judge_model)
-    return await _in_time(evaluate_criteria(grader, messages, criteria))
+CALL_TIMEOUT_SECONDS = 20.0
+TOTAL_TIMEOUT_SECONDS = 25.0
+"""Including retries and a repair request. An API request may take 29 s."""
+_MAX_WAIT_SECONDS = 2.0
 
 
-async def speak(
+async def judge_conversation(
+    workspace: str, model: str | None, messages: tuple[Message, ...], criteria: Criteria
+) -> GraderReply[Verdict]:
+    """The judge's verdict on these messages; `model` defaults to the workspace's judge.
+
+    Raises Invalid for a model that cannot be called, and JudgeError when it gives no usable reply in time.
+    """
+    grader = await asyncio.to_thread(_load_grader, workspace, model or workspace_grader_config(workspace).judge_model)
+    return await _with_total_timeout(evaluate_criteria(grader, messages, criteria))
+
+
+async def simulate_user(
     workspace: str,
     model: str | None,
     messages: tuple[Message, ...],
     persona: Persona | str | None,
     instructions: str | None,
-) -> Asked[str]:
-    """A persona is described, or named by its id."""
-    evaluation = evaluation_of(workspace)
-    grader = await asyncio.to_thread(_grader, workspace, model or evaluation.persona_model or evaluation.judge_model)
-    who = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
-    return await _in_time(generate_persona_message(grader, messages, who, instructions))
+) -> GraderReply[str]:
+    """The simulated user's next message; `persona` is a description or the id of a stored one.
+
+    Raises Invalid, NotFound for an unknown persona, and JudgeError as `judge_conversation` does.
+    """
+    config = workspace_grader_config(workspace)
+    grader = await asyncio.to_thread(_load_grader, workspace, model or config.persona_model or config.judge_model)
+    description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
+    return await _with_total_timeout(generate_persona_message(grader, messages, description, instructions))
 
 
-async def _in_time[T](asking: Coroutine[Any, Any, Asked[T]]) -> Asked[T]:
+async def _with_total_timeout[T](request: Coroutine[Any, Any, GraderReply[T]]) -> GraderReply[T]:
     try:
-        async with asyncio.timeout(IN_ALL_SECONDS):
-            return await asking
+        async with asyncio.timeout(TOTAL_TIMEOUT_SECONDS):
+            return await request
     except TimeoutError:
-        raise JudgeError(f"no answer within {IN_ALL_SECONDS:g} s", Spend()) from None
+        raise JudgeError(f"no reply within {TOTAL_TIMEOUT_SECONDS:g} s", Spend()) from None
 
 
-def _grader(workspace: str, model: str | None) -> Grader:
+def _load_grader(workspace: str, model: str | None) -> Grader:
     if model is None:
-        raise Invalid.field("model", "must be given: the workspace has none configured (PUT /v1/settings)")
-    if wrong := model_error(workspace, model):
-        raise Invalid.field("model", wrong)
-    access = account(workspace, model.partition("/")[0])
-    return Grader(access, model, TIMEOUT_SECONDS, 2.0, Random())  # noqa: S311 - jitter
+        raise Invalid.field("model", "is required: the workspace has no default (PUT /v1/settings sets it)")
+    if problem := model_error(workspace, model):
+        raise Invalid.field("model", problem)
+    account = load_account(workspace, model.partition("/")[0])
+    return Grader(account, model, CALL_TIMEOUT_SECONDS, _MAX_WAIT_SECONDS, Random())  # noqa: S311 - jitter

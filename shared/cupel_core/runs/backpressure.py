@@ -1,8 +1,8 @@
-"""When a run's next slices may be sent: while few messages wait in the provider's queue.
+"""When a run's next slices may be sent: as soon as few messages wait in the provider's queue.
 
-A queue hands out roughly what came first. With all of a large run in it, a run that starts later would wait for the
-whole of the first one; with a window of each, for a window. SQS knows the messages of each run as a group and is fair
-to them by itself, once many are in flight; the embedded cloud is not.
+A queue delivers roughly in order of arrival. If it held all of a large run, a run started later would wait for all of
+the first one; with windows, it waits for one window. SQS treats the messages of each run as a group and is fair to
+groups, but only once many messages are in flight; the embedded emulator is not.
 """
 
 from math import ceil
@@ -14,26 +14,26 @@ from cupel_core.settings import settings
 from cupel_core.store import governor, queues
 
 WINDOW_LEAVES = 10
-"""So many leaves of a provider are sent at a time: a thousand probes when all are missing."""
-REST_LEAVES = 5
-"""So many more go with the last window: a short rest is not worth the looks for room that it would wait for."""
-_LOOK_AGAIN_SECONDS = 1
-LONGEST_LOOK_SECONDS = 4
-"""A queue that has no room keeps workers busy as long, also with calls of 0.2 s."""
-_LOOK_AGAIN_WHEN_PAUSED_SECONDS = 20
-_COVER_CALLS = 20
-"""Waiting calls per parallel one that keep workers busy until the next look, also with calls of 0.1 s."""
+"""Leaves of a provider sent at a time: 1,000 probes if all are missing."""
+FINAL_WINDOW_EXTRA_LEAVES = 5
+"""Further leaves sent with the last window: a short remainder is not worth waiting for room again."""
+_RECHECK_SECONDS = 1
+MAX_RECHECK_SECONDS = 4
+"""A queue without room keeps workers busy for that long, even with calls of 0.2 s."""
+_PAUSED_RECHECK_SECONDS = 20
+_WAITING_CALLS_PER_PARALLEL_REQUEST = 20
+"""Enough to keep workers busy until the next check, even with calls of 0.1 s."""
 
 
-def seconds_until(run: Run, provider: str) -> int:
-    """How long to wait before asking again; 0 when there is room."""
-    account = governor.standing(run.workspace, provider)
-    if account.paused:
-        return _LOOK_AGAIN_WHEN_PAUSED_SECONDS
-    waiting = queues.depth(settings().probe_queue_url(provider, run.priority)).waiting
-    return 0 if waiting < _enough(account.limit or DEFAULT_PARALLEL_REQUESTS) else _LOOK_AGAIN_SECONDS
+def seconds_until_capacity(run: Run, provider: str) -> int:
+    """Seconds until the next check; 0 if the provider's queue has room now."""
+    status = governor.get_status(run.workspace, provider)
+    if status.paused:
+        return _PAUSED_RECHECK_SECONDS
+    waiting = queues.get_depth(settings().probe_queue_url(provider, run.priority)).waiting
+    return 0 if waiting < _max_waiting_messages(status.limit or DEFAULT_PARALLEL_REQUESTS) else _RECHECK_SECONDS
 
 
-def _enough(parallel_requests: int) -> int:
-    """Messages of a hundred probes each, as those in the midst of a large run are."""
-    return ceil(parallel_requests * _COVER_CALLS / FANOUT)
+def _max_waiting_messages(parallel_requests: int) -> int:
+    """In messages of 100 probes, the size within a large run."""
+    return ceil(parallel_requests * _WAITING_CALLS_PER_PARALLEL_REQUEST / FANOUT)

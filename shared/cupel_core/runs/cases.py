@@ -1,4 +1,4 @@
-"""From scenarios to cases: each scenario once with every persona of its own, or once with nobody in particular."""
+"""From scenarios to cases: one for each persona of a scenario, or one without a persona if it names none."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,80 +7,86 @@ from typing import NamedTuple
 from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.errors import Invalid
-from cupel_core.resources import personas as casting
+from cupel_core.resources import personas as persona_resources
 from cupel_core.store import scenarios
 
-_READERS = 16
+_READER_THREADS = 16
 
 
-class Cases(NamedTuple):
-    """As a snapshot keeps them (shared/cupel_core/store/snapshots.py)."""
+class CaseSelection(NamedTuple):
+    """The cases of a run, as its snapshot stores them (shared/cupel_core/store/snapshots.py)."""
 
     selection: tuple[int, ...]
+    """Scenario positions, one per case."""
     personas: tuple[Persona, ...] = ()
-    cast: tuple[int | None, ...] = ()
+    case_personas: tuple[int | None, ...] = ()
+    """Index into `personas`, one per case; empty if no case has a persona."""
 
 
-def cases(
+def build_cases(
     workspace: str,
     manifest: Manifest,
     positions: Sequence[int],
-    chosen: tuple[str, ...] | None = None,
-    before: Cases = Cases(()),  # noqa: B008 - a value that never changes
-) -> Cases:
-    """The cases of these scenarios after those there are; `chosen` personas instead of the scenarios' own.
+    persona_ids: tuple[str, ...] | None = None,
+    existing: CaseSelection = CaseSelection(()),  # noqa: B008 - immutable
+) -> CaseSelection:
+    """The `existing` cases followed by those of the scenarios at these ascending positions.
 
-    Invalid when a persona is gone. Only pages that name personas are read.
+    `persona_ids` replaces the scenarios' own personas. Raises Invalid if a persona no longer exists. Reads only pages
+    that name personas.
     """
-    if chosen is not None:
-        speakers: list[tuple[str, ...]] = [chosen] * len(positions)
+    if persona_ids is not None:
+        personas_by_scenario: list[tuple[str, ...]] = [persona_ids] * len(positions)
     else:
-        speakers = _own(manifest, positions)
-    if not any(speakers) and not before.cast:
-        return Cases((*before.selection, *positions))
-    known = _known(workspace, before.personas, speakers)
-    number = {persona_id: place for place, persona_id in enumerate(known)}
-    pairs = [
-        (position, None if speaker is None else number[speaker])
-        for position, names in zip(positions, speakers, strict=True)
-        for speaker in names or (None,)
+        personas_by_scenario = _scenario_personas(manifest, positions)
+    if not any(personas_by_scenario) and not existing.case_personas:
+        return CaseSelection((*existing.selection, *positions))
+    personas = _load_personas(workspace, existing.personas, personas_by_scenario)
+    numbers = {persona_id: number for number, persona_id in enumerate(personas)}
+    added = [
+        (position, None if persona_id is None else numbers[persona_id])
+        for position, scenario_personas in zip(positions, personas_by_scenario, strict=True)
+        for persona_id in scenario_personas or (None,)
     ]
-    earlier = before.cast or (None,) * len(before.selection)
-    return Cases(
-        selection=(*before.selection, *(position for position, _ in pairs)),
-        personas=tuple(known.values()),
-        cast=(*earlier, *(speaker for _, speaker in pairs)),
+    existing_numbers = existing.case_personas or (None,) * len(existing.selection)
+    return CaseSelection(
+        selection=(*existing.selection, *(position for position, _ in added)),
+        personas=tuple(personas.values()),
+        case_personas=(*existing_numbers, *(number for _, number in added)),
     )
 
 
-def _own(manifest: Manifest, positions: Sequence[int]) -> list[tuple[str, ...]]:
-    """Page by page: the positions ascend."""
-    if not any(page.cast != () for page in manifest.pages):
+def _scenario_personas(manifest: Manifest, positions: Sequence[int]) -> list[tuple[str, ...]]:
+    """The persona ids of each scenario."""
+    if not any(page.personas != () for page in manifest.pages):
         return [()] * len(positions)
-    places = [manifest.place(position) for position in positions]
-    pages = _speakers_by_page({place.page for place in places})
-    return [pages[place.page.key][place.offset] for place in places]
+    places = [manifest.locate(position) for position in positions]
+    by_page = _personas_by_page({place.page for place in places})
+    return [by_page[place.page.key][place.offset] for place in places]
 
 
-def _speakers_by_page(pages: Iterable[ScenarioPage]) -> dict[str, Sequence[tuple[str, ...]]]:
-    listed = list(pages)
-    with ThreadPoolExecutor(_READERS) as threads:
-        return dict(zip((page.key for page in listed), threads.map(_speakers, listed), strict=True))
+def _personas_by_page(pages: Iterable[ScenarioPage]) -> dict[str, Sequence[tuple[str, ...]]]:
+    page_list = list(pages)
+    with ThreadPoolExecutor(_READER_THREADS) as threads:
+        return dict(zip((page.key for page in page_list), threads.map(_page_personas, page_list), strict=True))
 
 
-def _speakers(page: ScenarioPage) -> Sequence[tuple[str, ...]]:
-    """The manifest tells, unless who speaks changes with nearly every scenario."""
-    if page.cast is None:
-        return scenarios.read_cast(page.key)
-    return [run.persona_ids for run in page.cast for _ in range(run.length)] or [()] * page.count
+def _page_personas(page: ScenarioPage) -> Sequence[tuple[str, ...]]:
+    """From the manifest, unless personas change with nearly every scenario and only the page lists them."""
+    if page.personas is None:
+        return scenarios.read_persona_ids(page.key)
+    return [span.persona_ids for span in page.personas for _ in range(span.length)] or [()] * page.count
 
 
-def _known(workspace: str, before: Iterable[Persona], speakers: Iterable[tuple[str, ...]]) -> Mapping[str, Persona]:
-    """Every persona that speaks, by id; those that were there keep their places."""
-    known = {persona.id: persona for persona in before}
-    wanted = [each for each in dict.fromkeys(name for names in speakers for name in names) if each not in known]
-    found = casting.get_many(workspace, wanted)
-    missing = [each for each in wanted if each not in found]
-    if missing:
-        raise Invalid.field("personaIds", f"there is no persona {missing[0]}; a scenario of this run names it")
-    return known | {each: found[each] for each in wanted}
+def _load_personas(
+    workspace: str, existing: Iterable[Persona], personas_by_scenario: Iterable[tuple[str, ...]]
+) -> Mapping[str, Persona]:
+    """Every persona of the cases by id, in the order of their numbers: existing ones first."""
+    known = {persona.id: persona for persona in existing}
+    named = dict.fromkeys(persona_id for persona_ids in personas_by_scenario for persona_id in persona_ids)
+    missing = [persona_id for persona_id in named if persona_id not in known]
+    loaded = persona_resources.get_many(workspace, missing)
+    for persona_id in missing:
+        if persona_id not in loaded:
+            raise Invalid.field("personaIds", f"there is no persona {persona_id}; a scenario of this run names it")
+    return known | {persona_id: loaded[persona_id] for persona_id in missing}

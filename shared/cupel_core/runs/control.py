@@ -1,6 +1,6 @@
-"""What an owner does with a run: pause, resume, cancel, retry its errors, expand its sample.
+"""User control of a run: pause, resume, cancel, retry its errors, expand its sample.
 
-Each is one move of the state table; what follows from it (stopping, dispatching) is the workers' and the dispatcher's.
+Each is one transition of the run's state table. Workers and the dispatcher act on the new state.
 """
 
 from collections.abc import Iterator
@@ -9,119 +9,128 @@ from datetime import datetime
 from typing import Any
 
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
-from cupel_core.domain.runs.plan import MAX_PROBES
-from cupel_core.domain.runs.run import Action, IllegalMove, Retry, Run, RunStatus
-from cupel_core.domain.runs.sampling import expand as grow
+from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, RetryScope, Run, RunStatus
+from cupel_core.domain.runs.sampling import expand as expand_sample
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.runs import dispatch
-from cupel_core.runs.cases import Cases, cases
+from cupel_core.runs.cases import CaseSelection, build_cases
+from cupel_core.runs.validation import check_probe_count
 from cupel_core.store import barrier, keys, runs, snapshots
 
 
-def pause(workspace: str, run_id: str, now: datetime, reason: str | None = None) -> Run:
-    """No new model call starts within 5 s; conversations in flight are recorded."""
-    return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, pause_reason=reason or "by a person")
+def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = PauseReason.USER) -> Run:
+    """Pause a run: no new model call starts after 5 s, conversations in flight are recorded.
+
+    Returns a paused run unchanged. Raises Conflict for a run that is neither PENDING nor RUNNING.
+    """
+    return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, pause_reason=reason)
 
 
 def resume(workspace: str, run_id: str, now: datetime) -> Run:
-    """What the barrier misses is dispatched again."""
+    """Resume a paused run and dispatch the probes that its barrier is missing. Conflict if it is not paused."""
     run = _steer(RunRef(workspace, run_id), Action.RESUME, RunStatus.RUNNING, now, pause_reason=None)
-    dispatch.ask(run)
+    dispatch.enqueue(run)
     return run
 
 
 def cancel(workspace: str, run_id: str, now: datetime) -> Run:
-    """Transcripts stay."""
+    """Cancel a run; its transcripts stay. Conflict for a run that is over or being summarized."""
     return _steer(RunRef(workspace, run_id), Action.CANCEL, RunStatus.CANCELLED, now, completed_at=now)
 
 
 def retry(
     workspace: str, run_id: str, now: datetime, *, model: str | None = None, probe_index: int | None = None
 ) -> Run:
-    """Runs errored probes again, in a new epoch; a run whose finishing gave up is finished again also without any.
+    """Run errored probes again in a new retry round: all, those of one model, or one probe.
 
-    Conflict when there is nothing to do again, or while the run is not over.
+    A run whose finishing failed is finished again even without errored probes. Raises Conflict when there is nothing to
+    retry, or while the run is not over.
     """
     run = runs.get(RunRef(workspace, run_id))
-    wanted = Retry(model, probe_index)
-    _check_retry(run, wanted)
-    _check_move(run, Action.REOPEN)
-    finish_failed = run.failure is not None and run.failure.where != "probing"
-    if not finish_failed and next(_errored(run, wanted), None) is None:
-        raise Conflict(f"none of these probes is errored; the run is {run.status}")
-    return _reopen(run, now, {"retry": {"model": model, "probeIndex": probe_index}}, retry=wanted)
+    selection = RetryScope(model, probe_index)
+    _check_retry(run, selection)
+    _check_is_over(run)
+    finishing_failed = run.failure is not None and run.failure.where != "probing"
+    if not finishing_failed and next(_errored_probes(run, selection), None) is None:
+        raise Conflict(f"none of these probes has an error; the run is {run.status}")
+    return _reopen(run, now, {"retry": {"model": model, "probeIndex": probe_index}}, retry=selection)
 
 
 def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
-    """Adds scenarios to a sampled run; those it has stay, with their probes' indexes."""
+    """Add scenarios to a sampled run, up to `percentage` of the definition's; existing probes keep their indexes.
+
+    Raises Invalid for a percentage that is no increase, and Conflict while the run is not over.
+    """
     run = runs.get(RunRef(workspace, run_id))
     if not run.sample_percentage < percentage <= 100:
-        raise Invalid.field("samplePercentage", f"must be more than the run's {run.sample_percentage} and at most 100")
-    _check_move(run, Action.REOPEN)
-    before = snapshots.get(run.snapshot_key)
-    added = grow(before.manifest.total, run.sample_percentage, percentage, run.sample_seed)
-    known = Cases(before.selection, before.personas, before.cast)
-    grown = cases(workspace, before.manifest, added, before=known)
-    more = len(grown.selection) - len(before.selection)
-    plan = replace(run.plan, segments=(*run.plan.segments, more)) if more else run.plan
-    if plan.total > MAX_PROBES:
-        raise Invalid(f"this run would have {plan.total:,} probes; at most {MAX_PROBES:,} are possible")
+        raise Invalid.field(
+            "samplePercentage", f"must be greater than the run's {run.sample_percentage} and at most 100"
+        )
+    _check_is_over(run)
+    snapshot = snapshots.get(run.snapshot_key)
+    positions = expand_sample(snapshot.manifest.total, run.sample_percentage, percentage, run.sample_seed)
+    existing = CaseSelection(snapshot.selection, snapshot.personas, snapshot.case_personas)
+    cases = build_cases(workspace, snapshot.manifest, positions, existing=existing)
+    added = len(cases.selection) - len(snapshot.selection)
+    plan = replace(run.plan, segments=(*run.plan.segments, added)) if added else run.plan
+    check_probe_count(plan)
     key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
-    snapshots.put(key, replace(before, **grown._asdict()))
+    snapshots.save(key, replace(snapshot, **cases._asdict()))
     data: dict[str, object] = {"samplePercentage": percentage, "total": plan.total}
     return _reopen(run, now, data, retry=None, plan=plan, sample_percentage=percentage, snapshot_key=key)
 
 
-def _steer(ref: RunRef, action: Action, already: RunStatus, now: datetime, **changes: Any) -> Run:
-    """The move, or the run as it is when it is already there."""
+def _steer(ref: RunRef, action: Action, target: RunStatus, now: datetime, **changes: Any) -> Run:
+    """The run after the transition, or unchanged if it has the target status already."""
     try:
-        return runs.move(ref, action, now, **changes)
-    except IllegalMove as refusal:
-        if refusal.status is already:
+        return runs.transition(ref, action, now, **changes)
+    except IllegalTransition as refusal:
+        if refusal.status is target:
             return runs.get(ref)
         raise Conflict(str(refusal)) from None
 
 
-def _check_move(run: Run, action: Action) -> None:
+def _check_is_over(run: Run) -> None:
     if run.status not in (RunStatus.COMPLETED, RunStatus.FAILED):
-        raise Conflict(str(IllegalMove(action, run.status)))
+        raise Conflict(str(IllegalTransition(Action.REOPEN, run.status)))
 
 
-def _check_retry(run: Run, wanted: Retry) -> None:
-    if wanted.model is not None and wanted.probe_index is not None:
-        raise Invalid.field("probeIndex", "goes without model: a probe has one model")
-    if wanted.model is not None and wanted.model not in run.models:
+def _check_retry(run: Run, selection: RetryScope) -> None:
+    if selection.model is not None and selection.probe_index is not None:
+        raise Invalid.field("probeIndex", "cannot be combined with model: a probe has one model")
+    if selection.model is not None and selection.model not in run.models:
         raise Invalid.field("model", f"must be one of the run's models: {', '.join(run.models)}")
-    if wanted.probe_index is not None and not 0 <= wanted.probe_index < run.plan.total:
+    if selection.probe_index is not None and not 0 <= selection.probe_index < run.plan.total:
         raise Invalid.field("probeIndex", f"must be from 0 to {run.plan.total - 1}")
 
 
-def _errored(run: Run, wanted: Retry) -> Iterator[int]:
-    """Leaf by leaf, so that the first errored probe ends the search."""
+def _errored_probes(run: Run, selection: RetryScope) -> Iterator[int]:
+    """Reads leaf by leaf, so that the first errored probe can end the search."""
     ref = RunRef(run.workspace, run.id)
-    for span in wanted.ranges(run.plan):
-        for parent in range(leaf_of(span.start).parent.number, leaf_of(span.stop - 1).parent.number + 1):
-            for number, item in barrier.leaves(ref, Node(1, parent)).items():
-                yield from (number * FANOUT + offset for offset in item.leaf.failed if number * FANOUT + offset in span)
+    for indexes in selection.ranges(run.plan):
+        for parent in range(leaf_of(indexes.start).parent.number, leaf_of(indexes.stop - 1).parent.number + 1):
+            for number, item in barrier.list_leaves(ref, Node(1, parent)).items():
+                failed = (number * FANOUT + offset for offset in item.leaf.failed)
+                yield from (index for index in failed if index in indexes)
 
 
 def _reopen(run: Run, now: datetime, data: dict[str, object], **changes: Any) -> Run:
-    """From COMPLETED or FAILED back to RUNNING, as the run was when it was read."""
+    """Back from COMPLETED or FAILED to RUNNING, provided the run has not changed since it was read."""
     try:
-        reopened = runs.move(
+        reopened = runs.transition(
             RunRef(run.workspace, run.id),
             Action.REOPEN,
             now,
-            epoch=run.epoch,
-            data=data,
+            fencing_token=run.fencing_token,
+            event_data=data,
             settled=None,
             completed_at=None,
             failure=None,
             **changes,
         )
-    except IllegalMove as refusal:
+    except IllegalTransition as refusal:
         raise Conflict(str(refusal)) from None
-    dispatch.ask(reopened)
+    dispatch.enqueue(reopened)
     return reopened

@@ -1,23 +1,23 @@
-"""Following a run while it goes on: cheap enough to be asked every two seconds, by everyone who watches."""
+"""The event feed of a run: cheap enough for every viewer to poll it every two seconds."""
 
 from typing import NamedTuple
 
-from cupel_core.domain.runs.run import TERMINAL, Event, Progress, Run
+from cupel_core.domain.runs.run import TERMINAL, Progress, Run, RunEvent
 from cupel_core.messages import RunRef
 from cupel_core.runs.queries import progress
 from cupel_core.store import events, runs
 
 
-class Followed(NamedTuple):
-    """What is new; `progress` is None once the run is at its end and its events tell everything."""
+class EventFeed(NamedTuple):
+    """The events since the last poll; `progress` is None once the run is over, because then its events say it."""
 
     run: Run
-    events: tuple[Event, ...]
+    events: tuple[RunEvent, ...]
     progress: Progress | None
 
 
-def follow(workspace: str, run_id: str, after: int) -> Followed:
-    """The run before its events: when it is terminal by then, no later event can be missed."""
+def poll(workspace: str, run_id: str, after: int) -> EventFeed:
+    """Events with a `seq` above `after`. The run is read first: if it is over by then, no later event is missed."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
-    return Followed(run, events.after(ref, after), None if run.status in TERMINAL else progress(run))
+    return EventFeed(run, events.list_after(ref, after), None if run.status in TERMINAL else progress(run))

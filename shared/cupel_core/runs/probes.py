@@ -1,72 +1,33 @@
-"""How the probes of a run stand, computed from its plan, its barrier and the claims on it."""
+"""The probes of a run, computed from its plan, its barrier and the claims on its leaves."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
+from typing import NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run, RunStatus
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
-from cupel_core.domain.turns.conversation import Dialogue
+from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import NotFound
-from cupel_core.ids import thread_id
 from cupel_core.messages import RunRef
 from cupel_core.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
-from cupel_core.runs.queries import ranges_of, starting_at, transcript_id
+from cupel_core.probe_ranges import probe_ranges
+from cupel_core.runs.queries import find_probe
 from cupel_core.store import attempts, barrier, checkpoints, outcomes, runs, snapshots
 from cupel_core.store.barrier import LeafItem
 
-_ENDED = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
+_WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
 _NODE_SPAN = FANOUT * FANOUT
-_UNTOUCHED = LeafItem()
+_EMPTY_LEAF = LeafItem()
 
 
-@dataclass(frozen=True)
-class ProbeView:
-    """A probe as it stands, with its outcome where there is one; its id is its transcript's."""
-
-    run: Run
-    index: int
+class IndexedStatus(NamedTuple):
+    probe_index: int
     status: ProbeStatus
-    scenario_id: str
-    model_id: str
-    persona_id: str | None
-    repeat: int
-    outcome: Outcome | None = None
-    attempts: tuple[ProbeError, ...] = ()
-    """What it came to before it was retried, oldest first."""
-    dialogue: Dialogue | None = None
-    """Of an errored probe, as far as it came; told only where whole probes are."""
-
-    @property
-    def id(self) -> str:
-        return transcript_id(self.run.id, self.index)
-
-    @property
-    def thread_id(self) -> str:
-        """How an agent knows the conversation; another once the probe is retried."""
-        transcript = self.transcript
-        if transcript is not None and transcript.dialogue.thread_id:
-            return transcript.dialogue.thread_id
-        generation = self.outcome.generation if self.outcome else self.run.generation
-        return thread_id(self.run.id, self.index, generation)
-
-    @property
-    def held(self) -> Dialogue | None:
-        """What was said."""
-        return self.transcript.dialogue if self.transcript else self.dialogue
-
-    @property
-    def transcript(self) -> Transcript | None:
-        return self.outcome if isinstance(self.outcome, Transcript) else None
-
-    @property
-    def error(self) -> ProbeError | None:
-        return self.outcome if isinstance(self.outcome, ProbeError) else None
 
 
-def listed(
+def list_probes(
     workspace: str,
     run_id: str,
     *,
@@ -76,78 +37,67 @@ def listed(
     cursor: str | None = None,
     now: datetime,
 ) -> Page[ProbeView]:
-    """By index. Only the leaves that a page needs are read: a run of a million has a million probes."""
+    """By index. Reads only the leaves that a page needs, because a run may have a million probes."""
     run = runs.get(RunRef(workspace, run_id))
-    wanted = starting_at(ranges_of(run.plan, model), decode_index(cursor))
-    found = ((index, stands) for index, stands in standing(run, _each(wanted), now) if status in (None, stands))
-    chosen = list(islice(found, limit + 1))
-    views_ = tuple(views(run, chosen[:limit]))
-    return Page(views_, encode_cursor(str(chosen[limit][0])) if len(chosen) > limit else None)
+    indexes = chain.from_iterable(probe_ranges(run.plan, model, decode_index(cursor)))
+    matching = (probe for probe in probe_statuses(run, indexes, now) if status in (None, probe.status))
+    chosen = list(islice(matching, limit + 1))
+    views = tuple(build_views(run, chosen[:limit]))
+    return Page(views, encode_cursor(str(chosen[limit].probe_index)) if len(chosen) > limit else None)
 
 
-def get(workspace: str, probe_id: str, now: datetime) -> ProbeView:
-    """NotFound for an id of another workspace, and beyond the run's probes."""
-    run, index = probe_of(workspace, probe_id)
-    chosen = list(standing(run, [index], now))
-    return next(whole(run, chosen))
+def get_probe(workspace: str, probe_id: str, now: datetime) -> ProbeView:
+    """The probe with its conversation. NotFound if the workspace has no probe with this id."""
+    run, index = locate_probe(workspace, probe_id)
+    return next(with_conversations(run, list(probe_statuses(run, [index], now))))
 
 
-def probe_of(workspace: str, probe_id: str) -> tuple[Run, int]:
-    run_id, _, number = probe_id.rpartition("-")
-    unknown = NotFound(f"there is no probe {probe_id}")
-    if not run_id or not (number.isascii() and number.isdigit()):
-        raise unknown
-    try:
-        run = runs.get(RunRef(workspace, run_id))
-    except NotFound:
-        raise unknown from None
-    if int(number) >= run.plan.total:
-        raise unknown
-    return run, int(number)
+def locate_probe(workspace: str, probe_id: str) -> tuple[Run, int]:
+    """The run and the index of a probe. NotFound if the workspace has no probe with this id."""
+    located = find_probe(workspace, probe_id)
+    if located is None:
+        raise NotFound(f"there is no probe {probe_id}")
+    return located
 
 
-def standing(run: Run, indexes: Iterable[int], now: datetime) -> Iterator[tuple[int, ProbeStatus]]:
-    """How each of these stands, in their order; neighbours share one read."""
-    ref, leaves, known = RunRef(run.workspace, run.id), dict[int, LeafItem](), -1
+def probe_statuses(run: Run, indexes: Iterable[int], now: datetime) -> Iterator[IndexedStatus]:
+    """The status of each probe, in the order of `indexes`; neighbours share one read."""
+    ref, leaves, loaded = RunRef(run.workspace, run.id), dict[int, LeafItem](), -1
     for index in indexes:
-        if index // _NODE_SPAN != known:
-            known = index // _NODE_SPAN
-            leaves = barrier.leaves(ref, Node(1, known))
-        yield index, _status(run, leaves.get(index // FANOUT, _UNTOUCHED), index % FANOUT, now)
+        if index // _NODE_SPAN != loaded:
+            loaded = index // _NODE_SPAN
+            leaves = barrier.list_leaves(ref, Node(1, loaded))
+        yield IndexedStatus(index, _status(run, leaves.get(index // FANOUT, _EMPTY_LEAF), index % FANOUT, now))
 
 
-def views(run: Run, chosen: Sequence[tuple[int, ProbeStatus]]) -> Iterator[ProbeView]:
-    """With outcomes, and with what retried probes had come to."""
-    ref, indexes = RunRef(run.workspace, run.id), [index for index, _ in chosen]
-    ended = outcomes.get_many(ref, [index for index, stands in chosen if stands in _ENDED])
-    history = attempts.of(ref, indexes) if run.generation > 1 else {}
-    for index, stands in chosen:
+def build_views(run: Run, probes: Sequence[IndexedStatus]) -> Iterator[ProbeView]:
+    """With outcomes, and with the errors of earlier attempts."""
+    ref, indexes = RunRef(run.workspace, run.id), [index for index, _ in probes]
+    stored = outcomes.get_many(ref, [index for index, status in probes if status in _WITH_OUTCOME])
+    earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
+    for index, status in probes:
         probe = run.plan.probe(index)
-        played = snapshots.played(run.snapshot_key, probe.case)
+        case_ids = snapshots.case_ids(run.snapshot_key, probe.case)
         yield ProbeView(
             run=run,
             index=index,
-            status=stands,
-            scenario_id=played.scenario_id,
+            status=status,
+            scenario_id=case_ids.scenario_id,
             model_id=run.plan.targets[probe.target],
-            persona_id=played.persona_id,
+            persona_id=case_ids.persona_id,
             repeat=probe.repeat,
-            outcome=ended.get(index),
-            attempts=tuple(history.get(index, ())),
+            outcome=stored.get(index),
+            attempts=tuple(earlier_errors.get(index, ())),
         )
 
 
-def whole(run: Run, chosen: Sequence[tuple[int, ProbeStatus]]) -> Iterator[ProbeView]:
-    """With the conversation of errored probes too, as far as it was kept."""
+def with_conversations(run: Run, probes: Sequence[IndexedStatus]) -> Iterator[ProbeView]:
+    """Views that also have the partial conversation of an errored probe, up to its last checkpoint."""
     ref = RunRef(run.workspace, run.id)
-    for view in views(run, chosen):
+    for view in build_views(run, probes):
         error = view.error
-        kept = checkpoints.get(ref, view.index, error.generation) if error else None
-        yield replace(view, dialogue=kept)
-
-
-def _each(ranges: Iterable[range]) -> Iterator[int]:
-    return chain.from_iterable(ranges)
+        checkpoint = checkpoints.load(ref, view.index, error.retry_round) if error else None
+        yield replace(view, partial_conversation=checkpoint)
 
 
 def _status(run: Run, item: LeafItem, offset: int, now: datetime) -> ProbeStatus:

@@ -1,6 +1,6 @@
-"""What a later epoch does to the barrier before it sends anything: retried errors are taken out, full leaves told.
+"""Prepare the barrier before a later dispatch: take out errors to retry, and report full leaves to their parents.
 
-Both may be repeated: a leaf is reopened once per generation, and a member of a set is added once.
+Both may be repeated: a leaf is reopened once per retry round, and adding a member to a set twice adds it once.
 """
 
 from collections.abc import Sequence
@@ -11,28 +11,28 @@ from cupel_core.store import attempts, barrier, executions
 from cupel_core.store.barrier import LeafItem, Tree
 
 
-def prepare(run: Run, parent: Node) -> dict[int, LeafItem]:
-    """The leaves below a level-1 node as they are to be dispatched, by number."""
-    tree = Tree.of(run)
+def prepare_leaves(run: Run, parent: Node) -> dict[int, LeafItem]:
+    """The leaves below a level-1 node by number, ready for dispatch."""
+    tree = Tree.for_run(run)
     ranges = run.retry.ranges(run.plan) if run.retry else ()
-    found = {
-        number: _reopened(tree, Node(0, number), item, ranges)
-        for number, item in barrier.leaves(tree.ref, parent).items()
+    prepared = {
+        number: _reopen_leaf(tree, Node(0, number), item, ranges)
+        for number, item in barrier.list_leaves(tree.ref, parent).items()
     }
-    silent = barrier.silent_children(tree, parent)
-    for number, item in found.items():
+    unreported = barrier.unreported_children(tree, parent)
+    for number, item in prepared.items():
         node = Node(0, number)
-        untold = number % FANOUT in silent and item.leaf.is_full(node, tree.total)
-        if untold and barrier.propagate(tree, node, item.leaf):
-            executions.begin(tree.ref, run.epoch)
-    return found
+        needs_report = number % FANOUT in unreported and item.leaf.is_full(node, tree.total)
+        if needs_report and barrier.propagate(tree, node, item.leaf):
+            executions.start_finish(tree.ref, run.fencing_token)
+    return prepared
 
 
-def _reopened(tree: Tree, node: Node, item: LeafItem, ranges: Sequence[range]) -> LeafItem:
-    if item.reopened >= tree.generation:
+def _reopen_leaf(tree: Tree, node: Node, item: LeafItem, ranges: Sequence[range]) -> LeafItem:
+    if item.reopened_in_round >= tree.retry_round:
         return item
     errored = [offset for offset in item.leaf.failed if any(node.first_index + offset in span for span in ranges)]
     if not errored:
         return item
-    attempts.keep(tree.ref, [node.first_index + offset for offset in errored])
+    attempts.record(tree.ref, [node.first_index + offset for offset in errored])
     return barrier.reopen(tree, node, errored)

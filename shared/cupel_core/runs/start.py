@@ -1,4 +1,4 @@
-"""Starting a run: everything is checked before anything is written, and what is written is one transaction."""
+"""Starting a run: everything is validated before anything is written, and all writes are one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,108 +6,94 @@ from datetime import datetime
 from secrets import randbelow
 from typing import NamedTuple
 
-from cupel_core.definitions import Resolved, resolve
+from cupel_core import idempotency
+from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.definitions.scenarios import Manifest
-from cupel_core.domain.runs.plan import MAX_PROBES, Plan
+from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
-from cupel_core.domain.scoring.grader_config import Evaluation
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.resources import evals
-from cupel_core.resources.evaluation_settings import evaluation_of
+from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch
-from cupel_core.runs.cases import cases
-from cupel_core.runs.spec import RunSpec
-from cupel_core.runs.validation import check_spec
-from cupel_core.store import counters, keys, runs, scenarios, snapshots, starts
+from cupel_core.runs.cases import build_cases
+from cupel_core.runs.spec import spec_to_text
+from cupel_core.runs.validation import check_probe_count, check_spec
+from cupel_core.store import counters, keys, runs, scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
-from cupel_core.store.starts import Stand
 
-_SEEDS = 2**31
+_SEED_COUNT = 2**31
 
 
-class Started(NamedTuple):
+class RunStarted(NamedTuple):
     run: Run
     job_count: int
+    """The number of probes."""
 
 
-def start(workspace: str, spec: RunSpec, idempotency_key: str | None, now: datetime) -> Started:
-    """Creates the run and asks for its dispatch.
+def start(workspace: str, spec: RunSpec, idempotency_key: str | None, now: datetime) -> RunStarted:
+    """Create the run and request its dispatch; a repeated request with the same key gets the first answer.
 
-    Raises Invalid for a spec that cannot run, NotFound for an unknown definition, Conflict while the same key is being
-    answered, and Invalid when the key was used with another body.
+    Raises Invalid for a spec that cannot run or a key that was used with another spec, NotFound for an unknown
+    definition, and Conflict while another request with the same key is in progress.
     """
-    if idempotency_key is not None and (answered := _answered(workspace, spec, idempotency_key, now)):
-        return answered
-    run, snapshot = _plan(workspace, spec, now)
+    if idempotency_key is not None:
+        answer = idempotency.find_answer(workspace, idempotency_key, spec_to_text(spec), now)
+        if answer is not None:
+            first_run = runs.decode_answer(answer)
+            return RunStarted(first_run, first_run.plan.total)
+    run, snapshot = _build_run(workspace, spec, now)
     reservation = None
     if idempotency_key is not None:
-        reservation = starts.reserve(workspace, idempotency_key, spec.to_text(), run.id, now)
-        if reservation is None:
-            raise _in_flight()
+        reservation = idempotency.reserve(workspace, idempotency_key, spec_to_text(spec), run.id, now)
     if spec.eval_id is not None:
         run = replace(run, execution_id=counters.next_execution_id(workspace))
-    snapshots.put(run.snapshot_key, snapshot)
+    snapshots.save(run.snapshot_key, snapshot)
     created = runs.create(run, {"total": run.plan.total}, reservation)
-    dispatch.ask(created)
-    return Started(created, created.plan.total)
+    dispatch.enqueue(created)
+    return RunStarted(created, created.plan.total)
 
 
-def check(workspace: str, spec: RunSpec, now: datetime) -> None:
-    """Raises what `start` would raise for this spec now."""
-    _plan(workspace, spec, now)
+def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
+    """Raise what `start` would raise for this spec now."""
+    _build_run(workspace, spec, now)
 
 
-def _answered(workspace: str, spec: RunSpec, idempotency_key: str, now: datetime) -> Started | None:
-    """The answer this key has had; None when the key is free."""
-    stand, held = starts.stand(workspace, idempotency_key, spec.to_text(), now)
-    if stand is Stand.IN_FLIGHT:
-        raise _in_flight()
-    if stand is Stand.OTHER_BODY:
-        raise Invalid.field("Idempotency-Key", "was used with another request body; use a new key for a new run")
-    if stand is Stand.FREE or held is None:
-        return None
-    run = runs.answered(held)
-    return Started(run, run.plan.total)
-
-
-def _in_flight() -> Conflict:
-    return Conflict("a request with this Idempotency-Key is being answered; ask again in a few seconds")
-
-
-def _plan(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
+def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
     definition = resolve(workspace, spec.definition_id)
-    manifest = scenarios.manifest(workspace, spec.definition_id)
-    evaluation = _evaluation(workspace, spec)
-    check_spec(workspace, spec, evaluation, manifest)
-    seed = randbelow(_SEEDS) if spec.sample_seed is None else spec.sample_seed
-    found = cases(workspace, manifest, _positions(spec, manifest, seed), spec.persona_ids)
-    plan = Plan(spec.models, (len(found.selection),), repeats=spec.repeats)
-    if plan.total > MAX_PROBES:
-        raise Invalid(f"this run would have {plan.total:,} probes; at most {MAX_PROBES:,} are possible")
-    snapshot = Snapshot(definition.content.to_json(), manifest, **found._asdict())
-    return replace(_run(workspace, spec, definition, plan, seed, now), evaluation=evaluation), snapshot
+    manifest = scenarios.get_manifest(workspace, spec.definition_id)
+    grader_config = _grader_config(workspace, spec)
+    check_spec(workspace, spec, grader_config, manifest)
+    seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
+    cases = build_cases(workspace, manifest, _scenario_positions(spec, manifest, seed), spec.persona_ids)
+    plan = Plan(spec.models, (len(cases.selection),), repeats=spec.repeats)
+    check_probe_count(plan)
+    snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
+    return replace(_run(workspace, spec, definition, plan, seed, now), grader_config=grader_config), snapshot
 
 
-def _evaluation(workspace: str, spec: RunSpec) -> Evaluation:
-    """What the run is told comes before what its eval has, and that before what the workspace has set."""
-    kept = evals.get(workspace, spec.eval_id).evaluation if spec.eval_id else Evaluation()
-    return spec.evaluation.over(kept).over(evaluation_of(workspace))
+def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
+    """The spec takes precedence over the eval, and the eval over the workspace's settings."""
+    eval_config = evals.get(workspace, spec.eval_id).grader_config if spec.eval_id else GraderConfig()
+    return spec.grader_config.with_defaults(eval_config).with_defaults(workspace_grader_config(workspace))
 
 
-def _positions(spec: RunSpec, manifest: Manifest, seed: int) -> Sequence[int]:
+def _scenario_positions(spec: RunSpec, manifest: Manifest, seed: int) -> Sequence[int]:
+    """Ascending: those of the named scenarios, otherwise a sample."""
     if not spec.scenario_ids:
         return sample(manifest.total, spec.sample_percentage, seed)
-    found = scenarios.positions(manifest, spec.scenario_ids)
-    for number, each in enumerate(spec.scenario_ids):
-        if each not in found:
-            raise Invalid.field(f"scenarioIds.{number}", f"the definition has no scenario {each} any more")
-    return sorted(found.values())
+    positions = scenarios.find_positions(manifest, spec.scenario_ids)
+    for number, scenario_id in enumerate(spec.scenario_ids):
+        if scenario_id not in positions:
+            raise Invalid.field(f"scenarioIds.{number}", f"the definition no longer has a scenario {scenario_id}")
+    return sorted(positions.values())
 
 
-def _run(workspace: str, spec: RunSpec, definition: Resolved, plan: Plan, seed: int, now: datetime) -> Run:
+def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Plan, seed: int, now: datetime) -> Run:
     run_id = new_id("run")
     return Run(
         workspace=workspace,

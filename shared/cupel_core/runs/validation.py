@@ -1,27 +1,34 @@
-"""Whether a run can be carried out: its models, its judges and its numbers."""
+"""Whether a run can be carried out: its models, its judges, and its size."""
 
 from collections.abc import Iterator, Sequence
 
 from cupel_core.accounts import model_error
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.resources.connectors import PROVIDER
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.runs.plan import MAX_PROBES, Plan
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.resources import connectors
-from cupel_core.runs.spec import RunSpec
 
 
-def check_spec(workspace: str, spec: RunSpec, evaluation: Evaluation, manifest: Manifest) -> None:
-    """Raises Invalid that names everything that is wrong."""
+def check_spec(workspace: str, spec: RunSpec, grader_config: GraderConfig, manifest: Manifest) -> None:
+    """Raise Invalid, naming every invalid field."""
     errors = [
         *_range_errors(spec),
         *_target_errors(workspace, spec.models),
-        *_judge_errors(workspace, evaluation),
+        *_grader_errors(workspace, grader_config),
     ]
     if not manifest.total:
         errors.append(FieldError("definitionId", "has no scenarios yet: add, generate or import some first"))
     if errors:
-        raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors), tuple(errors))
+        raise Invalid.fields(errors)
+
+
+def check_probe_count(plan: Plan) -> None:
+    """Raise Invalid if a run of this plan would be too large."""
+    if plan.total > MAX_PROBES:
+        raise Invalid(f"the run would have {plan.total:,} probes; the maximum is {MAX_PROBES:,}")
 
 
 def _range_errors(spec: RunSpec) -> Iterator[FieldError]:
@@ -35,28 +42,28 @@ def _target_errors(workspace: str, targets: Sequence[str]) -> Iterator[FieldErro
     if not targets:
         yield FieldError("models", "must name at least one model, such as openai/gpt-5-mini")
     for number, target in enumerate(targets):
-        message = "is named twice" if target in targets[:number] else _target_error(workspace, target)
+        message = "is a duplicate" if target in targets[:number] else _target_error(workspace, target)
         if message:
             yield FieldError(f"models.{number}", message)
 
 
-def _judge_errors(workspace: str, evaluation: Evaluation) -> Iterator[FieldError]:
-    for name, model in (
-        ("config.judgeModel", evaluation.judge_model),
-        ("config.personaModel", evaluation.persona_model),
-        ("config.embeddingModel", evaluation.embedding_model),
+def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[FieldError]:
+    for field, model in (
+        ("config.judgeModel", grader_config.judge_model),
+        ("config.personaModel", grader_config.persona_model),
+        ("config.embeddingModel", grader_config.embedding_model),
     ):
         message = model and model_error(workspace, model)
         if message:
-            yield FieldError(name, message)
+            yield FieldError(field, message)
 
 
 def _target_error(workspace: str, target: str) -> str | None:
-    provider, _, name = target.partition("/")
+    provider, _, connector_id = target.partition("/")
     if provider != PROVIDER:
         return model_error(workspace, target)
     try:
-        connectors.get(workspace, name)
+        connectors.get(workspace, connector_id)
     except NotFound as error:
         return error.detail
     return None

@@ -1,47 +1,39 @@
-"""Schedules as people see them. The item is written first and EventBridge is told after; a crash in between leaves a
-schedule that is not installed, which the next look at it, or the next change, installs."""
+"""Schedules: the item is written first, EventBridge Scheduler is updated second.
+
+A crash in between leaves a schedule that is not installed; the next read or change of it installs it.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
-from cupel_core.domain.runs.schedule_expressions import Timing, WrongTiming, timing
-from cupel_core.domain.runs.schedules import Schedule
+from cupel_core.domain.runs.schedule_expressions import InvalidTiming, Timing, parse_timing
+from cupel_core.domain.runs.schedules import Schedule, ScheduleSpec
+from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.errors import AppError, Conflict, FieldError, Invalid, NotFound, RetryableError
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
-from cupel_core.runs.spec import RunSpec
-from cupel_core.runs.start import check
+from cupel_core.runs.spec import spec_to_text
+from cupel_core.runs.start import validate
 from cupel_core.store import scheduler, schedules
 from cupel_core.store.clients import AWS_ERRORS
 
-_ROUNDS = 8
-
-
-@dataclass(frozen=True)
-class ScheduleSpec:
-    """What is asked for."""
-
-    name: str
-    expression: str
-    timezone: str
-    enabled: bool
-    run: RunSpec
+_MAX_ATTEMPTS = 8
 
 
 def create(workspace: str, spec: ScheduleSpec, now: datetime) -> Schedule:
-    """Raises Invalid for a time that EventBridge would not take, and what a start would raise now for the run."""
-    when = _timing(spec)
-    if when.is_over(now):
+    """Raises Invalid for a time that EventBridge would not accept, and what starting the run now would raise."""
+    timing = _parse_timing(spec)
+    if timing.is_over(now):
         raise Invalid.field("expression", "this time is over")
     _check_run(workspace, spec.run, now)
     schedule = Schedule(
         workspace=workspace,
         id=new_id("sch"),
         name=spec.name,
-        timing=when,
-        run=spec.run.to_text(),
+        timing=timing,
+        run=spec_to_text(spec.run),
         enabled=spec.enabled,
         created_at=now,
         updated_at=now,
@@ -55,51 +47,52 @@ def create(workspace: str, spec: ScheduleSpec, now: datetime) -> Schedule:
 
 
 def get(workspace: str, schedule_id: str, now: datetime) -> Schedule:
-    return _repaired(schedules.get(workspace, schedule_id), now)
+    """NotFound for an unknown or deleted schedule."""
+    return _ensure_installed(schedules.get(workspace, schedule_id), now)
 
 
-def listed(workspace: str, limit: int, cursor: str | None, now: datetime) -> Page[Schedule]:
+def list_schedules(workspace: str, limit: int, cursor: str | None, now: datetime) -> Page[Schedule]:
     """Newest first."""
-    page = schedules.listed(workspace, limit, cursor)
-    return Page(tuple(_repaired(schedule, now) for schedule in page.items), page.next_cursor)
+    page = schedules.list_schedules(workspace, limit, cursor)
+    return Page(tuple(_ensure_installed(schedule, now) for schedule in page.items), page.next_cursor)
 
 
-def enable(workspace: str, schedule_id: str, now: datetime, *, enabled: bool) -> Schedule:
-    """Lets it fire, or not. Conflict when its single time is over."""
+def set_enabled(workspace: str, schedule_id: str, now: datetime, *, enabled: bool) -> Schedule:
+    """Enable or disable the schedule. Conflict if its single time is over."""
 
-    def changed(schedule: Schedule) -> Schedule:
+    def change(schedule: Schedule) -> Schedule:
         if schedule.timing.is_over(now):
-            raise Conflict("the time of this schedule is over; make a new one")
+            raise Conflict("the time of this schedule is over; create a new one")
         return replace(schedule, enabled=enabled, installed=False, updated_at=now)
 
-    return _install(change(workspace, schedule_id, changed))
+    return _install(update_schedule(workspace, schedule_id, change))
 
 
 def delete(workspace: str, schedule_id: str, now: datetime) -> None:
-    """Nothing fires from here on, also when EventBridge could not be told; deleting again tells it again."""
-    found = schedules.find(workspace, schedule_id)
-    if found is None:
+    """Delete the schedule. It no longer fires, even if EventBridge cannot be reached; deleting again retries that."""
+    schedule = schedules.find(workspace, schedule_id)
+    if schedule is None:
         raise NotFound(f"there is no schedule {schedule_id}")
-    if found.deleted_at is None:
+    if schedule.deleted_at is None:
         with suppress(NotFound):
-            change(workspace, schedule_id, lambda schedule: replace(schedule, deleted_at=now, updated_at=now))
+            update_schedule(workspace, schedule_id, lambda current: replace(current, deleted_at=now, updated_at=now))
     scheduler.remove(schedule_id)
 
 
-def change(workspace: str, schedule_id: str, changed: Callable[[Schedule], Schedule]) -> Schedule:
-    """Reads, changes and writes the schedule, again when somebody else was faster."""
-    for _ in range(_ROUNDS):
-        written = schedules.replace_with(changed(schedules.get(workspace, schedule_id)))
+def update_schedule(workspace: str, schedule_id: str, change: Callable[[Schedule], Schedule]) -> Schedule:
+    """Read, change and write the item, again if it was changed concurrently. RetryableError after many conflicts."""
+    for _ in range(_MAX_ATTEMPTS):
+        written = schedules.update(change(schedules.get(workspace, schedule_id)))
         if written is not None:
             return written
-    raise RetryableError("the schedule is being changed by others; try again")
+    raise _contended()
 
 
 def _install(schedule: Schedule) -> Schedule:
-    """Tells EventBridge what the item says, until both say the same."""
-    for _ in range(_ROUNDS):
-        scheduler.put(schedule)
-        written = schedules.replace_with(replace(schedule, installed=True))
+    """Update EventBridge Scheduler until it matches the item."""
+    for _ in range(_MAX_ATTEMPTS):
+        scheduler.install(schedule)
+        written = schedules.update(replace(schedule, installed=True))
         if written is not None:
             return written
         current = schedules.find(schedule.workspace, schedule.id)
@@ -107,27 +100,32 @@ def _install(schedule: Schedule) -> Schedule:
             scheduler.remove(schedule.id)
             raise NotFound(f"there is no schedule {schedule.id}")
         schedule = current
-    raise RetryableError("the schedule is being changed by others; try again")
+    raise _contended()
 
 
-def _repaired(schedule: Schedule, now: datetime) -> Schedule:
-    """Installed, if it can be now: whoever looks at a schedule learns how it is, not why EventBridge is away."""
+def _contended() -> RetryableError:
+    return RetryableError("the schedule is being changed concurrently; try again")
+
+
+def _ensure_installed(schedule: Schedule, now: datetime) -> Schedule:
+    """Installs the schedule if possible: a reader gets its state, not an error because EventBridge is unavailable."""
     if not schedule.installed and not schedule.timing.is_over(now):
         with suppress(AppError, *AWS_ERRORS):
             return _install(schedule)
     return schedule
 
 
-def _timing(spec: ScheduleSpec) -> Timing:
+def _parse_timing(spec: ScheduleSpec) -> Timing:
     try:
-        return timing(spec.expression, spec.timezone)
-    except WrongTiming as wrong:
-        raise Invalid.field(wrong.field, str(wrong)) from wrong
+        return parse_timing(spec.expression, spec.timezone)
+    except InvalidTiming as invalid:
+        raise Invalid.field(invalid.field, str(invalid)) from invalid
 
 
 def _check_run(workspace: str, run: RunSpec, now: datetime) -> None:
+    """Raises Invalid with the run's fields below `run`."""
     try:
-        check(workspace, run, now)
+        validate(workspace, run, now)
     except Invalid as invalid:
         errors = tuple(FieldError(f"run.{error.field}", error.message) for error in invalid.errors)
         raise Invalid(invalid.detail, errors or (FieldError("run", invalid.detail),)) from invalid

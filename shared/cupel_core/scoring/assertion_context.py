@@ -1,39 +1,39 @@
-"""What assertions are about: what was answered, in which conversation, and what it took."""
+"""What assertions are computed on: the output, the conversation that led to it, and its time and cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cupel_core.domain.turns.model_request import Message, Role
-from cupel_core.grading.grader import quoted
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.grading.grader import as_material
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AssertionContext:
     output: str
-    """The last answer."""
+    """The last reply of the target."""
     messages: tuple[Message, ...] = ()
-    """All of them, the system's and the last answer included."""
+    """The whole conversation, including the system message and the output."""
     latency_ms: float | None = None
     cost_usd: float | None = None
     finish_reason: str | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
-    """What `{{name}}` in a value stands for."""
+    """The values of `{{name}}` placeholders in assertion values."""
     conversation_id: str = ""
     goal: str | None = None
 
     @property
-    def exchanges(self) -> tuple[Message, ...]:
-        return tuple(message for message in self.messages if message.role is not Role.SYSTEM)
+    def messages_without_system(self) -> tuple[Message, ...]:
+        return tuple(message for message in self.messages if message.role is not MessageRole.SYSTEM)
 
     @property
     def question(self) -> str:
-        """What the user said last."""
-        said = [message.content for message in self.messages if message.role is Role.USER]
-        return said[-1] if said else ""
+        """The user's last message."""
+        questions = [message.content for message in self.messages if message.role is MessageRole.USER]
+        return questions[-1] if questions else ""
 
     @property
     def prompt(self) -> str:
-        """What led to the output: the user's words, or the conversation where there was one."""
-        before = self.exchanges[:-1]
-        return self.question if len(before) < 2 else quoted(before)
+        """What led to the output: the user's message, or the whole conversation if there was more than one."""
+        before = self.messages_without_system[:-1]
+        return self.question if len(before) < 2 else as_material(before)

@@ -1,40 +1,41 @@
-"""What one check says, before it is negated and weighed."""
+"""The result of one check, before it is negated and weighted."""
 
 from typing import NamedTuple
 
 from cupel_core.domain.turns.conversation import Spend
 
-type Ledger = list[Spend]
-"""What the models were asked for that a check needs, also when it fails."""
+type SpendLog = list[Spend]
+"""What a check has spent on model calls, also when it fails."""
 
-_SHOWN = 200
+_MAX_QUOTE_LENGTH = 200
 
 
-class Outcome(NamedTuple):
-    """`reason` tells what was found, which holds for `not-…` as well. `score` from 0 to 1."""
+class CheckResult(NamedTuple):
+    """`reason` states what was observed, so that it is true of `not-…` as well. `score` from 0 to 1."""
 
     passed: bool
     score: float
     reason: str
 
 
-class Uncomputable(Exception):
-    """Nothing can be said: something is missing, or the value makes no sense for this conversation."""
+class NotComputable(Exception):
+    """A check has no result: data is missing, or the assertion's value is invalid for this conversation."""
 
 
-def found(passed: bool, reason: str) -> Outcome:
-    """Where there is nothing between 0 and 1."""
-    return Outcome(passed, float(passed), reason)
+def binary(passed: bool, reason: str) -> CheckResult:
+    """A result that is either 0 or 1."""
+    return CheckResult(passed, float(passed), reason)
 
 
-def measured(name: str, score: float, threshold: float) -> Outcome:
+def graded(name: str, score: float, threshold: float) -> CheckResult:
+    """A result with a score, clamped to 0 … 1, that passes by reaching the threshold."""
     score = min(1.0, max(0.0, score))
-    # Rounding must not keep a score from the threshold that it is.
+    # Rounding must not fail a score that equals the threshold.
     passed = score >= threshold - 1e-12
-    return Outcome(passed, score, f"{name} {score:.4g} is {'at least' if passed else 'below'} {threshold:g}")
+    return CheckResult(passed, score, f"{name} {score:.4g} is {'at least' if passed else 'below'} {threshold:g}")
 
 
-def shown(text: object) -> str:
-    """A text in quotes, its beginning when it is long."""
-    written = str(text)
-    return f'"{written}"' if len(written) <= _SHOWN else f'"{written[:_SHOWN]}…"'
+def quote(text: object) -> str:
+    """A text in quotation marks, truncated when it is long."""
+    content = str(text)
+    return f'"{content}"' if len(content) <= _MAX_QUOTE_LENGTH else f'"{content[:_MAX_QUOTE_LENGTH]}…"'

@@ -1,7 +1,7 @@
-"""How many words two texts share in a row: ROUGE (Lin, 2004) and BLEU (Papineni et al., 2002), as promptfoo has them.
+"""Word overlap of two texts: ROUGE (Lin, 2004) and BLEU (Papineni et al., 2002), computed as promptfoo does.
 
-The libraries for them (nltk, rouge-score, sacrebleu) bring 30 MB of others, and split and smooth otherwise: near a
-threshold they would pass what promptfoo fails (docs/decisions.md).
+The libraries for them (nltk, rouge-score, sacrebleu) add 30 MB of dependencies, and tokenize and smooth differently:
+near a threshold they would pass what promptfoo fails (docs/decisions.md).
 """
 
 import re
@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from math import exp, log
 
 _MAX_ORDER = 4
-_SMOOTHED = 1e-7
-"""In place of no match at all: its logarithm would be without end."""
+_ZERO_PRECISION = 1e-7
+"""Used for a precision of 0, which has no logarithm."""
 
-# Penn Treebank's rules: punctuation stands for itself, numbers and abbreviations keep theirs, contractions are split.
+# Penn Treebank's rules: punctuation is a token, except in numbers and abbreviations; contractions are split.
 _RULES = tuple(
-    (re.compile(pattern), by)
-    for pattern, by in (
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
         (r"``|''|\"", ' " '),
         (r"\.{3}", " ... "),
         (r"([:,])(?!\d)", r" \1 "),
@@ -27,37 +27,37 @@ _RULES = tuple(
         (r"('(?:s|m|d|ll|re|ve)|n't) ", r" \1 "),
         (
             r"\b(can)(not)\b|\b(d)('ye)\b|\b(gim|lem)(me)\b|\b(gon|wan)(na)\b|\b(got)(ta)\b|\b(more)('n)\b|('t)(is|was)\b",
-            lambda found: " {} {} ".format(*(part for part in found.groups() if part)),
+            lambda match: " {} {} ".format(*(part for part in match.groups() if part)),
         ),
     )
 )
 
 
 def rouge_1(output: str, reference: str) -> float:
-    """F1 of the words in common, whatever their case."""
-    words, expected = Counter(tokens(output)), Counter(tokens(reference))
+    """F1 score of the common words, ignoring case."""
+    words, expected = Counter(tokenize(output)), Counter(tokenize(reference))
     shared = (words & expected).total()
     return 2 * shared / (words.total() + expected.total()) if shared else 0.0
 
 
-def tokens(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     text = f" {text.lower().strip()} "
-    for pattern, by in _RULES:
-        text = pattern.sub(by, text)
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
     return text.split()
 
 
 def bleu(output: str, references: Sequence[str]) -> float:
-    """Of as many orders up to four as the output has words; of several references, each order takes the best."""
+    """BLEU up to order four, or as many as the output has words; each order uses the best reference."""
     words = output.lower().split()
     if not words:
         return 0.0
     expected = [reference.lower().split() for reference in references]
     orders = range(1, min(_MAX_ORDER, len(words)) + 1)
-    precisions = [max(_precision(words, each, order) for each in expected) for order in orders]
-    nearest = min((len(each) for each in expected), key=lambda length: (abs(length - len(words)), length))
+    precisions = [max(_precision(words, reference, order) for reference in expected) for order in orders]
+    nearest = min((len(reference) for reference in expected), key=lambda length: (abs(length - len(words)), length))
     brevity = min(1.0, exp(1 - nearest / len(words)))
-    return brevity * exp(sum(log(precision or _SMOOTHED) for precision in precisions) / len(precisions))
+    return brevity * exp(sum(log(precision or _ZERO_PRECISION) for precision in precisions) / len(precisions))
 
 
 def _precision(words: list[str], expected: list[str], order: int) -> float:

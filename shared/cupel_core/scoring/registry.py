@@ -1,22 +1,22 @@
-"""The assertions whose answer comes from elsewhere, by their kind."""
+"""The assertions that call models or servers, by kind."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.grading.graders import Panel
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring import external_evaluators, model_graded, similarity
-from cupel_core.scoring.assertion_context import Evidence
-from cupel_core.scoring.check_result import Ledger, Outcome
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, SpendLog
 
-type Judgement = Callable[[Assertion, Evidence, Panel, Ledger], Awaitable[Outcome]]
+type GradedCheck = Callable[[Assertion, AssertionContext, GraderFactory, SpendLog], Awaitable[CheckResult]]
 
-JUDGEMENTS: Mapping[str, Judgement] = {
+GRADED_CHECKS: Mapping[str, GradedCheck] = {
     "llm-rubric": model_graded.llm_rubric,
     "g-eval": model_graded.g_eval,
     "factuality": model_graded.factuality,
     "similar": similarity.similar,
     "answer-relevance": similarity.answer_relevance,
-    "webhook": lambda assertion, evidence, panel, _: external_evaluators.webhook(
-        assertion, evidence, panel.allow_private
+    "webhook": lambda assertion, context, graders, _: external_evaluators.webhook(
+        assertion, context, graders.allow_private
     ),
 }

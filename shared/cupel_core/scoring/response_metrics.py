@@ -1,29 +1,29 @@
-"""What an answer took, how it ended, and whether it was one."""
+"""Checks of a reply's time and cost, of how it ended, and of whether it is a refusal."""
 
 import re
 from functools import cache
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.scoring.assertion_context import Evidence
-from cupel_core.scoring.check_result import Outcome, Uncomputable, found
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, NotComputable, binary
 from cupel_core.scoring.texts import threshold_of
 
 
-def latency(assertion: Assertion, evidence: Evidence) -> Outcome:
-    if evidence.latency_ms is None:
-        raise Uncomputable("it is not known how long the model took")
-    most = threshold_of(assertion)
-    return found(evidence.latency_ms <= most, f"it took {evidence.latency_ms:g} ms; the limit is {most:g} ms")
+def latency(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    if context.latency_ms is None:
+        raise NotComputable("the model's latency is unknown")
+    limit = threshold_of(assertion)
+    return binary(context.latency_ms <= limit, f"it took {context.latency_ms:g} ms; the limit is {limit:g} ms")
 
 
-def cost(assertion: Assertion, evidence: Evidence) -> Outcome:
-    if evidence.cost_usd is None:
-        raise Uncomputable("no price is known for the model")
-    most = threshold_of(assertion)
-    return found(evidence.cost_usd <= most, f"it cost {evidence.cost_usd:.6g} USD; the limit is {most:g} USD")
+def cost(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    if context.cost_usd is None:
+        raise NotComputable("the model's price is unknown")
+    limit = threshold_of(assertion)
+    return binary(context.cost_usd <= limit, f"it cost {context.cost_usd:.6g} USD; the limit is {limit:g} USD")
 
 
-_REASONS = {
+_SYNONYMS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "max_tokens": "length",
@@ -33,20 +33,20 @@ _REASONS = {
 }
 
 
-def finish_reason(assertion: Assertion, evidence: Evidence) -> Outcome:
-    """Providers have different words for the same: `end_turn`, `STOP` and `stop` are one."""
-    if evidence.finish_reason is None:
-        raise Uncomputable("the provider does not tell why the answer ended")
-    same = _reason(evidence.finish_reason) == _reason(assertion.value)
-    return found(same, f"the answer ended with {evidence.finish_reason}; {assertion.value} is asked for")
+def finish_reason(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    """Treats the providers' different names for one reason as equal: `end_turn`, `STOP` and `stop`."""
+    if context.finish_reason is None:
+        raise NotComputable("the provider does not report a finish reason")
+    same = _normalized(context.finish_reason) == _normalized(assertion.value)
+    return binary(same, f"the finish reason is {context.finish_reason}; expected {assertion.value}")
 
 
-def _reason(word: str) -> str:
+def _normalized(word: str) -> str:
     word = word.strip().lower()
-    return _REASONS.get(word, word)
+    return _SYNONYMS.get(word, word)
 
 
-_BEGINS = r"""
+_PREFIXES = r"""
     i(?:\ am|'m)\ (?:not\ able\ to|unable\ to|(?:really\ )?sorry) | i\ apologize | i\ (?:cannot|will\ not)
     | it\ is\ illegal | my\ apologies | sorry
 """
@@ -66,12 +66,12 @@ _ANYWHERE = rf"""\b(?:
 
 @cache
 def _refusal() -> re.Pattern[str]:
-    return re.compile(rf"\A(?:{_BEGINS}) | {_ANYWHERE}", re.VERBOSE)
+    return re.compile(rf"\A(?:{_PREFIXES}) | {_ANYWHERE}", re.VERBOSE)
 
 
-def is_refusal(_: Assertion, evidence: Evidence) -> Outcome:
-    """By its words: how it begins, or phrases anywhere in it. An empty answer is a refusal."""
-    said = re.sub("[′’`]", "'", evidence.output.strip().lower())
-    refuses = not said or _refusal().search(said) is not None
-    words = "the output is empty" if not said else "the output reads like a refusal"
-    return found(refuses, words if refuses else "the output does not read like a refusal")
+def is_refusal(_: Assertion, context: AssertionContext) -> CheckResult:
+    """By typical beginnings, and phrases anywhere in the output. An empty output is a refusal."""
+    text = re.sub("[′’`]", "'", context.output.strip().lower())
+    refuses = not text or _refusal().search(text) is not None
+    reason = "the output is empty" if not text else "the output reads like a refusal"
+    return binary(refuses, reason if refuses else "the output does not read like a refusal")

@@ -1,4 +1,4 @@
-"""JSON Schema on what models say: nothing is fetched, and the expressions in a schema are bounded in time."""
+"""JSON Schema validation of model outputs: nothing is fetched, and patterns in schemas have a time limit."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -12,32 +12,35 @@ from jsonschema.validators import extend, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from cupel_core.scoring.check_result import Uncomputable
+from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.pattern_search import matches
 
 _FORMATS = ("date", "email", "ipv4", "ipv6", "uuid")
-"""Of those that need no further library; `date-time` and `uri` are below. Others are not looked at."""
+"""Those that need no further library; `date-time` and `uri` are added below. Other formats are not checked."""
 
 
-def complaint(schema: Any, data: Any) -> str | None:
-    """Why data does not satisfy a schema of its `$schema`, Draft 7 without one; Uncomputable for what is no schema."""
-    kind = _bounded(validator_for(schema, default=Draft7Validator))
+def violation(schema: Any, data: Any) -> str | None:
+    """How the data violates the schema; None if it does not. The draft is that of `$schema`, by default Draft 7.
+
+    Raises NotComputable for an invalid schema.
+    """
+    validator_class = _bounded(validator_for(schema, default=Draft7Validator))
     try:
-        kind.check_schema(schema)
-        validator: Validator = kind(schema, registry=Registry(), format_checker=_formats())
+        validator_class.check_schema(schema)
+        validator: Validator = validator_class(schema, registry=Registry(), format_checker=_formats())
         problem = next(iter(validator.iter_errors(data)), None)
     except SchemaError as error:
-        raise Uncomputable(f"the schema is none: {error.message}") from None
+        raise NotComputable(f"the schema is invalid: {error.message}") from None
     except Unresolvable as error:
-        raise Uncomputable(f"the schema refers to what is not in it: {error}") from None
+        raise NotComputable(f"the schema has an unresolvable reference: {error}") from None
     except RecursionError:
-        raise Uncomputable("the schema or the output is nested too deeply") from None
+        raise NotComputable("the schema or the output is nested too deeply") from None
     return None if problem is None else f"{problem.json_path}: {problem.message[:300]}"
 
 
 @cache
-def _bounded(kind: type[Validator]) -> type[Validator]:
-    bounded: type[Validator] = extend(kind, {"pattern": _pattern})  # type: ignore[no-untyped-call]
+def _bounded(validator_class: type[Validator]) -> type[Validator]:
+    bounded: type[Validator] = extend(validator_class, {"pattern": _pattern})  # type: ignore[no-untyped-call]
     return bounded
 
 
@@ -49,12 +52,12 @@ def _pattern(_: Validator, pattern: str, instance: Any, __: Any) -> Iterator[Val
 @cache
 def _formats() -> FormatChecker:
     checker = FormatChecker(_FORMATS)
-    checker.checks("date-time", ValueError)(_is_moment)
+    checker.checks("date-time", ValueError)(_is_date_time)
     checker.checks("uri", ValueError)(_is_uri)
     return checker
 
 
-def _is_moment(instance: object) -> bool:
+def _is_date_time(instance: object) -> bool:
     if not isinstance(instance, str):
         return True
     return "T" in instance.upper() and datetime.fromisoformat(instance).tzinfo is not None

@@ -1,26 +1,26 @@
-"""The assertions of a conversation: each computed, negated and weighed, the slow ones at the same time."""
+"""Computes the assertions of a conversation: each is evaluated, negated and weighted, the slow ones concurrently."""
 
 from asyncio import Task, TaskGroup
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cupel_core.domain.scoring.assertion_rules import KINDS, SELECT_BEST, SET
-from cupel_core.domain.scoring.assertion_values import render
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flat
-from cupel_core.domain.scoring.scoring import combine, tag_of
+from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, SELECT_BEST
+from cupel_core.domain.scoring.assertion_values import render_variables
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
+from cupel_core.domain.scoring.scoring import combine, failure_tag
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.errors import Invalid
-from cupel_core.grading.graders import Panel
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring import formats, response_metrics, texts
-from cupel_core.scoring.assertion_context import Evidence
-from cupel_core.scoring.check_result import Ledger, Outcome, Uncomputable
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog
 
 if TYPE_CHECKING:
-    from cupel_core.scoring.external_evaluators import External
+    from cupel_core.scoring.external_evaluators import ExternalResults
 
-type Check = Callable[[Assertion, Evidence], Outcome]
+type Check = Callable[[Assertion, AssertionContext], CheckResult]
 
 CHECKS: Mapping[str, Check] = {
     "equals": texts.equals,
@@ -47,94 +47,101 @@ CHECKS: Mapping[str, Check] = {
 }
 
 
-class Scored(NamedTuple):
-    """In the order of the assertions, those of an external evaluator last."""
+class AssertionScores(NamedTuple):
+    """`results` are in the order of the assertions, followed by those of an external evaluator."""
 
     results: tuple[AssertionResult, ...]
     spend: Spend
-    """Of the models that judged and embedded."""
+    """Of the judging and embedding models."""
     evaluator_note: str | None = None
 
 
-async def score(assertions: Sequence[Assertion], evidence: Evidence, panel: Panel) -> Scored:
-    """What cannot be computed is a result with an error. PleaseWait and Halted pass through.
+async def score(assertions: Sequence[Assertion], context: AssertionContext, graders: GraderFactory) -> AssertionScores:
+    """Compute all assertions; what cannot be computed is a result with an error.
 
-    select-best has no result here: it compares the outputs of several models (`judged.select_best`).
+    RetryLater, and whatever stops a grader's call (Halted, TimeIsUp), pass through. select-best has no result here,
+    because it compares the outputs of several models (`selection.py`).
     """
-    ledger: Ledger = []
-    external, results = await _together(_ask_outside(evidence, panel), _results(assertions, evidence, panel, ledger))
-    outside = external.results if external else ()
-    return Scored((*results, *outside), sum(ledger, Spend()), external and external.note)
+    spend_log: SpendLog = []
+    external, results = await _gather(
+        _evaluate_externally(context, graders), _results(assertions, context, graders, spend_log)
+    )
+    external_results = external.results if external else ()
+    return AssertionScores((*results, *external_results), sum(spend_log, Spend()), external and external.note)
 
 
-def asks_a_model(assertion: Assertion) -> bool:
-    """Whether computing it calls a model, or one of its parts does."""
-    kinds = [KINDS[each.kind] for each in flat((assertion,)) if each.kind in KINDS]
-    return any(kind.is_judged or kind.is_embedded for kind in kinds)
+def needs_model(assertion: Assertion) -> bool:
+    """Whether computing this assertion, or one of its parts, calls a model."""
+    kinds = [ASSERTION_KINDS[part.kind] for part in flatten((assertion,)) if part.kind in ASSERTION_KINDS]
+    return any(kind.needs_judge or kind.needs_embedder for kind in kinds)
 
 
-async def _ask_outside(evidence: Evidence, panel: Panel) -> "External | None":
-    url = panel.evaluation.evaluator_url
+async def _evaluate_externally(context: AssertionContext, graders: GraderFactory) -> "ExternalResults | None":
+    url = graders.config.evaluator_url
     if url is None:
         return None
-    from cupel_core.scoring.external_evaluators import evaluate_outside
+    from cupel_core.scoring.external_evaluators import evaluate_externally
 
-    return await evaluate_outside(url, panel.evaluator_headers, evidence, allow_private=panel.allow_private)
+    return await evaluate_externally(url, graders.evaluator_headers, context, allow_private=graders.allow_private)
 
 
 async def _results(
-    assertions: Sequence[Assertion], evidence: Evidence, panel: Panel, ledger: Ledger
+    assertions: Sequence[Assertion], context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> list[AssertionResult]:
-    asked = [assertion for assertion in assertions if assertion.kind != SELECT_BEST]
-    return await _together(*(_result(assertion, evidence, panel, ledger) for assertion in asked))
+    computable = [assertion for assertion in assertions if assertion.kind != SELECT_BEST]
+    return await _gather(*(_result(assertion, context, graders, spend_log) for assertion in computable))
 
 
-async def _result(assertion: Assertion, evidence: Evidence, panel: Panel, ledger: Ledger) -> AssertionResult:
-    if assertion.kind == SET:
-        return _of_set(assertion, await _results(assertion.parts, evidence, panel, ledger))
+async def _result(
+    assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
+) -> AssertionResult:
+    if assertion.kind == ASSERT_SET:
+        return _set_result(assertion, await _results(assertion.parts, context, graders, spend_log))
     try:
-        outcome = await _compute(_rendered(assertion, evidence), evidence, panel, ledger)
-    except (Uncomputable, Invalid, ProviderError) as error:
-        return _broken(assertion, str(error))
-    return _weighed(assertion, outcome)
+        check_result = await _compute(_render(assertion, context), context, graders, spend_log)
+    except (NotComputable, Invalid, ProviderError) as error:
+        return _error_result(assertion, str(error))
+    return _to_result(assertion, check_result)
 
 
-def _rendered(assertion: Assertion, evidence: Evidence) -> Assertion:
+def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
     try:
-        value = render(assertion.value, evidence.variables)
+        value = render_variables(assertion.value, context.variables)
     except ValueError as error:
-        raise Uncomputable(str(error)) from None
-    kind = KINDS.get(assertion.kind)
+        raise NotComputable(str(error)) from None
+    kind = ASSERTION_KINDS.get(assertion.kind)
     if kind is None:
-        raise Uncomputable(f"there is no assertion {assertion.type}")
+        raise NotComputable(f'unknown assertion type "{assertion.type}"')
     if why := kind.value(value):
-        raise Uncomputable(f"its value {why}")
+        raise NotComputable(f"its value {why}")
     return replace(assertion, value=value)
 
 
-async def _compute(assertion: Assertion, evidence: Evidence, panel: Panel, ledger: Ledger) -> Outcome:
+async def _compute(
+    assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
+) -> CheckResult:
     check = CHECKS.get(assertion.kind)
     if check is not None:
-        return check(assertion, evidence)
-    from cupel_core.scoring.registry import JUDGEMENTS  # a cold start is shorter without
+        return check(assertion, context)
+    from cupel_core.scoring.registry import GRADED_CHECKS  # shortens a cold start
 
-    return await JUDGEMENTS[assertion.kind](assertion, evidence, panel, ledger)
+    return await GRADED_CHECKS[assertion.kind](assertion, context, graders, spend_log)
 
 
-def _weighed(assertion: Assertion, outcome: Outcome) -> AssertionResult:
-    passed = outcome.passed is not assertion.negated
+def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResult:
+    passed = check_result.passed is not assertion.negated
     return AssertionResult(
         type=assertion.type,
         passed=passed,
-        score=1 - outcome.score if assertion.negated else outcome.score,
-        reason=outcome.reason,
+        score=1 - check_result.score if assertion.negated else check_result.score,
+        reason=check_result.reason,
         weight=assertion.weight,
         metric=assertion.metric,
-        tag=None if passed else tag_of(assertion),
+        tag=None if passed else failure_tag(assertion),
     )
 
 
-def _broken(assertion: Assertion, error: str) -> AssertionResult:
+def _error_result(assertion: Assertion, error: str) -> AssertionResult:
     return AssertionResult(
         type=assertion.type,
         passed=None,
@@ -146,20 +153,22 @@ def _broken(assertion: Assertion, error: str) -> AssertionResult:
     )
 
 
-def _of_set(assertion: Assertion, parts: Sequence[AssertionResult]) -> AssertionResult:
-    whole = combine(parts, assertion.threshold)
-    if whole.passed is None or whole.score is None:
-        # Where nothing in it weighs, neither does the set.
+def _set_result(assertion: Assertion, parts: Sequence[AssertionResult]) -> AssertionResult:
+    combined = combine(parts, assertion.threshold)
+    if combined.passed is None or combined.score is None:
+        # A set in which nothing has weight has none either.
         weight = assertion.weight if any(part.weight > 0 for part in parts) else 0.0
-        return replace(_broken(assertion, whole.reason), weight=weight, parts=tuple(parts))
-    return replace(_weighed(assertion, Outcome(whole.passed, whole.score, whole.reason)), parts=tuple(parts))
+        return replace(_error_result(assertion, combined.reason), weight=weight, parts=tuple(parts))
+    return replace(
+        _to_result(assertion, CheckResult(combined.passed, combined.score, combined.reason)), parts=tuple(parts)
+    )
 
 
-async def _together(*work: Coroutine[Any, Any, Any]) -> list[Any]:
-    """As gather, but the first that fails ends the others, which may cost money."""
+async def _gather(*coroutines: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Like asyncio.gather, but the first failure cancels the others, which may cost money."""
     try:
         async with TaskGroup() as group:
-            tasks: list[Task[Any]] = [group.create_task(each) for each in work]
+            tasks: list[Task[Any]] = [group.create_task(coroutine) for coroutine in coroutines]
     except ExceptionGroup as failures:
         first = failures.exceptions[0]
         raise first from first.__cause__

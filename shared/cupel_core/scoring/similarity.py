@@ -1,4 +1,4 @@
-"""How near texts are to each other in meaning, as a model that embeds has it."""
+"""Semantic similarity of texts, by an embedding model."""
 
 from math import sqrt, sumprod
 from typing import Annotated
@@ -8,60 +8,66 @@ from pydantic import Field
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.grading.grader import Grader
-from cupel_core.grading.graders import Panel
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import prices
 from cupel_core.providers.completion import with_retry
-from cupel_core.providers.embeddings import Embedded, Vector, embed
-from cupel_core.scoring.assertion_context import Evidence
-from cupel_core.scoring.check_result import Ledger, Outcome, found, measured
-from cupel_core.scoring.model_graded import Shape, asked, tagged
+from cupel_core.providers.embeddings import Embeddings, Vector, embed
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
+from cupel_core.scoring.model_graded import StructuredReply, ask_grader, tagged
 from cupel_core.scoring.texts import threshold_of
 
 
-async def similar(assertion: Assertion, evidence: Evidence, panel: Panel, ledger: Ledger) -> Outcome:
-    """To the nearest of several texts."""
+async def similar(
+    assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
+) -> CheckResult:
+    """The similarity of the output to the nearest of the expected texts."""
     expected = assertion.value if isinstance(assertion.value, list) else [assertion.value]
-    grader = panel.embedder(assertion.provider)
-    if not evidence.output.strip():
-        return found(False, "the output is empty")
-    output, *others = await vectors(grader, (evidence.output, *expected), ledger)
-    return measured("similarity", max(cosine(output, other) for other in others), threshold_of(assertion))
+    grader = graders.embedder(assertion.provider)
+    if not context.output.strip():
+        return binary(False, "the output is empty")
+    output, *others = await embed_texts(grader, (context.output, *expected), spend_log)
+    return graded("similarity", max(cosine(output, other) for other in others), threshold_of(assertion))
 
 
 _QUESTIONS = """You are given an answer to a question that you do not know. Write three questions, each of which this
 text would be the answer to. Answer with one JSON object whose "questions" is the list of them."""
 
 
-class _Questions(Shape):
+class _Questions(StructuredReply):
     questions: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
 
 
-async def answer_relevance(assertion: Assertion, evidence: Evidence, panel: Panel, ledger: Ledger) -> Outcome:
-    """How near the questions that an output answers are to the one that was asked (Es et al., 2023)."""
-    query = evidence.variables.get("query")
-    question = query if isinstance(query, str) else evidence.question
-    embedder = panel.embedder()
-    if not (evidence.output.strip() and question.strip()):
-        return found(False, "there is no question, or no answer")
-    guessed = await asked(
-        panel.judge(assertion.provider), _QUESTIONS, tagged(answer=evidence.output), _Questions, ledger
+async def answer_relevance(
+    assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
+) -> CheckResult:
+    """How similar the questions that an output answers are to the actual question (Es et al., 2023)."""
+    query = context.variables.get("query")
+    question = query if isinstance(query, str) else context.question
+    embedder = graders.embedder()
+    if not (context.output.strip() and question.strip()):
+        return binary(False, "the question or the output is empty")
+    generated = await ask_grader(
+        graders.judge(assertion.provider), _QUESTIONS, tagged(answer=context.output), _Questions, spend_log
     )
-    original, *others = await vectors(embedder, (question, *guessed.questions), ledger)
-    nearness = sum(cosine(original, other) for other in others) / len(others)
-    return measured("relevance", nearness, threshold_of(assertion))
+    original, *others = await embed_texts(embedder, (question, *generated.questions), spend_log)
+    relevance = sum(cosine(original, other) for other in others) / len(others)
+    return graded("relevance", relevance, threshold_of(assertion))
 
 
-async def vectors(grader: Grader, texts: tuple[str, ...], ledger: Ledger) -> tuple[Vector, ...]:
-    async def attempt() -> Embedded:
+async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLog) -> tuple[Vector, ...]:
+    """The vectors of the texts, in their order. Adds the spend to the log."""
+
+    async def attempt() -> Embeddings:
         async with grader.guard():
             return await embed(grader.account, grader.model, texts, grader.timeout_seconds)
 
-    answer = await with_retry(attempt, patience_seconds=grader.patience_seconds, rng=grader.rng)
-    ledger.append(Spend(1, answer.usage, prices.cost_usd(grader.model, answer.usage)))
-    return answer.vectors
+    embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
+    spend_log.append(Spend(1, embeddings.usage, prices.cost_usd(grader.model, embeddings.usage)))
+    return embeddings.vectors
 
 
-def cosine(one: Vector, other: Vector) -> float:
-    """0 where one of them is nothing."""
-    length = sqrt(sumprod(one, one) * sumprod(other, other))
-    return sumprod(one, other) / length if length else 0.0
+def cosine(left: Vector, right: Vector) -> float:
+    """Cosine similarity; 0 if one of the vectors is zero."""
+    length = sqrt(sumprod(left, left) * sumprod(right, right))
+    return sumprod(left, right) / length if length else 0.0

@@ -1,27 +1,27 @@
-"""What the words of an output are compared with."""
+"""Checks that compare the text of an output."""
 
 from collections.abc import Callable
 from typing import Any
 
 import orjson
 
-from cupel_core.domain.scoring.assertion_rules import KINDS
-from cupel_core.domain.scoring.assertion_values import listed, written
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
+from cupel_core.domain.scoring.assertion_values import parse_list, to_text
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.scoring.assertion_context import Evidence
-from cupel_core.scoring.check_result import Outcome, found, measured, shown
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
 
 
 def threshold_of(assertion: Assertion) -> float:
-    """Its own, or that of its kind."""
-    return next(t for t in (assertion.threshold, KINDS[assertion.kind].threshold, 0.0) if t is not None)
+    """The assertion's own threshold, or the default of its kind."""
+    return next(t for t in (assertion.threshold, ASSERTION_KINDS[assertion.kind].threshold, 0.0) if t is not None)
 
 
-def equals(assertion: Assertion, evidence: Evidence) -> Outcome:
-    """An object or a list is compared as JSON, everything else as text."""
-    value, output = assertion.value, evidence.output
-    same = _is_same_json(value, output) if isinstance(value, dict | list) else written(value) == output
-    return found(same, f"the output {'equals' if same else 'differs from'} {shown(written(value))}")
+def equals(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    """Compares an object or a list as JSON, everything else as text."""
+    value, output = assertion.value, context.output
+    same = _is_same_json(value, output) if isinstance(value, dict | list) else to_text(value) == output
+    return binary(same, f"the output {'equals' if same else 'differs from'} {quote(to_text(value))}")
 
 
 def _is_same_json(value: Any, output: str) -> bool:
@@ -31,94 +31,104 @@ def _is_same_json(value: Any, output: str) -> bool:
         return False
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    """To Python, True is 1."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_is_same(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_is_same, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+def _is_same(left: Any, right: Any) -> bool:
+    """Like ==, except that True does not equal 1."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_is_same(left[name], right[name]) for name in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_is_same, left, right))
+    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
-def _as_is(text: str) -> str:
+def _unchanged(text: str) -> str:
     return text
 
 
-def contains(assertion: Assertion, evidence: Evidence, fold: Callable[[str], str] = _as_is) -> Outcome:
-    return _contained((written(assertion.value),), evidence.output, fold, all)
+def contains(assertion: Assertion, context: AssertionContext, fold: Callable[[str], str] = _unchanged) -> CheckResult:
+    return _contained((to_text(assertion.value),), context.output, fold, all)
 
 
-def icontains(assertion: Assertion, evidence: Evidence) -> Outcome:
-    return contains(assertion, evidence, str.lower)
+def icontains(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    return contains(assertion, context, str.lower)
 
 
-def contains_any(assertion: Assertion, evidence: Evidence, fold: Callable[[str], str] = _as_is) -> Outcome:
-    return _contained(listed(assertion.value), evidence.output, fold, any)
+def contains_any(
+    assertion: Assertion, context: AssertionContext, fold: Callable[[str], str] = _unchanged
+) -> CheckResult:
+    return _contained(parse_list(assertion.value), context.output, fold, any)
 
 
-def icontains_any(assertion: Assertion, evidence: Evidence) -> Outcome:
-    return contains_any(assertion, evidence, str.lower)
+def icontains_any(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    return contains_any(assertion, context, str.lower)
 
 
-def contains_all(assertion: Assertion, evidence: Evidence, fold: Callable[[str], str] = _as_is) -> Outcome:
-    return _contained(listed(assertion.value), evidence.output, fold, all)
+def contains_all(
+    assertion: Assertion, context: AssertionContext, fold: Callable[[str], str] = _unchanged
+) -> CheckResult:
+    return _contained(parse_list(assertion.value), context.output, fold, all)
 
 
-def icontains_all(assertion: Assertion, evidence: Evidence) -> Outcome:
-    return contains_all(assertion, evidence, str.lower)
+def icontains_all(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    return contains_all(assertion, context, str.lower)
 
 
 def _contained(
     texts: tuple[str, ...], output: str, fold: Callable[[str], str], enough: Callable[[list[bool]], bool]
-) -> Outcome:
+) -> CheckResult:
     output = fold(output)
     present = [fold(text) in output for text in texts]
-    there = [shown(text) for text, is_there in zip(texts, present, strict=True) if is_there]
-    missing = [shown(text) for text, is_there in zip(texts, present, strict=True) if not is_there]
-    told = [f"the output {verb} {', '.join(which)}" for verb, which in (("has", there), ("lacks", missing)) if which]
-    return found(enough(present), "; ".join(told))
+    present_texts = [quote(text) for text, is_present in zip(texts, present, strict=True) if is_present]
+    missing = [quote(text) for text, is_present in zip(texts, present, strict=True) if not is_present]
+    parts = [
+        f"the output {verb} {', '.join(quoted_texts)}"
+        for verb, quoted_texts in (("has", present_texts), ("lacks", missing))
+        if quoted_texts
+    ]
+    return binary(enough(present), "; ".join(parts))
 
 
-def starts_with(assertion: Assertion, evidence: Evidence) -> Outcome:
-    begins = evidence.output.startswith(assertion.value)
-    return found(begins, f"the output {'begins' if begins else 'does not begin'} with {shown(assertion.value)}")
+def starts_with(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    starts = context.output.startswith(assertion.value)
+    return binary(starts, f"the output {'starts' if starts else 'does not start'} with {quote(assertion.value)}")
 
 
-def regex(assertion: Assertion, evidence: Evidence) -> Outcome:
+def regex(assertion: Assertion, context: AssertionContext) -> CheckResult:
     from cupel_core.scoring.pattern_search import matches
 
-    there = matches(assertion.value, evidence.output)
-    return found(there, f"the output {'matches' if there else 'does not match'} {shown(assertion.value)}")
+    is_match = matches(assertion.value, context.output)
+    return binary(is_match, f"the output {'matches' if is_match else 'does not match'} {quote(assertion.value)}")
 
 
-def word_count(assertion: Assertion, evidence: Evidence) -> Outcome:
-    """Exactly so many words, or from `min` to `max`."""
-    value, count = assertion.value, len(evidence.output.split())
+def word_count(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    """Exactly this number of words, or from `min` to `max`."""
+    value, count = assertion.value, len(context.output.split())
     bounds = value if isinstance(value, dict) else {"min": float(value), "max": float(value)}
     low, high = bounds.get("min"), bounds.get("max")
-    inside = (low is None or count >= low) and (high is None or count <= high)
-    wanted = " to ".join(f"{bound:g}" for bound in dict.fromkeys((low, high)) if bound is not None)
+    is_within = (low is None or count >= low) and (high is None or count <= high)
+    expected = " to ".join(f"{bound:g}" for bound in dict.fromkeys((low, high)) if bound is not None)
     edge = "" if low is not None and high is not None else "at least " if high is None else "at most "
-    return found(inside, f"the output has {count} words; {edge}{wanted} are asked for")
+    return binary(is_within, f"the output has {count} words; expected {edge}{expected}")
 
 
-def levenshtein(assertion: Assertion, evidence: Evidence) -> Outcome:
+def levenshtein(assertion: Assertion, context: AssertionContext) -> CheckResult:
     from rapidfuzz.distance import Levenshtein
 
-    most = threshold_of(assertion)
-    distance = Levenshtein.distance(evidence.output, assertion.value, score_cutoff=int(most))
-    near = distance <= most
-    return found(near, f"the edit distance is {distance if near else f'more than {int(most)}'}; the limit is {most:g}")
+    limit = threshold_of(assertion)
+    distance = Levenshtein.distance(context.output, assertion.value, score_cutoff=int(limit))
+    is_close = distance <= limit
+    return binary(
+        is_close, f"the edit distance is {distance if is_close else f'more than {int(limit)}'}; the limit is {limit:g}"
+    )
 
 
-def rouge_n(assertion: Assertion, evidence: Evidence) -> Outcome:
+def rouge_n(assertion: Assertion, context: AssertionContext) -> CheckResult:
     from cupel_core.scoring.overlap import rouge_1
 
-    return measured("ROUGE-1", rouge_1(evidence.output, assertion.value), threshold_of(assertion))
+    return graded("ROUGE-1", rouge_1(context.output, assertion.value), threshold_of(assertion))
 
 
-def bleu(assertion: Assertion, evidence: Evidence) -> Outcome:
+def bleu(assertion: Assertion, context: AssertionContext) -> CheckResult:
     from cupel_core.scoring import overlap
 
     references = assertion.value if isinstance(assertion.value, list) else [assertion.value]
-    return measured("BLEU", overlap.bleu(evidence.output, references), threshold_of(assertion))
+    return graded("BLEU", overlap.bleu(context.output, references), threshold_of(assertion))

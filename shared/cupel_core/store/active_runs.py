@@ -1,4 +1,4 @@
-"""The runs that are not over: what the sweeper looks at. Kept by the transactions that create and move runs."""
+"""The runs that have not ended, for the sweeper. The transactions that change a run's status maintain the list."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -12,33 +12,35 @@ from cupel_core.store import keys
 from cupel_core.store.table import Item
 
 
-class ActiveItem(Item):
+class ActiveRunItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
     silent_since = UnicodeAttribute(attr_name="silentSince", null=True)
 
     @classmethod
-    def of(cls, ref: RunRef) -> "ActiveItem":
-        return cls(keys.ACTIVE, keys.active(ref), workspace=ref.workspace, run_id=ref.run_id)
+    def for_run(cls, ref: RunRef) -> "ActiveRunItem":
+        return cls(keys.ACTIVE_RUNS, keys.active_run(ref), workspace=ref.workspace, run_id=ref.run_id)
 
 
-class Active(NamedTuple):
+class ActiveRun(NamedTuple):
     ref: RunRef
     silent_since: datetime | None
-    """Since when no queue has held a message of the run though probes are missing."""
+    """Since when no queue has had a message of the run although probes are missing; None while that is not so."""
 
 
-def every() -> Iterator[Active]:
-    for item in ActiveItem.query(keys.ACTIVE):
+def list_active_runs() -> Iterator[ActiveRun]:
+    """All runs that have not ended, of all workspaces."""
+    for item in ActiveRunItem.query(keys.ACTIVE_RUNS):
         since = from_iso(item.silent_since) if item.silent_since else None
-        yield Active(RunRef(item.workspace, item.run_id), since)
+        yield ActiveRun(RunRef(item.workspace, item.run_id), since)
 
 
-def note_silence(ref: RunRef, since: datetime | None) -> None:
-    """Never brings a run back that is over."""
-    action = ActiveItem.silent_since.set(to_iso(since)) if since else ActiveItem.silent_since.remove()
-    ActiveItem.of(ref).update(actions=[action], condition=ActiveItem.pk.exists())
+def set_silent_since(ref: RunRef, since: datetime | None) -> None:
+    """Set or clear `silent_since`. Raises UpdateError if the run has ended, so that its item is not created again."""
+    action = ActiveRunItem.silent_since.set(to_iso(since)) if since else ActiveRunItem.silent_since.remove()
+    ActiveRunItem.for_run(ref).update(actions=[action], condition=ActiveRunItem.pk.exists())
 
 
-def forget(ref: RunRef) -> None:
-    ActiveItem.of(ref).delete()
+def remove(ref: RunRef) -> None:
+    """Remove a run from the list, for one that no longer exists."""
+    ActiveRunItem.for_run(ref).delete()

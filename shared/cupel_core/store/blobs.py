@@ -1,4 +1,4 @@
-"""JSON documents in the stack's bucket, compressed. One is written once and never changed, so readers may cache it."""
+"""Compressed JSON documents in the stack's bucket. Each is written once and never changed, so readers may cache it."""
 
 import gzip
 from typing import Any
@@ -9,11 +9,12 @@ from cupel_core.errors import NotFound
 from cupel_core.settings import settings
 from cupel_core.store import clients
 
-# Level 3 costs a third of the CPU of the default and 10 % more bytes on text like ours.
+# Level 3 costs a third of the CPU of the default and 10 % more bytes on transcripts.
 _COMPRESSION = 3
 
 
 def put_json(key: str, value: object) -> None:
+    """Write a document; `value` is anything orjson serializes."""
     clients.s3().put_object(
         Bucket=settings().bucket_name,
         Key=key,
@@ -24,7 +25,7 @@ def put_json(key: str, value: object) -> None:
 
 
 def get_json(key: str) -> Any:
-    """The document under `key`; NotFound when there is none."""
+    """The document under `key`; raises NotFound if there is none."""
     client = clients.s3()
     try:
         reply = client.get_object(Bucket=settings().bucket_name, Key=key)
@@ -34,4 +35,5 @@ def get_json(key: str) -> Any:
 
 
 def delete(key: str) -> None:
+    """Delete a document, if it exists."""
     clients.s3().delete_object(Bucket=settings().bucket_name, Key=key)

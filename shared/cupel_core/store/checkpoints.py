@@ -1,6 +1,6 @@
-"""A conversation as far as it was paid for: where a redelivered probe goes on.
+"""Conversations up to their last completed turn, from which a redelivered probe resumes.
 
-An item holds 400 KB. Conversations compress well, to about a quarter, and one that is longer still goes to the bucket.
+An item holds 400 KB. Conversations compress to about a quarter; one that is still too large goes to the bucket.
 """
 
 import zlib
@@ -9,16 +9,16 @@ from datetime import datetime, timedelta
 import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 
-from cupel_core.domain.turns.conversation import Dialogue, Spend, Verdict
-from cupel_core.domain.turns.model_request import Message, Role, Usage
+from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
+from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 from cupel_core.store.table import Item
 
-KEPT = timedelta(days=90)
-"""Longer than a run is paused; after that the conversation begins anew."""
-_ITEM_BYTES = 350_000
+RETENTION = timedelta(days=90)
+"""Longer than runs stay paused; after that the conversation starts over."""
+_MAX_INLINE_BYTES = 350_000
 
 
 class CheckpointItem(Item):
@@ -27,24 +27,26 @@ class CheckpointItem(Item):
     ttl = NumberAttribute()
 
 
-def put(ref: RunRef, index: int, generation: int, dialogue: Dialogue, now: datetime) -> None:
+def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, now: datetime) -> None:
     body = {
-        "messages": [[message.role, message.content] for message in dialogue.messages],
-        "turns": dialogue.turns,
-        "usage": [dialogue.usage.input_tokens, dialogue.usage.output_tokens],
-        "durationMs": dialogue.duration_ms,
-        "costUsd": dialogue.cost_usd,
-        "modelVersion": dialogue.model_version,
-        "finishReason": dialogue.finish_reason,
-        "verdict": dialogue.verdict and dialogue.verdict.to_json(),
-        "judge": dialogue.judge.to_json(),
-        "persona": dialogue.persona.to_json(),
-        "threadId": dialogue.thread_id,
-        "output": dialogue.output,
+        "messages": [[message.role, message.content] for message in state.messages],
+        "turns": state.turns,
+        "usage": [state.usage.input_tokens, state.usage.output_tokens],
+        "durationMs": state.duration_ms,
+        "costUsd": state.cost_usd,
+        "modelVersion": state.model_version,
+        "finishReason": state.finish_reason,
+        "verdict": state.verdict and state.verdict.to_json(),
+        "judge": state.judge_spend.to_json(),
+        "persona": state.persona_spend.to_json(),
+        "threadId": state.thread_id,
+        "output": state.output,
     }
-    item = CheckpointItem(keys.turns(ref, index), keys.at(index, generation), ttl=int((now + KEPT).timestamp()))
+    item = CheckpointItem(
+        keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), ttl=int((now + RETENTION).timestamp())
+    )
     packed = zlib.compress(orjson.dumps(body))
-    if len(packed) <= _ITEM_BYTES:
+    if len(packed) <= _MAX_INLINE_BYTES:
         item.content = packed
     else:
         item.content_key = keys.checkpoint_blob(ref, index, new_id("content"))
@@ -52,14 +54,16 @@ def put(ref: RunRef, index: int, generation: int, dialogue: Dialogue, now: datet
     item.save()
 
 
-def get(ref: RunRef, index: int, generation: int) -> Dialogue | None:
+def load(ref: RunRef, index: int, retry_round: int) -> ConversationState | None:
     try:
-        item = CheckpointItem.get(keys.turns(ref, index), keys.at(index, generation), consistent_read=True)
+        item = CheckpointItem.get(
+            keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), consistent_read=True
+        )
     except CheckpointItem.DoesNotExist:
         return None
     body = blobs.get_json(item.content_key) if item.content is None else orjson.loads(zlib.decompress(item.content))
-    return Dialogue(
-        messages=tuple(Message(Role(role), content) for role, content in body["messages"]),
+    return ConversationState(
+        messages=tuple(Message(MessageRole(role), content) for role, content in body["messages"]),
         turns=body["turns"],
         usage=Usage(*body["usage"]),
         duration_ms=body["durationMs"],
@@ -67,8 +71,8 @@ def get(ref: RunRef, index: int, generation: int) -> Dialogue | None:
         model_version=body["modelVersion"],
         finish_reason=body["finishReason"],
         verdict=Verdict.from_json(body["verdict"]) if body["verdict"] else None,
-        judge=Spend.from_json(body["judge"]),
-        persona=Spend.from_json(body["persona"]),
+        judge_spend=Spend.from_json(body["judge"]),
+        persona_spend=Spend.from_json(body["persona"]),
         thread_id=body["threadId"],
         output=body["output"],
     )

@@ -1,4 +1,4 @@
-"""One client per service and process: making one costs 60 ms, keeping it costs nothing."""
+"""One boto3 client per service and process: creating one takes 60 ms."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 AWS_ERRORS = (BotoCoreError, ClientError, PynamoDBException)
-"""What a call may raise that the service did not carry out, or whose reply was lost."""
+"""What a call raises if the service refused it, could not be reached, or its response was lost."""
 
-# Threads share a client; the pool must not be what makes them wait.
+# Threads share a client and must not wait for a connection of its pool.
 _CONFIG = Config(max_pool_connections=32, retries={"mode": "standard", "max_attempts": 5}, tcp_keepalive=True)
 
 

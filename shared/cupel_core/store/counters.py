@@ -1,4 +1,4 @@
-"""Numbers that a workspace counts up. A lost reply may leave one out; none is given twice."""
+"""Counters of a workspace. A lost response may skip a number; none is returned twice."""
 
 from pynamodb.attributes import NumberAttribute
 
@@ -11,7 +11,7 @@ class CounterItem(Item):
 
 
 def next_execution_id(workspace: str) -> int:
-    """From 1: which start of an eval this is, in the whole workspace."""
+    """The next number of an eval's execution in this workspace, from 1."""
     item = CounterItem(keys.workspace_settings(workspace), "executions")
     item.update([CounterItem.value.add(1)])
     return int(item.value)

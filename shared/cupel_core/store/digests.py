@@ -1,10 +1,10 @@
-"""What figures are computed from: of each scored transcript its result, metrics and tags, without what was said."""
+"""Results, metrics and tags of scored transcripts, without their messages: the input of a run's statistics."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.scoring.scores import Scored
+from cupel_core.domain.scoring.scores import ScoredResult
 from cupel_core.messages import RunRef
 from cupel_core.store import keys, rescore_results
 from cupel_core.store.outcome_items import OutcomeItem
@@ -12,8 +12,8 @@ from cupel_core.store.outcome_items import OutcomeItem
 _READ = ["sk", "completed", "body", "correction"]
 
 
-def of_run(ref: RunRef, plan: Plan, indexes: range) -> Iterator[Scored]:
-    """Of the transcripts themselves, ascending; a person's word comes before a judge's."""
+def list_run_digests(ref: RunRef, plan: Plan, indexes: range) -> Iterator[ScoredResult]:
+    """The results that the run's transcripts carry, by ascending index; a user's correction overrides a judge."""
     for block in keys.blocks(indexes):
         between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
         for item in OutcomeItem.query(keys.probes(ref, block.start), between, attributes_to_get=_READ):
@@ -22,13 +22,13 @@ def of_run(ref: RunRef, plan: Plan, indexes: range) -> Iterator[Scored]:
                 yield _scored(item.index, plan, item.body, item.body.get("scored", {}) | corrected)
 
 
-def of_rescoring(ref: RunRef, plan: Plan, scoring_id: str, indexes: range) -> Iterator[Scored]:
-    for index, body in rescore_results.bodies(ref, scoring_id, indexes):
+def list_rescore_digests(ref: RunRef, plan: Plan, rescore_id: str, indexes: range) -> Iterator[ScoredResult]:
+    for index, body in rescore_results.list_bodies(ref, rescore_id, indexes):
         yield _scored(index, plan, body, body)
 
 
-def _scored(index: int, plan: Plan, body: dict[str, Any], digest: dict[str, Any]) -> Scored:
-    return Scored(
+def _scored(index: int, plan: Plan, body: dict[str, Any], digest: dict[str, Any]) -> ScoredResult:
+    return ScoredResult(
         probe_index=index,
         case=plan.probe(index).case,
         model_id=body["modelId"],

@@ -1,18 +1,18 @@
-"""What a workspace has set for its evaluations. The evaluator's headers lie in shared/cupel_core/store/secrets.py."""
+"""A workspace's evaluation settings. The evaluator's headers are in shared/cupel_core/store/secrets.py."""
 
 from typing import Any
 
 from pynamodb.attributes import ListAttribute, UnicodeAttribute
 from pynamodb.expressions.update import Action
 
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 
 _SORT_KEY = "evaluation"
 
 
-class SettingsItem(Item):
+class EvaluationSettingsItem(Item):
     judge_model = UnicodeAttribute(attr_name="judgeModel", null=True)
     persona_model = UnicodeAttribute(attr_name="personaModel", null=True)
     embedding_model = UnicodeAttribute(attr_name="embeddingModel", null=True)
@@ -21,13 +21,13 @@ class SettingsItem(Item):
     evaluator_header_names = ListAttribute(attr_name="evaluatorHeaderNames", of=UnicodeAttribute, null=True)
 
 
-def get(workspace: str) -> tuple[Evaluation, tuple[str, ...]]:
-    """With the names of the evaluator's headers."""
+def get(workspace: str) -> tuple[GraderConfig, tuple[str, ...]]:
+    """The settings, and the names of the evaluator's headers."""
     try:
-        item = SettingsItem.get(keys.workspace_settings(workspace), _SORT_KEY, consistent_read=True)
-    except SettingsItem.DoesNotExist:
-        return Evaluation(), ()
-    evaluation = Evaluation(
+        item = EvaluationSettingsItem.get(keys.workspace_settings(workspace), _SORT_KEY, consistent_read=True)
+    except EvaluationSettingsItem.DoesNotExist:
+        return GraderConfig(), ()
+    evaluation = GraderConfig(
         item.judge_model,
         item.persona_model,
         item.embedding_model,
@@ -37,11 +37,11 @@ def get(workspace: str) -> tuple[Evaluation, tuple[str, ...]]:
     return evaluation, tuple(map(str, item.evaluator_header_names or ()))
 
 
-def change(workspace: str, changes: dict[str, Any]) -> None:
-    """Sets the named attributes, and removes those that are None; two changes of others do not meet."""
+def update(workspace: str, changes: dict[str, Any]) -> None:
+    """Set the named attributes; None removes one. Concurrent updates of other attributes do not conflict."""
     actions: list[Action] = []
     for field, value in changes.items():
-        attribute = getattr(SettingsItem, field)
+        attribute = getattr(EvaluationSettingsItem, field)
         actions.append(attribute.remove() if value is None else attribute.set(value))
     if actions:
-        SettingsItem(keys.workspace_settings(workspace), _SORT_KEY).update(actions)
+        EvaluationSettingsItem(keys.workspace_settings(workspace), _SORT_KEY).update(actions)

@@ -1,7 +1,7 @@
-"""Executions of the state machines: one finishes a run, per run and epoch, and one carries out a scoring.
+"""Executions of the state machines: one finishes a run (per run and fencing token), the other carries out a rescore.
 
-Step Functions refuses a name for 90 days, which makes a second start harmless; an execution that died is followed by
-one of another name, which only the sweeper asks for.
+Step Functions refuses a name that was used within 90 days, so starting twice is harmless. An execution that died is
+replaced by one with another name, which only the sweeper starts.
 """
 
 from enum import StrEnum
@@ -13,79 +13,79 @@ from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store.clients import stepfunctions
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 
 
-class Revival(StrEnum):
-    ALIVE = "alive"
+class RestartResult(StrEnum):
+    ALREADY_RUNNING = "alive"
     STARTED = "started"
     GIVEN_UP = "given up"
 
 
-class Work(NamedTuple):
-    """What an execution is for, and its name."""
+class ExecutionRequest(NamedTuple):
+    """State machine, name and input of an execution."""
 
     machine_arn: str
     name: str
     payload: dict[str, object]
 
 
-def begin(ref: RunRef, epoch: int) -> None:
-    """Starts `<run>-<epoch>`; that it exists already is success."""
-    _start(_finish(ref, epoch))
+def start_finish(ref: RunRef, fencing_token: int) -> None:
+    """Start the execution `<run>-<fencing token>`, unless it exists."""
+    _start(_finish(ref, fencing_token))
 
 
-def begin_scoring(ref: RunRef, scoring_id: str) -> None:
-    """Starts one that is named after the scoring; that it exists already is success."""
-    _start(_scoring(ref, scoring_id))
+def start_rescore(ref: RunRef, rescore_id: str) -> None:
+    """Start the execution named after the rescore, unless it exists."""
+    _start(_rescore(ref, rescore_id))
 
 
-def revive(ref: RunRef, epoch: int) -> Revival:
-    """Starts an execution unless one is alive; after several that ended without ending the run, none."""
-    return _revive(_finish(ref, epoch))
+def ensure_finish_running(ref: RunRef, fencing_token: int) -> RestartResult:
+    """Start an execution unless one is running; gives up after five that ended without ending the run."""
+    return _ensure_running(_finish(ref, fencing_token))
 
 
-def revive_scoring(ref: RunRef, scoring_id: str) -> Revival:
-    """Likewise, for a scoring that is not over."""
-    return _revive(_scoring(ref, scoring_id))
+def ensure_rescore_running(ref: RunRef, rescore_id: str) -> RestartResult:
+    """The same for a rescore that has not ended."""
+    return _ensure_running(_rescore(ref, rescore_id))
 
 
-def _revive(work: Work) -> Revival:
-    for attempt in range(1, MOST_ATTEMPTS + 1):
-        tried = work if attempt == 1 else work._replace(name=f"{work.name}-{attempt}")
-        status = _status(tried)
+def _ensure_running(first: ExecutionRequest) -> RestartResult:
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        request = first if attempt == 1 else first._replace(name=f"{first.name}-{attempt}")
+        status = _status(request)
         if status == "RUNNING":
-            return Revival.ALIVE
+            return RestartResult.ALREADY_RUNNING
         if status is None:
-            _start(tried)
-            return Revival.STARTED
-    return Revival.GIVEN_UP
+            _start(request)
+            return RestartResult.STARTED
+    return RestartResult.GIVEN_UP
 
 
-def _finish(ref: RunRef, epoch: int) -> Work:
-    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "epoch": epoch}
-    return Work(settings().finish_machine_arn, f"{ref.run_id}-{epoch}", payload)
+def _finish(ref: RunRef, fencing_token: int) -> ExecutionRequest:
+    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "epoch": fencing_token}
+    return ExecutionRequest(settings().finish_machine_arn, f"{ref.run_id}-{fencing_token}", payload)
 
 
-def _scoring(ref: RunRef, scoring_id: str) -> Work:
-    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "scoringId": scoring_id}
-    return Work(settings().score_machine_arn, scoring_id, payload)
+def _rescore(ref: RunRef, rescore_id: str) -> ExecutionRequest:
+    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "scoringId": rescore_id}
+    return ExecutionRequest(settings().score_machine_arn, rescore_id, payload)
 
 
-def _start(work: Work) -> None:
+def _start(request: ExecutionRequest) -> None:
     client = stepfunctions()
-    payload = orjson.dumps(work.payload).decode()
+    payload = orjson.dumps(request.payload).decode()
     try:
-        client.start_execution(stateMachineArn=work.machine_arn, name=work.name, input=payload)
+        client.start_execution(stateMachineArn=request.machine_arn, name=request.name, input=payload)
     except client.exceptions.ExecutionAlreadyExists:
         return
 
 
-def _status(work: Work) -> str | None:
-    """None when there is no such execution."""
+def _status(request: ExecutionRequest) -> str | None:
+    """The execution's status; None if it does not exist."""
     client = stepfunctions()
-    machine = work.machine_arn.replace(":stateMachine:", ":execution:")
+    machine = request.machine_arn.replace(":stateMachine:", ":execution:")
     try:
-        return client.describe_execution(executionArn=f"{machine}:{work.name}")["status"]
+        return client.describe_execution(executionArn=f"{machine}:{request.name}")["status"]
     except client.exceptions.ExecutionDoesNotExist:
         return None

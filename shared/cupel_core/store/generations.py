@@ -1,8 +1,8 @@
-"""Generations of scenarios in the table, and the texts written so far in the bucket.
+"""Scenario generations in the table, and the texts generated so far in the bucket.
 
-One consumer at a time holds a generation by its lease; a part is counted by a write on condition of the parts before
-it, and the whole is appended in one transaction with the end of the generation. So a message that comes twice neither
-pays a model twice nor adds scenarios twice.
+One consumer at a time has the lease of a generation. A part is counted by a write conditional on the parts before it,
+and all scenarios are appended in the transaction that ends the generation. So a message that is delivered twice neither
+pays for a model call twice nor adds scenarios twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,20 +16,20 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationStatus, Mode
-from cupel_core.domain.definitions.matrix import Options
+from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationMode, GenerationStatus
+from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.ids import new_id
-from cupel_core.messages import GenerationOrder
+from cupel_core.messages import GenerationRequest
 from cupel_core.store import blobs, keys, scenarios
-from cupel_core.store.table import Item, code_of, connection
+from cupel_core.store.table import Item, connection, error_code
 
 
 class GenerationItem(Item):
     status = UnicodeAttribute()
     written = NumberAttribute()
-    """Texts so far; the condition that counts a part once."""
+    """Number of texts so far; as a write condition it counts each part once."""
     leased_until = UnicodeAttribute(attr_name="leasedUntil", null=True)
     body = JSONAttribute()
 
@@ -47,9 +47,9 @@ def get(workspace: str, definition_id: str, generation_id: str) -> Generation:
     return _to_generation(workspace, definition_id, item)
 
 
-def claim(order: GenerationOrder, now: datetime, until: datetime) -> Generation | None:
-    """The generation, held until then; None when it has ended or another holds it."""
-    generation = get(order.workspace, order.definition_id, order.generation_id)
+def claim(request: GenerationRequest, now: datetime, until: datetime) -> Generation | None:
+    """Take the lease of a generation until `until`; None if it has ended or another consumer has the lease."""
+    generation = get(request.workspace, request.definition_id, request.generation_id)
     running = replace(generation, status=GenerationStatus.RUNNING, updated_at=now)
     free = GenerationItem.leased_until.does_not_exist() | (GenerationItem.leased_until < to_iso(now))
     if generation.status in UNFINISHED and _write(generation, running, free, until):
@@ -57,46 +57,47 @@ def claim(order: GenerationOrder, now: datetime, until: datetime) -> Generation 
     return None
 
 
-def put_part(generation: Generation, texts: Sequence[str], now: datetime, until: datetime) -> Generation | None:
-    """Counts the next texts and keeps holding the generation; None when another has counted them."""
+def append_part(generation: Generation, texts: Sequence[str], now: datetime, until: datetime) -> Generation | None:
+    """Store the next texts and extend the lease to `until`; None if another consumer has counted them."""
     key = f"generations/{generation.workspace}/{generation.id}/{new_id('part')}.json.gz"
     blobs.put_json(key, list(texts))
     parts = (*generation.parts, ScenarioPage(key, len(texts)))
-    grown = replace(generation, parts=parts, setbacks=0, updated_at=now)
-    return grown if _write(generation, grown, None, until) else None
+    extended = replace(generation, parts=parts, failed_attempts=0, updated_at=now)
+    return extended if _write(generation, extended, None, until) else None
 
 
 def release(generation: Generation, now: datetime) -> None:
-    """Lets the next message go on."""
+    """Give up the lease, so that the next message continues."""
     _write(generation, replace(generation, updated_at=now), None, None)
 
 
 def fail(generation: Generation, error: str, now: datetime) -> None:
+    """End the generation with an error."""
     failed = replace(generation, status=GenerationStatus.ERROR, error=error, updated_at=now)
     _write(generation, failed, None, None)
 
 
-def texts(generation: Generation) -> Iterator[str]:
-    """All that were written, by combination."""
+def read_texts(generation: Generation) -> Iterator[str]:
+    """All texts generated so far, in the order of their combinations."""
     for part in generation.parts:
         yield from blobs.get_json(part.key)
 
 
-def finish(generation: Generation, grown: Manifest, now: datetime) -> bool:
-    """Ends the generation and makes its scenarios count, both or neither.
+def finish(generation: Generation, new_manifest: Manifest, now: datetime) -> bool:
+    """End the generation and make its scenarios part of the definition, both or neither.
 
-    False when it had ended before; Conflict when the definition's scenarios were changed since `grown` was made.
+    False if it had already ended. Raises Conflict if the definition's scenarios changed since `new_manifest` was built.
     """
-    done = replace(generation, status=GenerationStatus.COMPLETED, updated_at=now)
+    completed = replace(generation, status=GenerationStatus.COMPLETED, updated_at=now)
     pk = keys.definition(generation.workspace, generation.definition_id)
-    manifest = scenarios.item(generation.workspace, generation.definition_id, grown)
+    manifest_item = scenarios.manifest_item(generation.workspace, generation.definition_id, new_manifest)
     unfinished = GenerationItem.pk.does_not_exist() | GenerationItem.status.is_in(*UNFINISHED)
     try:
         with TransactWrite(connection=connection()) as transaction:
-            transaction.save(manifest, condition=scenarios.unchanged_before(grown))
-            transaction.save(_to_item(done), condition=unfinished)
+            transaction.save(manifest_item, condition=scenarios.is_next_revision(new_manifest))
+            transaction.save(_to_item(completed), condition=unfinished)
     except TransactWriteError as error:
-        if code_of(error) != "TransactionCanceledException":
+        if error_code(error) != "TransactionCanceledException":
             raise
         if _has_ended(pk, generation.id):
             return False
@@ -112,14 +113,14 @@ def _has_ended(pk: str, generation_id: str) -> bool:
     return GenerationStatus(item.status) not in UNFINISHED
 
 
-def _write(before: Generation, after: Generation, also: Condition | None, until: datetime | None) -> bool:
-    """Puts `after` in the place of `before` if that has not gone on meanwhile."""
+def _write(before: Generation, after: Generation, and_condition: Condition | None, until: datetime | None) -> bool:
+    """Replace `before` with `after`; False if another consumer has advanced or ended it meanwhile."""
     condition = (GenerationItem.written == before.completed) & GenerationItem.status.is_in(*UNFINISHED)
     item = _to_item(after, until)
     try:
-        item.save(condition=condition & also if also is not None else condition)
+        item.save(condition=condition & and_condition if and_condition is not None else condition)
     except PutError as error:
-        if code_of(error) != "ConditionalCheckFailedException":
+        if error_code(error) != "ConditionalCheckFailedException":
             raise
         return False
     return True
@@ -147,7 +148,7 @@ def _to_item(generation: Generation, leased_until: datetime | None = None) -> Ge
             "model": generation.model,
             "replace": generation.replace,
             "parts": [[part.key, part.count] for part in generation.parts],
-            "setbacks": generation.setbacks,
+            "setbacks": generation.failed_attempts,
             "error": generation.error,
         },
     )
@@ -159,17 +160,17 @@ def _to_generation(workspace: str, definition_id: str, item: GenerationItem) -> 
         workspace=workspace,
         definition_id=definition_id,
         id=item.sk.partition("#")[2],
-        mode=Mode(body["mode"]),
+        mode=GenerationMode(body["mode"]),
         definition_version=body["definitionVersion"],
         total=body["total"],
         created_at=from_iso(body["createdAt"]),
         updated_at=from_iso(body["updatedAt"]),
-        options=Options(body["options"]),
+        options=LevelOptionChoice(body["options"]),
         seed=body["seed"],
         model=body["model"],
         replace=body["replace"],
         status=GenerationStatus(item.status),
         parts=tuple(ScenarioPage(key, count) for key, count in body["parts"]),
-        setbacks=body["setbacks"],
+        failed_attempts=body["setbacks"],
         error=body["error"],
     )

@@ -1,11 +1,11 @@
-"""A provider account's governor: one item, which every worker of the account rewrites in turn under its version.
+"""A provider account's governor: one item, which all workers of the account rewrite with optimistic locking.
 
-Paid once per slice and every two seconds, never per call: at 100 workers that is 50 writes/s of an item's 1,000.
+It is written once per slice and every two seconds, not per call: 100 workers make 50 writes/s; an item allows 1,000.
 """
 
 import uuid
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -13,40 +13,29 @@ import orjson
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.breaker import Breaker
-from cupel_core.domain.limits.governor import Governor, Limits, Report, Seat, effective_limit, left, renewed
-from cupel_core.domain.limits.token_bucket import Meter
+from cupel_core.domain.limits.governor import (
+    Governor,
+    Limits,
+    WorkerLease,
+    WorkerReport,
+    after_leave,
+    after_report,
+    effective_limit,
+)
+from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedModel
+from cupel_core.domain.limits.token_bucket import TokenBucket
 from cupel_core.domain.runs.run import Priority
 from cupel_core.errors import RetryableError
 from cupel_core.settings import settings
 from cupel_core.store import keys
 from cupel_core.store.clients import dynamodb
 
-_ROUNDS = 20
-"""With n workers that write at the same time, the last of them is refused n - 1 times."""
+_MAX_ATTEMPTS = 20
+"""Of n workers that write at the same time, the last is refused n - 1 times."""
 
 
-class HeldModel(NamedTuple):
-    """A model whose breaker is open: none of its probes begins before `until`, and then one may try."""
-
-    model: str
-    until: datetime
-    reason: str
-
-
-@dataclass(frozen=True)
-class ProviderStanding:
-    """How an account stands now. `limit` is None until a worker has come, `learned_limit` while none is learned."""
-
-    paused: bool = False
-    blocked_until: datetime | None = None
-    limit: int | None = None
-    learned_limit: int | None = None
-    workers: int = 0
-    held_models: tuple[HeldModel, ...] = ()
-
-
-class Stored(NamedTuple):
-    """The governor as it was last read or written; `version` 0 is not stored yet."""
+class StoredGovernor(NamedTuple):
+    """The governor as last read or written; `version` is 0 if it is not stored yet."""
 
     governor: Governor
     version: int = 0
@@ -54,19 +43,21 @@ class Stored(NamedTuple):
 
 
 def renew(
-    workspace: str, provider: str, limits: Limits, report: Report, now: float, last: Stored | None = None
-) -> Stored:
-    """Takes a worker's report; its seat in the answer says what it may do. `last` saves the read when still true."""
-    return _change(workspace, provider, lambda governor: renewed(governor, limits, report, now), last)
+    workspace: str, provider: str, limits: Limits, report: WorkerReport, now: float, last: StoredGovernor | None = None
+) -> StoredGovernor:
+    """Apply a worker's report; its lease in the result says what it may do. `last`, if still current, saves a read."""
+    return _change(workspace, provider, lambda governor: after_report(governor, limits, report, now), last)
 
 
-def leave(workspace: str, provider: str, limits: Limits, report: Report, now: float, last: Stored | None) -> None:
-    """Takes a worker's last report and gives its part back."""
-    _change(workspace, provider, lambda governor: left(governor, limits, report, now), last)
+def leave(
+    workspace: str, provider: str, limits: Limits, report: WorkerReport, now: float, last: StoredGovernor | None
+) -> None:
+    """Apply a worker's last report and end its lease."""
+    _change(workspace, provider, lambda governor: after_leave(governor, limits, report, now), last)
 
 
 def set_paused(workspace: str, provider: str, paused: bool) -> None:
-    """A paused account begins nothing new; what is in flight completes."""
+    """Pause or resume an account. While it is paused no call starts; those in flight complete."""
     now = utc_now().timestamp()
 
     def change(governor: Governor) -> Governor:
@@ -77,8 +68,8 @@ def set_paused(workspace: str, provider: str, paused: bool) -> None:
     _change(workspace, provider, change)
 
 
-def forget_faults(workspace: str, provider: str) -> None:
-    """For an account that was set anew: what was learned of the old settings may not hold."""
+def reset_learned_state(workspace: str, provider: str) -> None:
+    """Reset breakers and learned limits, after the account's settings were changed."""
 
     def change(governor: Governor) -> Governor:
         return replace(governor, breakers={}, learned=None, blocked_until=0.0)
@@ -86,21 +77,24 @@ def forget_faults(workspace: str, provider: str) -> None:
     _change(workspace, provider, change)
 
 
-def standing(workspace: str, provider: str) -> ProviderStanding:
-    return _standing(_read(workspace, provider).governor, utc_now())
+def get_status(workspace: str, provider: str) -> ProviderStatus:
+    """The account's current status."""
+    return _status(_read(workspace, provider).governor, utc_now())
 
 
-def _standing(governor: Governor, now: datetime) -> ProviderStanding:
-    at = now.timestamp()
-    held = [(model, breaker) for model, breaker in sorted(governor.breakers.items()) if breaker.is_open]
+def _status(governor: Governor, now: datetime) -> ProviderStatus:
+    seconds = now.timestamp()
+    suspended = [(model, breaker) for model, breaker in sorted(governor.breakers.items()) if breaker.is_open]
     learned = governor.limit and effective_limit(governor, governor.limit)
-    return ProviderStanding(
+    return ProviderStatus(
         paused=governor.paused_at is not None,
-        blocked_until=_moment(governor.blocked_until) if governor.blocked_until > at else None,
+        blocked_until=_moment(governor.blocked_until) if governor.blocked_until > seconds else None,
         limit=governor.limit,
         learned_limit=learned if learned != governor.limit else None,
-        workers=len(governor.live(at)),
-        held_models=tuple(HeldModel(model, _moment(breaker.until), breaker.reason) for model, breaker in held),
+        workers=len(governor.live_leases(seconds)),
+        suspended_models=tuple(
+            SuspendedModel(model, _moment(breaker.until), breaker.reason) for model, breaker in suspended
+        ),
     )
 
 
@@ -109,29 +103,29 @@ def _moment(seconds: float) -> datetime:
 
 
 def _change(
-    workspace: str, provider: str, change: Callable[[Governor], Governor], last: Stored | None = None
-) -> Stored:
-    """Applies `change` to what is there; when somebody else was faster, to what they wrote."""
+    workspace: str, provider: str, change: Callable[[Governor], Governor], last: StoredGovernor | None = None
+) -> StoredGovernor:
+    """Apply `change` to the current governor; if another worker wrote first, to what that worker wrote."""
     token = uuid.uuid4().hex
-    found = last or _read(workspace, provider)
-    for _ in range(_ROUNDS):
-        changed = Stored(change(found.governor), found.version + 1, token)
-        if changed.governor == found.governor:
-            return found
+    current = last or _read(workspace, provider)
+    for _ in range(_MAX_ATTEMPTS):
+        changed = StoredGovernor(change(current.governor), current.version + 1, token)
+        if changed.governor == current.governor:
+            return current
         other = _write(workspace, provider, changed)
         if other is None or other.token == token:
             return changed
-        found = other
-    raise RetryableError("the governor is being changed by others; try again")
+        current = other
+    raise RetryableError("the governor is being changed by other workers; try again")
 
 
-def _read(workspace: str, provider: str) -> Stored:
-    answer = dynamodb().get_item(TableName=settings().table_name, Key=_key(workspace, provider), ConsistentRead=True)
-    return _stored(answer.get("Item"))
+def _read(workspace: str, provider: str) -> StoredGovernor:
+    response = dynamodb().get_item(TableName=settings().table_name, Key=_key(workspace, provider), ConsistentRead=True)
+    return _from_item(response.get("Item"))
 
 
-def _write(workspace: str, provider: str, changed: Stored) -> Stored | None:
-    """None when it was written; else what is there instead. A write whose reply was lost meets its own token."""
+def _write(workspace: str, provider: str, changed: StoredGovernor) -> StoredGovernor | None:
+    """None if it was written, else the stored governor. A retry after a lost response finds its own token there."""
     client = dynamodb()
     try:
         client.put_item(
@@ -140,7 +134,7 @@ def _write(workspace: str, provider: str, changed: Stored) -> Stored | None:
                 **_key(workspace, provider),
                 "version": {"N": str(changed.version)},
                 "token": {"S": changed.token},
-                "body": {"S": orjson.dumps(asdict(changed.governor)).decode()},
+                "body": {"S": orjson.dumps(_to_json(changed.governor)).decode()},
             },
             ConditionExpression="attribute_not_exists(pk) OR version = :before",
             ExpressionAttributeValues={":before": {"N": str(changed.version - 1)}},
@@ -148,7 +142,7 @@ def _write(workspace: str, provider: str, changed: Stored) -> Stored | None:
         )
     except client.exceptions.ConditionalCheckFailedException as error:
         item = error.response.get("Item")
-        return _stored(item) if item else _read(workspace, provider)
+        return _from_item(item) if item else _read(workspace, provider)
     return None
 
 
@@ -156,16 +150,64 @@ def _key(workspace: str, provider: str) -> dict[str, Any]:
     return {"pk": {"S": keys.governor(workspace)}, "sk": {"S": provider}}
 
 
-def _stored(item: Any) -> Stored:
+def _from_item(item: Any) -> StoredGovernor:
     if not item:
-        return Stored(Governor())
-    return Stored(_governor(orjson.loads(item["body"]["S"])), int(item["version"]["N"]), item["token"]["S"])
+        return StoredGovernor(Governor())
+    return StoredGovernor(_from_json(orjson.loads(item["body"]["S"])), int(item["version"]["N"]), item["token"]["S"])
 
 
-def _governor(body: dict[str, Any]) -> Governor:
-    seats = {
-        worker_id: Seat(**{**seat, "priority": Priority(seat["priority"])}) for worker_id, seat in body["seats"].items()
+def _to_json(governor: Governor) -> dict[str, Any]:
+    """The stored names are those of the first version: `seats` are leases, `wanted` is demand, `held` is reserved."""
+    return {
+        "limit": governor.limit,
+        "learned": governor.learned,
+        "lowered_at": governor.lowered_at,
+        "raised_at": governor.raised_at,
+        "blocked_until": governor.blocked_until,
+        "paused_at": governor.paused_at,
+        "requests": governor.requests and asdict(governor.requests),
+        "tokens": governor.tokens and asdict(governor.tokens),
+        "seats": {worker_id: _lease_to_json(lease) for worker_id, lease in governor.leases.items()},
+        "breakers": {model: asdict(breaker) for model, breaker in governor.breakers.items()},
     }
-    breakers = {model: Breaker(**breaker) for model, breaker in body["breakers"].items()}
-    meters = {name: Meter(**body[name]) if body[name] else None for name in ("requests", "tokens")}
-    return Governor(**{**body, **meters, "seats": seats, "breakers": breakers})
+
+
+def _lease_to_json(lease: WorkerLease) -> dict[str, Any]:
+    return {
+        "priority": lease.priority,
+        "wanted": lease.demand,
+        "until": lease.until,
+        "share": lease.share,
+        "granted": lease.granted,
+        "held": lease.reserved,
+        "requests": lease.requests,
+        "tokens": lease.tokens,
+    }
+
+
+def _from_json(body: dict[str, Any]) -> Governor:
+    return Governor(
+        limit=body["limit"],
+        learned=body["learned"],
+        lowered_at=body["lowered_at"],
+        raised_at=body["raised_at"],
+        blocked_until=body["blocked_until"],
+        paused_at=body["paused_at"],
+        requests=TokenBucket(**body["requests"]) if body["requests"] else None,
+        tokens=TokenBucket(**body["tokens"]) if body["tokens"] else None,
+        leases={worker_id: _lease_from_json(lease) for worker_id, lease in body["seats"].items()},
+        breakers={model: Breaker(**breaker) for model, breaker in body["breakers"].items()},
+    )
+
+
+def _lease_from_json(body: dict[str, Any]) -> WorkerLease:
+    return WorkerLease(
+        priority=Priority(body["priority"]),
+        demand=body["wanted"],
+        until=body["until"],
+        share=body["share"],
+        granted=body["granted"],
+        reserved=body["held"],
+        requests=body["requests"],
+        tokens=body["tokens"],
+    )

@@ -1,4 +1,7 @@
-"""Where every item of the one table lives. A partition key starts with the workspace, so no key reaches across tenants.
+"""The keys of all items in the one table. A partition key starts with the workspace, so no key reaches another tenant.
+
+Words in the keys are those of the first version and stay: an `epoch` is a run's fencing token, a run's `generation` its
+retry round, a `scoring` a rescore, a `contest` a select-best selection, `turns` are checkpoints.
 
 pk                                   sk                    item
 <ws>#definition#<id>                 head | v000001        a definition's head and its versions
@@ -11,25 +14,25 @@ pk                                   sk                    item
 <ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent
 <ws>#run#<id>#probes#<block>         <index>               outcomes: transcripts and errors of 1,000 probes
 <ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
-<ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last complete turn
-<ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   which of several answers is the best
-<ws>#run#<id>#scorings               <scoringId>           scorings beside the run's own
+<ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last completed turn
+<ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   the selection of the best of several answers
+<ws>#run#<id>#scorings               <scoringId>           rescores of the run
 <ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
-<ws>#run#<id>#scores#<scoring>       <leaf>                how many results a slice of theirs has
+<ws>#run#<id>#scores#<scoring>       <leaf>                how many results a slice of a rescore has
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
 <ws>#names#<kind>                    <name in lower case>  which persona, connector or eval has this name
-<ws>#scenario-owners                 <id's tail>#<id>      from the middle of a scenario's id to its definition
-<ws>#settings                        evaluation            who judges unless a run or an eval says otherwise
+<ws>#scenario-owners                 <id's tail>#<id>      the definition that a scenario's id belongs to
+<ws>#settings                        evaluation            the workspace's evaluation settings
 <ws>#settings                        executions            how many times evals were started
 <ws>#provider                        <name>                a provider's settings
-<ws>#governor                        <name>                what a provider's workers share: grants, limits, breakers
-<ws>#tokens                          <tokenId>             API tokens of a workspace, without the secret
-token#<sha256>                       token                 from a secret to its workspace and role
-active                               <ws>#<runId>          runs that are not over
-rescoring                            <ws>#<runId>#<id>     scorings that are not over
-outbox                               <runId>#<epoch>       dispatches that have not been carried out yet
+<ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
+<ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
+token#<sha256>                       token                 the workspace and role of a secret
+active                               <ws>#<runId>          runs that have not ended
+rescoring                            <ws>#<runId>#<id>     rescores that have not ended
+outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
 `<ws>#evals`, sorted by `<createdAt>#<id>`.
@@ -59,14 +62,14 @@ def event(seq: int) -> str:
     return f"event#{seq:08d}"
 
 
-def siblings(ref: RunRef, node: Node, generation: int) -> str:
-    """The partition a barrier node shares with the other children of its parent. Leaves outlive generations."""
+def barrier_nodes(ref: RunRef, node: Node, retry_round: int) -> str:
+    """The partition a barrier node shares with the other children of its parent. Leaves outlive retry rounds."""
     if node.level == 0:
         return f"{run(ref)}#leaves#{node.parent.number}"
-    return f"{run(ref)}#nodes#{generation}#{node.level}#{node.parent.number}"
+    return f"{run(ref)}#nodes#{retry_round}#{node.level}#{node.parent.number}"
 
 
-def node(number: int) -> str:
+def barrier_node(number: int) -> str:
     return f"{number:06d}"
 
 
@@ -79,7 +82,7 @@ def probe(index: int) -> str:
 
 
 def blocks(indexes: range) -> Iterator[range]:
-    """The part of these that lies in one partition, for each partition in turn."""
+    """Split indexes into ranges of one partition each, ascending."""
     for first in range(indexes.start - indexes.start % PROBES_PER_BLOCK, indexes.stop, PROBES_PER_BLOCK):
         yield range(max(first, indexes.start), min(first + PROBES_PER_BLOCK, indexes.stop))
 
@@ -88,48 +91,48 @@ def attempts(ref: RunRef, index: int) -> str:
     return f"{run(ref)}#attempts#{index // PROBES_PER_BLOCK}"
 
 
-def turns(ref: RunRef, index: int) -> str:
+def checkpoints(ref: RunRef, index: int) -> str:
     return f"{run(ref)}#turns#{index // PROBES_PER_BLOCK}"
 
 
-def contests(ref: RunRef, scoring: str, index: int) -> str:
-    return f"{run(ref)}#contests#{scoring}#{index // PROBES_PER_BLOCK}"
+def selections(ref: RunRef, scoring_id: str, index: int) -> str:
+    return f"{run(ref)}#contests#{scoring_id}#{index // PROBES_PER_BLOCK}"
 
 
-def scorings(ref: RunRef) -> str:
+def rescores(ref: RunRef) -> str:
     return f"{run(ref)}#scorings"
 
 
-def scores(ref: RunRef, scoring: str, index: int) -> str:
-    return f"{run(ref)}#scores#{scoring}#{index // PROBES_PER_BLOCK}"
+def rescore_results(ref: RunRef, rescore_id: str, index: int) -> str:
+    return f"{run(ref)}#scores#{rescore_id}#{index // PROBES_PER_BLOCK}"
 
 
-def tallies(ref: RunRef, scoring: str) -> str:
-    return f"{run(ref)}#scores#{scoring}"
+def rescore_counts(ref: RunRef, rescore_id: str) -> str:
+    return f"{run(ref)}#scores#{rescore_id}"
 
 
-def at(index: int, number: int) -> str:
-    """An index with an epoch or a generation."""
+def numbered_probe(index: int, number: int) -> str:
+    """A probe's index with a second number, such as a fencing token or a retry round."""
     return f"{probe(index)}#{number:06d}"
 
 
 def transcript_blob(ref: RunRef, index: int, unique: str) -> str:
-    """Begins with `transcripts/` for the sake of the bucket's lifecycle rule, which knows prefixes only."""
+    """Starts with `transcripts/`, because the bucket's lifecycle rule can only match prefixes."""
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.json.gz"
 
 
 def checkpoint_blob(ref: RunRef, index: int, unique: str) -> str:
-    """Goes with the transcripts: it holds what they hold."""
+    """Expires like transcripts, because it has the same content."""
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.turn.json.gz"
 
 
 def score_blob(ref: RunRef, index: int, unique: str) -> str:
-    """Goes with the transcripts: judges quote from them."""
+    """Expires like transcripts, because judges quote them."""
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.score.json.gz"
 
 
 def snapshot_blob(ref: RunRef, unique: str) -> str:
-    """An expansion has a snapshot of its own: two at a time must not replace each other's."""
+    """An expansion gets its own snapshot: two concurrent ones must not overwrite each other."""
     return f"runs/{ref.workspace}/{ref.run_id}/{unique}.json.gz"
 
 
@@ -141,7 +144,7 @@ def resource(workspace: str, kind: str, resource_id: str) -> str:
     return f"{workspace}#{kind}#{resource_id}"
 
 
-def names(workspace: str, kind: str) -> str:
+def resource_names(workspace: str, kind: str) -> str:
     return f"{workspace}#names#{kind}"
 
 
@@ -169,22 +172,22 @@ def token(digest: str) -> str:
     return f"token#{digest}"
 
 
-def start(workspace: str, digest: str) -> str:
+def idempotency_key(workspace: str, digest: str) -> str:
     return f"{workspace}#start#{digest}"
 
 
 OUTBOX = "outbox"
-ACTIVE = "active"
-RESCORING = "rescoring"
+ACTIVE_RUNS = "active"
+OPEN_RESCORES = "rescoring"
 
 
-def active(ref: RunRef) -> str:
+def active_run(ref: RunRef) -> str:
     return f"{ref.workspace}#{ref.run_id}"
 
 
-def rescoring(ref: RunRef, scoring: str) -> str:
-    return f"{active(ref)}#{scoring}"
+def open_rescore(ref: RunRef, rescore_id: str) -> str:
+    return f"{active_run(ref)}#{rescore_id}"
 
 
-def outbox(ref: RunRef, epoch: int) -> str:
-    return f"{ref.run_id}#{epoch:06d}"
+def outbox(ref: RunRef, fencing_token: int) -> str:
+    return f"{ref.run_id}#{fencing_token:06d}"

@@ -1,4 +1,4 @@
-"""Dispatches that are still to be carried out. Written with the run's move, removed when all slices are sent."""
+"""Dispatches still to be carried out. Written in the run's transition, removed when all slices are sent."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,80 +8,81 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.messages import DispatchOrder, RunRef
+from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.store import keys
-from cupel_core.store.table import Item, code_of
+from cupel_core.store.table import Item, error_code
 
 
 class OutboxItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
-    epoch = NumberAttribute()
+    fencing_token = NumberAttribute(attr_name="epoch")
     cursors = JSONAttribute(default=dict)
-    """By provider: slices of leaves before this one are sent."""
+    """By provider: the slices of all leaves before this one are sent."""
     touched_at = UnicodeAttribute(attr_name="touchedAt")
 
     @classmethod
-    def of(cls, ref: RunRef, epoch: int, now: datetime) -> "OutboxItem":
+    def for_run(cls, ref: RunRef, fencing_token: int, now: datetime) -> "OutboxItem":
         return cls(
             keys.OUTBOX,
-            keys.outbox(ref, epoch),
+            keys.outbox(ref, fencing_token),
             workspace=ref.workspace,
             run_id=ref.run_id,
-            epoch=epoch,
+            fencing_token=fencing_token,
             cursors={},
             touched_at=to_iso(now),
         )
 
 
 @dataclass(frozen=True)
-class Pending:
-    order: DispatchOrder
+class PendingDispatch:
+    request: DispatchRequest
     cursors: dict[str, int]
-    """By provider: the leaf to go on at."""
+    """By provider: the leaf to continue at."""
     touched_at: datetime
 
 
-def get(order: DispatchOrder) -> Pending | None:
-    """What is left of a dispatch; None when it was carried out."""
+def get(request: DispatchRequest) -> PendingDispatch | None:
+    """What remains of a dispatch; None if it was carried out."""
     try:
-        item = OutboxItem.get(keys.OUTBOX, keys.outbox(order.run, order.epoch), consistent_read=True)
+        item = OutboxItem.get(keys.OUTBOX, keys.outbox(request.run, request.fencing_token), consistent_read=True)
     except OutboxItem.DoesNotExist:
         return None
     return _pending(item)
 
 
-def advance(pending: Pending, cursors: dict[str, int], now: datetime) -> bool:
-    """How far the slices of each provider are sent. False when the dispatch is over, or somebody else carries it on."""
-    order = pending.order
+def advance(pending: PendingDispatch, cursors: dict[str, int], now: datetime) -> bool:
+    """Record how far each provider's slices are sent; False if the dispatch ended or another consumer advanced it."""
+    request = pending.request
     try:
-        OutboxItem(keys.OUTBOX, keys.outbox(order.run, order.epoch)).update(
+        OutboxItem(keys.OUTBOX, keys.outbox(request.run, request.fencing_token)).update(
             actions=[OutboxItem.cursors.set(cursors), OutboxItem.touched_at.set(to_iso(now))],
             condition=OutboxItem.cursors == pending.cursors,
         )
     except UpdateError as error:
-        if code_of(error) != "ConditionalCheckFailedException":
+        if error_code(error) != "ConditionalCheckFailedException":
             raise
-        found = get(order)  # A retry after a lost reply meets its own write; that is success.
-        return found is not None and found.cursors == cursors
+        current = get(request)  # A retry after a lost response finds its own write, which is success.
+        return current is not None and current.cursors == cursors
     return True
 
 
-def renew(order: DispatchOrder, now: datetime) -> None:
-    """Writes down once more that the run is to be dispatched, from its first leaf on."""
-    OutboxItem.of(order.run, order.epoch, now).save()
+def restart(request: DispatchRequest, now: datetime) -> None:
+    """Record once more that the run is to be dispatched, from its first leaf."""
+    OutboxItem.for_run(request.run, request.fencing_token, now).save()
 
 
-def remove(order: DispatchOrder) -> None:
-    OutboxItem(keys.OUTBOX, keys.outbox(order.run, order.epoch)).delete()
+def remove(request: DispatchRequest) -> None:
+    """Remove a dispatch that was carried out."""
+    OutboxItem(keys.OUTBOX, keys.outbox(request.run, request.fencing_token)).delete()
 
 
-def untouched_since(moment: datetime) -> Iterator[DispatchOrder]:
-    """Dispatches that nobody has worked on since: their message was never sent, or its consumer died."""
+def list_untouched_since(moment: datetime) -> Iterator[DispatchRequest]:
+    """Dispatches without progress since `moment`: their message was never sent, or its consumer died."""
     for item in OutboxItem.query(keys.OUTBOX, filter_condition=OutboxItem.touched_at < to_iso(moment)):
-        yield _pending(item).order
+        yield _pending(item).request
 
 
-def _pending(item: OutboxItem) -> Pending:
-    order = DispatchOrder(workspace=item.workspace, run_id=item.run_id, epoch=int(item.epoch))
-    return Pending(order, item.cursors, from_iso(item.touched_at))
+def _pending(item: OutboxItem) -> PendingDispatch:
+    request = DispatchRequest(workspace=item.workspace, run_id=item.run_id, fencing_token=int(item.fencing_token))
+    return PendingDispatch(request, item.cursors, from_iso(item.touched_at))

@@ -1,8 +1,8 @@
-"""Outcomes of probes: transcripts, and errors where there is no transcript. The first writer wins.
+"""Outcomes of probes: a transcript or an error. The first writer wins.
 
-Small outcomes are written in transactions of up to 100: one call carries the condition of every item, which a batch
-write cannot. A transaction costs twice the write units, so an item that is more than one is written by itself.
-Only an error may be overwritten, and only by a later generation (a person asked for the retry).
+Small outcomes are written in transactions of up to 100: unlike a batch write, one call carries a condition per item.
+A transaction costs twice the write units, so an item of more than one unit is written alone.
+Only an error may be overwritten, and only in a later retry round, which a user asked for.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,55 +17,56 @@ from pynamodb.expressions.update import Action
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.transcripts import Outcome, Result, Summary
+from cupel_core.domain.runs.transcripts import Outcome, Summary, TranscriptResult
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.outcome_items import OutcomeItem, from_item, summary_to_json, to_item
-from cupel_core.store.table import code_of
+from cupel_core.store.table import error_code
 
-_TRANSACTION = 100
+_MAX_TRANSACTION_ITEMS = 100
 _UNIT_BYTES = 1_024
 _WRITERS = 8
-_READ_BATCH = 100
-_ROUNDS = 6
+_MAX_READ_BATCH_SIZE = 100
+_MAX_ATTEMPTS = 6
 
 
-def record(run: Run, epoch: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
-    """Writes outcomes that are not there yet; answers for each index whether the probe stands as completed."""
-    ref, stands = RunRef(run.workspace, run.id), dict[int, bool]()
+def record(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
+    """Write those outcomes that are not recorded yet; returns by index whether the recorded outcome is completed."""
+    ref, recorded = RunRef(run.workspace, run.id), dict[int, bool]()
     with ThreadPoolExecutor(_WRITERS) as threads:
-        items = list(threads.map(lambda outcome: to_item(ref, epoch, outcome), outcomes))
+        items = list(threads.map(lambda outcome: to_item(ref, fencing_token, outcome), outcomes))
         large = [item for item in items if _size(item) > _UNIT_BYTES]
-        stands.update(threads.map(lambda item: (item.index, _record_one(item, run.generation)), large))
-    small = [item for item in items if item.index not in stands]
-    for batch in batched(small, _TRANSACTION, strict=False):
-        stands |= _record_batch(list(batch), run.generation)
-    return stands
+        recorded.update(threads.map(lambda item: (item.index, _record_one(item, run.retry_round)), large))
+    small = [item for item in items if item.index not in recorded]
+    for batch in batched(small, _MAX_TRANSACTION_ITEMS, strict=False):
+        recorded |= _record_batch(list(batch), run.retry_round)
+    return recorded
 
 
-def recorded(run: Run, indexes: Iterable[int]) -> dict[int, bool]:
-    """Which of these probes have an outcome that counts, and whether they completed. Strongly consistent.
+def get_recorded(run: Run, indexes: Iterable[int]) -> dict[int, bool]:
+    """Those of these probes that have an outcome which counts (index → completed). Strongly consistent.
 
-    For probes that the barrier misses: an error of an earlier generation is one that is being retried.
+    For probes missing in the barrier: an error of an earlier retry round does not count, as its probe is being retried.
     """
-    found = _batch_get(RunRef(run.workspace, run.id), indexes, "sk, completed, epoch")
+    items = _batch_get(RunRef(run.workspace, run.id), indexes, "sk, completed, epoch")
     return {
         int(item["sk"]["S"]): item["completed"]["BOOL"]
-        for item in found
-        if item["completed"]["BOOL"] or int(item["epoch"]["N"]) >= run.generation
+        for item in items
+        if item["completed"]["BOOL"] or int(item["epoch"]["N"]) >= run.retry_round
     }
 
 
-def errors(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The items of those of these probes that stand as errored."""
-    found = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
-    return (item for item in found if not item.completed)
+def list_error_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
+    """The items of those of these probes whose recorded outcome is an error."""
+    items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
+    return (item for item in items if not item.completed)
 
 
 def get(ref: RunRef, index: int) -> Outcome | None:
+    """The outcome of a probe; None if it has none yet."""
     try:
         return from_item(OutcomeItem.get(keys.probes(ref, index), keys.probe(index)))
     except OutcomeItem.DoesNotExist:
@@ -73,24 +74,21 @@ def get(ref: RunRef, index: int) -> Outcome | None:
 
 
 def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
-    """By index; those without an outcome are left out."""
-    found = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
-    return {item.index: from_item(item) for item in found}
+    """Outcomes by index; probes without one are left out."""
+    items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
+    return {item.index: from_item(item) for item in items}
 
 
-def in_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
-    """The outcomes of a range of indexes, ascending, read as they are asked for."""
-    block = keys.PROBES_PER_BLOCK
-    for first in range(indexes.start - indexes.start % block, indexes.stop, block):
-        start, stop = max(first, indexes.start), min(first + block, indexes.stop)
-        for item in OutcomeItem.query(
-            keys.probes(ref, first), OutcomeItem.sk.between(keys.probe(start), keys.probe(stop - 1))
-        ):
+def list_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
+    """The outcomes of a range of indexes, ascending; read lazily."""
+    for block in keys.blocks(indexes):
+        between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
+        for item in OutcomeItem.query(keys.probes(ref, block.start), between):
             yield from_item(item)
 
 
-def summarize(ref: RunRef, index: int, summary: Summary) -> None:
-    """Sets the summary of a transcript that has none."""
+def set_summary(ref: RunRef, index: int, summary: Summary) -> None:
+    """Set the summary of a transcript, unless it has one."""
     item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
     try:
         item.update(
@@ -98,22 +96,22 @@ def summarize(ref: RunRef, index: int, summary: Summary) -> None:
             condition=OutcomeItem.pk.exists() & OutcomeItem.summary.does_not_exist(),
         )
     except UpdateError as error:
-        if code_of(error) != "ConditionalCheckFailedException":
+        if error_code(error) != "ConditionalCheckFailedException":
             raise
 
 
-def correct(ref: RunRef, index: int, result: Result | None) -> None:
-    """What a person says came of a completed probe; None takes it back."""
+def set_correction(ref: RunRef, index: int, result: TranscriptResult | None) -> None:
+    """Set a user's correction of a completed probe's result; None removes it."""
     item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
-    told = OutcomeItem.correction.remove() if result is None else OutcomeItem.correction.set(asdict(result))
-    item.update(actions=[told], condition=OutcomeItem.pk.exists())
+    action = OutcomeItem.correction.remove() if result is None else OutcomeItem.correction.set(asdict(result))
+    item.update(actions=[action], condition=OutcomeItem.pk.exists())
 
 
-def forget_content(ref: RunRef, index: int, result: Result | None) -> None:
-    """Removes what was said, and what judges said of it; its result, which was among it, is kept."""
+def delete_content(ref: RunRef, index: int, result: TranscriptResult | None) -> None:
+    """Delete messages and judges' comments. `result`, which was part of them, is kept as the correction."""
     item = OutcomeItem.get(keys.probes(ref, index), keys.probe(index), consistent_read=True)
-    said = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key)
-    actions: list[Action] = [attribute.remove() for attribute in said]
+    content = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key)
+    actions: list[Action] = [attribute.remove() for attribute in content]
     if result is not None:
         actions.append(OutcomeItem.correction.set(asdict(result)))
     key = item.content_key
@@ -122,63 +120,64 @@ def forget_content(ref: RunRef, index: int, result: Result | None) -> None:
         blobs.delete(key)
 
 
-def touch(ref: RunRef, index: int, now: datetime) -> None:
+def note_access(ref: RunRef, index: int, now: datetime) -> None:
+    """Note that the transcript was read."""
     OutcomeItem(keys.probes(ref, index), keys.probe(index)).update(
         actions=[OutcomeItem.last_accessed_at.set(to_iso(now))], condition=OutcomeItem.pk.exists()
     )
 
 
 def _size(item: OutcomeItem) -> int:
-    """In bytes, as the table reckons it or a little less: numbers and booleans count nothing here."""
+    """Bytes as DynamoDB counts them, or slightly fewer: numbers and booleans are not counted here."""
     values = {name: next(iter(value.values())) for name, value in item.serialize().items()}
     return sum(len(name) + len(value) for name, value in values.items() if isinstance(value, (str, bytes)))
 
 
-def _record_one(item: OutcomeItem, generation: int) -> bool:
-    """Whether the probe stands as completed."""
+def _record_one(item: OutcomeItem, retry_round: int) -> bool:
+    """Whether the recorded outcome is completed."""
     client = dynamodb()
     try:
-        client.put_item(**_put(item, generation))
+        client.put_item(**_put(item, retry_round))
     except client.exceptions.ConditionalCheckFailedException as error:
-        refused: dict[str, Any] = dict(error.response)
-        return bool(refused["Item"]["completed"]["BOOL"])
+        response: dict[str, Any] = dict(error.response)
+        return bool(response["Item"]["completed"]["BOOL"])
     return item.completed
 
 
-def _record_batch(items: list[OutcomeItem], generation: int) -> dict[int, bool]:
-    """One transaction; items that lose to an earlier writer are taken out and the rest is written again."""
-    stands: dict[int, bool] = {}
-    for _ in range(_ROUNDS):
+def _record_batch(items: list[OutcomeItem], retry_round: int) -> dict[int, bool]:
+    """Write one transaction; items that lose to an earlier writer are taken out and the others are written again."""
+    recorded: dict[int, bool] = {}
+    for _ in range(_MAX_ATTEMPTS):
         if not items:
-            return stands
-        reasons = _transact(items, generation)
+            return recorded
+        reasons = _transact(items, retry_round)
         if reasons is None:
-            return stands | {item.index: item.completed for item in items}
+            return recorded | {item.index: item.completed for item in items}
         lost = [n for n, reason in enumerate(reasons) if reason.get("Code") == "ConditionalCheckFailed"]
         for n in lost:
-            stands[items[n].index] = reasons[n]["Item"]["completed"]["BOOL"]
+            recorded[items[n].index] = reasons[n]["Item"]["completed"]["BOOL"]
         items = [item for n, item in enumerate(items) if n not in set(lost)]
-    raise RetryableError("the table refused outcomes again and again")
+    raise RetryableError(f"the table refused outcomes {_MAX_ATTEMPTS} times; try again")
 
 
-def _transact(items: Sequence[OutcomeItem], generation: int) -> list[dict[str, Any]] | None:
-    """None when all were written, else the reason of each item."""
+def _transact(items: Sequence[OutcomeItem], retry_round: int) -> list[dict[str, Any]] | None:
+    """None if all items were written, else each item's cancellation reason."""
     client = dynamodb()
     try:
-        client.transact_write_items(TransactItems=[{"Put": _put(item, generation)} for item in items])
+        client.transact_write_items(TransactItems=[{"Put": _put(item, retry_round)} for item in items])
     except client.exceptions.TransactionCanceledException as error:
         reasons: list[Any] = error.response["CancellationReasons"]
         return reasons
     return None
 
 
-def _put(item: OutcomeItem, generation: int) -> Any:
-    """What a put and a transaction's Put have in common."""
+def _put(item: OutcomeItem, retry_round: int) -> Any:
+    """The arguments of PutItem, which are also those of a transaction's Put."""
     return {
         "TableName": settings().table_name,
         "Item": item.serialize(),
-        "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :generation)",
-        "ExpressionAttributeValues": {":no": {"BOOL": False}, ":generation": {"N": str(generation)}},
+        "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :retry_round)",
+        "ExpressionAttributeValues": {":no": {"BOOL": False}, ":retry_round": {"N": str(retry_round)}},
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
 
@@ -188,10 +187,10 @@ def _batch_get(ref: RunRef, indexes: Iterable[int], projection: str | None = Non
     if projection is not None:
         options["ProjectionExpression"] = projection
     table = settings().table_name
-    for batch in batched(indexes, _READ_BATCH, strict=False):
-        wanted: list[Any] = [{"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in batch]
-        while wanted:
-            request: Any = {table: {"Keys": wanted, **options}}
-            answer: Any = dynamodb().batch_get_item(RequestItems=request)
-            yield from answer["Responses"].get(table, [])
-            wanted = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+    for batch in batched(indexes, _MAX_READ_BATCH_SIZE, strict=False):
+        missing: list[Any] = [{"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in batch]
+        while missing:
+            request: Any = {table: {"Keys": missing, **options}}
+            response: Any = dynamodb().batch_get_item(RequestItems=request)
+            yield from response["Responses"].get(table, [])
+            missing = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])

@@ -1,4 +1,4 @@
-"""What a workspace has set for a provider. The key itself lies in shared/cupel_core/store/secrets.py."""
+"""A workspace's settings of a provider. The API key itself is in shared/cupel_core/store/secrets.py."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +11,13 @@ from cupel_core.store.table import Item
 
 
 @dataclass(frozen=True)
-class Stored:
-    """None stands for the provider's default."""
+class StoredProvider:
+    """A provider's settings as stored; None means the provider's default."""
 
     base_url: str | None = None
     enabled: bool | None = None
     key_version: str | None = None
-    """Which key lies in Secrets Manager: changes with every new one. None when there is none."""
+    """The version of the API key in Secrets Manager, which changes with every new key. None if there is no key."""
     max_parallel_requests: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -32,19 +32,19 @@ class ProviderItem(Item):
     tokens_per_minute = NumberAttribute(attr_name="tokensPerMinute", null=True)
 
 
-def get(workspace: str, name: str) -> Stored:
+def get(workspace: str, name: str) -> StoredProvider:
     try:
         return _stored(ProviderItem.get(keys.provider(workspace), name, consistent_read=True))
     except ProviderItem.DoesNotExist:
-        return Stored()
+        return StoredProvider()
 
 
-def every(workspace: str) -> dict[str, Stored]:
+def list_providers(workspace: str) -> dict[str, StoredProvider]:
     return {item.sk: _stored(item) for item in ProviderItem.query(keys.provider(workspace), consistent_read=True)}
 
 
-def change(workspace: str, name: str, changes: dict[str, Any]) -> None:
-    """Sets the named fields of `Stored`, and removes those that are None; two changes of other fields do not meet."""
+def update(workspace: str, name: str, changes: dict[str, Any]) -> None:
+    """Set the named fields; None removes one. Concurrent updates of other fields do not conflict."""
     actions: list[Action] = []
     for field, value in changes.items():
         attribute = getattr(ProviderItem, field)
@@ -53,15 +53,15 @@ def change(workspace: str, name: str, changes: dict[str, Any]) -> None:
         ProviderItem(keys.provider(workspace), name).update(actions)
 
 
-def _stored(item: ProviderItem) -> Stored:
-    def whole(value: float | None) -> int | None:
+def _stored(item: ProviderItem) -> StoredProvider:
+    def to_int(value: float | None) -> int | None:
         return None if value is None else int(value)
 
-    return Stored(
+    return StoredProvider(
         base_url=item.base_url,
         enabled=item.enabled,
         key_version=item.key_version,
-        max_parallel_requests=whole(item.max_parallel_requests),
-        requests_per_minute=whole(item.requests_per_minute),
-        tokens_per_minute=whole(item.tokens_per_minute),
+        max_parallel_requests=to_int(item.max_parallel_requests),
+        requests_per_minute=to_int(item.requests_per_minute),
+        tokens_per_minute=to_int(item.tokens_per_minute),
     )

@@ -1,4 +1,4 @@
-"""Sending, receiving and deleting messages, with the partial failures that batches have."""
+"""Sending, receiving and deleting SQS messages, including partial failures of batches."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -7,21 +7,21 @@ from itertools import batched
 from typing import TYPE_CHECKING, NamedTuple
 
 from cupel_core.errors import RetryableError
-from cupel_core.messages import Message
+from cupel_core.messages import QueueMessage
 from cupel_core.store.clients import AWS_ERRORS, sqs
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import ReceiveMessageResultTypeDef, SendMessageBatchRequestEntryTypeDef
 
-_BATCH = 10
-_ROUNDS = 3
-_LOOK_SECONDS = 60
+_MAX_BATCH_SIZE = 10
+_MAX_ATTEMPTS = 3
+_TAKEN_SECONDS = 60
 MAX_DELAY_SECONDS = 900
 MAX_VISIBILITY_SECONDS = 43_200
 
 
-class Depth(NamedTuple):
-    """How many messages a queue holds."""
+class QueueDepth(NamedTuple):
+    """Approximate numbers of messages in a queue."""
 
     waiting: int
     in_flight: int
@@ -34,7 +34,7 @@ class Depth(NamedTuple):
 
 @dataclass(frozen=True)
 class Delivery:
-    """A received message; `receipt` is what deletes it."""
+    """A received message; its `receipt` handle is needed to delete it."""
 
     queue_url: str
     id: str
@@ -43,17 +43,16 @@ class Delivery:
     receive_count: int
 
 
-def send(queue_url: str, messages: Sequence[Message], delay_seconds: int = 0, group: str | None = None) -> None:
-    """All of the messages, or RetryableError: some may have been sent then, and sending again is safe.
+def send(queue_url: str, messages: Sequence[QueueMessage], delay_seconds: int = 0, group: str | None = None) -> None:
+    """Send all messages. Raises RetryableError if some could not be sent; sending all again is safe.
 
-    Queues are standard ones. `group` is whom SQS is fair to: a run whose messages fill the queue does not keep those
-    of another waiting (fair queues).
+    The queues are standard fair queues: a `group` (a run) that fills a queue does not delay the messages of others.
     """
-    for batch in batched(messages, _BATCH, strict=False):
+    for batch in batched(messages, _MAX_BATCH_SIZE, strict=False):
         _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS), group)
 
 
-def _send_batch(queue_url: str, messages: Sequence[Message], delay_seconds: int, group: str | None) -> None:
+def _send_batch(queue_url: str, messages: Sequence[QueueMessage], delay_seconds: int, group: str | None) -> None:
     entries: list[SendMessageBatchRequestEntryTypeDef] = [
         {"Id": str(number), "MessageBody": message.to_body(), "DelaySeconds": delay_seconds}
         for number, message in enumerate(messages)
@@ -61,7 +60,7 @@ def _send_batch(queue_url: str, messages: Sequence[Message], delay_seconds: int,
     if group is not None:
         for entry in entries:
             entry["MessageGroupId"] = group
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ATTEMPTS):
         failed = {
             entry["Id"] for entry in sqs().send_message_batch(QueueUrl=queue_url, Entries=entries).get("Failed", [])
         }
@@ -71,48 +70,48 @@ def _send_batch(queue_url: str, messages: Sequence[Message], delay_seconds: int,
     raise RetryableError(f"the queue refused {len(entries)} of {len(messages)} messages")
 
 
-def receive(queue_url: str, most: int, wait_seconds: int = 0) -> list[Delivery]:
-    """Up to `most` (at most 10) messages, hidden from others for the queue's visibility timeout."""
-    answer = sqs().receive_message(
+def receive(queue_url: str, max_messages: int, wait_seconds: int = 0) -> list[Delivery]:
+    """Up to `max_messages` (at most 10) messages, hidden from others for the queue's visibility timeout."""
+    response = sqs().receive_message(
         QueueUrl=queue_url,
-        MaxNumberOfMessages=min(most, _BATCH),
+        MaxNumberOfMessages=min(max_messages, _MAX_BATCH_SIZE),
         WaitTimeSeconds=wait_seconds,
         MessageSystemAttributeNames=["ApproximateReceiveCount"],
     )
-    return _deliveries(queue_url, answer)
+    return _deliveries(queue_url, response)
 
 
-def peek(queue_url: str, most: int) -> list[Delivery]:
-    """Up to about `most` messages, which stay where they are."""
-    found = take(queue_url, most)
-    give_back(found)
-    return found
+def peek(queue_url: str, max_messages: int) -> list[Delivery]:
+    """About `max_messages` messages, without removing them from the queue."""
+    deliveries = take(queue_url, max_messages)
+    release(deliveries)
+    return deliveries
 
 
-def take(queue_url: str, most: int) -> list[Delivery]:
-    """Up to about `most` messages, hidden from others until they are deleted or given back, for a minute at most.
+def take(queue_url: str, max_messages: int) -> list[Delivery]:
+    """About `max_messages` messages, hidden from others until they are deleted or released, but for at most a minute.
 
-    Hidden, because a queue looked through without that tells the same ten again and again.
+    They are hidden because otherwise the queue would return the same ten each time.
     """
-    found: dict[str, Delivery] = {}
-    while len(found) < most:
-        answer = sqs().receive_message(
+    deliveries: dict[str, Delivery] = {}
+    while len(deliveries) < max_messages:
+        response = sqs().receive_message(
             QueueUrl=queue_url,
-            MaxNumberOfMessages=_BATCH,
-            VisibilityTimeout=_LOOK_SECONDS,
+            MaxNumberOfMessages=_MAX_BATCH_SIZE,
+            VisibilityTimeout=_TAKEN_SECONDS,
             MessageSystemAttributeNames=["ApproximateReceiveCount"],
         )
-        fresh = [delivery for delivery in _deliveries(queue_url, answer) if delivery.id not in found]
+        fresh = [delivery for delivery in _deliveries(queue_url, response) if delivery.id not in deliveries]
         if not fresh:
             break
-        found |= {delivery.id: delivery for delivery in fresh}
-    return list(found.values())
+        deliveries |= {delivery.id: delivery for delivery in fresh}
+    return list(deliveries.values())
 
 
-def give_back(deliveries: Sequence[Delivery]) -> None:
-    """Shows messages again that were taken; where that fails, they show themselves."""
+def release(deliveries: Sequence[Delivery]) -> None:
+    """Make taken messages visible again. If that fails, they become visible after a minute."""
     for queue_url, group in _by_queue(deliveries):
-        for batch in batched(group, _BATCH, strict=False):
+        for batch in batched(group, _MAX_BATCH_SIZE, strict=False):
             entries = [
                 {"Id": str(n), "ReceiptHandle": delivery.receipt, "VisibilityTimeout": 0}
                 for n, delivery in enumerate(batch)
@@ -121,7 +120,7 @@ def give_back(deliveries: Sequence[Delivery]) -> None:
                 sqs().change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
 
 
-def _deliveries(queue_url: str, answer: "ReceiveMessageResultTypeDef") -> list[Delivery]:
+def _deliveries(queue_url: str, response: "ReceiveMessageResultTypeDef") -> list[Delivery]:
     return [
         Delivery(
             queue_url,
@@ -130,12 +129,12 @@ def _deliveries(queue_url: str, answer: "ReceiveMessageResultTypeDef") -> list[D
             message["Body"],
             int(message["Attributes"]["ApproximateReceiveCount"]),
         )
-        for message in answer.get("Messages", [])
+        for message in response.get("Messages", [])
     ]
 
 
-def depth(queue_url: str) -> Depth:
-    """Approximate, as SQS counts."""
+def get_depth(queue_url: str) -> QueueDepth:
+    """The approximate counts SQS gives."""
     counts = sqs().get_queue_attributes(
         QueueUrl=queue_url,
         AttributeNames=[
@@ -144,7 +143,7 @@ def depth(queue_url: str) -> Depth:
             "ApproximateNumberOfMessagesDelayed",
         ],
     )["Attributes"]
-    return Depth(
+    return QueueDepth(
         int(counts["ApproximateNumberOfMessages"]),
         int(counts["ApproximateNumberOfMessagesNotVisible"]),
         int(counts["ApproximateNumberOfMessagesDelayed"]),
@@ -152,15 +151,15 @@ def depth(queue_url: str) -> Depth:
 
 
 def delete(deliveries: Sequence[Delivery]) -> None:
-    """Acknowledges; a message that could not be deleted comes again and finds its work done."""
+    """Acknowledge messages. One that could not be deleted is redelivered, and its work is found done."""
     for queue_url, group in _by_queue(deliveries):
-        for batch in batched(group, _BATCH, strict=False):
+        for batch in batched(group, _MAX_BATCH_SIZE, strict=False):
             entries = [{"Id": str(n), "ReceiptHandle": delivery.receipt} for n, delivery in enumerate(batch)]
             sqs().delete_message_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
 
 
-def show_again(delivery: Delivery, after_seconds: float) -> None:
-    """Lets a message that was not acknowledged come again after this time; where that fails, after the queue's own."""
+def redeliver_after(delivery: Delivery, after_seconds: float) -> None:
+    """Redeliver an unacknowledged message after this time. If the call fails, it is after the queue's own timeout."""
     seconds = int(max(0, min(after_seconds, MAX_VISIBILITY_SECONDS)))
     with suppress(*AWS_ERRORS):
         sqs().change_message_visibility(

@@ -1,4 +1,4 @@
-"""What a scoring beside the run's own says of each transcript; what is long lies in the bucket."""
+"""Results of rescores, one per transcript. Long ones are stored in the bucket."""
 
 import zlib
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from pynamodb.attributes import BinaryAttribute, JSONAttribute, NumberAttribute,
 from pynamodb.expressions.update import Action
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.scoring.rescores import Rescored
+from cupel_core.domain.scoring.rescores import RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.errors import NotFound
@@ -18,10 +18,10 @@ from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 from cupel_core.store.table import Item
 
-_INLINE_BYTES = 8_192
+_MAX_INLINE_BYTES = 8_192
 
 
-class RescoredItem(Item):
+class RescoreResultItem(Item):
     body = JSONAttribute()
     packed = BinaryAttribute(null=True, legacy_encoding=False)
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
@@ -32,50 +32,52 @@ class RescoredItem(Item):
         return int(self.sk)
 
 
-def put(ref: RunRef, scoring_id: str, results: Sequence[Rescored]) -> None:
-    """One that is there already is replaced: both judged the same conversation."""
-    with RescoredItem.batch_write() as batch:
+def record(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> None:
+    """Write results; an existing one is replaced, as both graded the same conversation."""
+    with RescoreResultItem.batch_write() as batch:
         for result in results:
-            batch.save(_to_item(ref, scoring_id, result))
+            batch.save(_to_item(ref, rescore_id, result))
 
 
-def in_range(ref: RunRef, scoring_id: str, indexes: range, *, consistent: bool = False) -> Iterator[Rescored]:
-    """Ascending, read as they are asked for."""
-    return (_from_item(item) for item in _items(ref, scoring_id, indexes, consistent=consistent))
+def list_range(ref: RunRef, rescore_id: str, indexes: range, *, consistent: bool = False) -> Iterator[RescoreResult]:
+    """The results of a range of indexes, ascending; read lazily."""
+    return (_from_item(item) for item in _items(ref, rescore_id, indexes, consistent=consistent))
 
 
-def bodies(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[tuple[int, dict[str, Any]]]:
-    """By index, without what judges said."""
-    for item in _items(ref, scoring_id, indexes, attributes=["sk", "body"]):
+def list_bodies(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(index, body) of a range of results, ascending, without the judges' comments."""
+    for item in _items(ref, rescore_id, indexes, attributes=["sk", "body"]):
         yield item.index, item.body
 
 
-def forget_content(ref: RunRef, scoring_id: str, index: int) -> None:
-    """Removes what judges said of a conversation; whether it passed, and its score, are kept."""
+def delete_content(ref: RunRef, rescore_id: str, index: int) -> None:
+    """Delete the judges' comments on a conversation; success and score are kept."""
     try:
-        item = RescoredItem.get(keys.scores(ref, scoring_id, index), keys.probe(index), consistent_read=True)
-    except RescoredItem.DoesNotExist:
+        item = RescoreResultItem.get(
+            keys.rescore_results(ref, rescore_id, index), keys.probe(index), consistent_read=True
+        )
+    except RescoreResultItem.DoesNotExist:
         return
     key = item.content_key
-    actions: list[Action] = [RescoredItem.packed.remove(), RescoredItem.content_key.remove()]
-    item.update(actions=actions, condition=RescoredItem.pk.exists())
+    actions: list[Action] = [RescoreResultItem.packed.remove(), RescoreResultItem.content_key.remove()]
+    item.update(actions=actions, condition=RescoreResultItem.pk.exists())
     if key is not None:
         blobs.delete(key)
 
 
 def _items(
-    ref: RunRef, scoring_id: str, indexes: range, *, consistent: bool = False, attributes: list[str] | None = None
-) -> Iterator[RescoredItem]:
+    ref: RunRef, rescore_id: str, indexes: range, *, consistent: bool = False, attributes: list[str] | None = None
+) -> Iterator[RescoreResultItem]:
     for block in keys.blocks(indexes):
-        yield from RescoredItem.query(
-            keys.scores(ref, scoring_id, block.start),
-            RescoredItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1)),
+        yield from RescoreResultItem.query(
+            keys.rescore_results(ref, rescore_id, block.start),
+            RescoreResultItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1)),
             consistent_read=consistent,
             attributes_to_get=attributes,
         )
 
 
-def _to_item(ref: RunRef, scoring_id: str, result: Rescored) -> RescoredItem:
+def _to_item(ref: RunRef, rescore_id: str, result: RescoreResult) -> RescoreResultItem:
     scoring, expires = result.scoring, result.expires_at
     body = {
         "scenarioId": result.scenario_id,
@@ -86,8 +88,8 @@ def _to_item(ref: RunRef, scoring_id: str, result: Rescored) -> RescoredItem:
         "expiresAt": expires and to_iso(expires),
         **(scoring.digest() if scoring else {}),
     }
-    item = RescoredItem(
-        keys.scores(ref, scoring_id, result.index),
+    item = RescoreResultItem(
+        keys.rescore_results(ref, rescore_id, result.index),
         keys.probe(result.index),
         body={name: value for name, value in body.items() if value is not None},
         ttl=int(expires.timestamp()) if expires else None,
@@ -97,20 +99,20 @@ def _to_item(ref: RunRef, scoring_id: str, result: Rescored) -> RescoredItem:
     return item
 
 
-def _fill(ref: RunRef, item: RescoredItem, index: int, scoring: Scoring) -> None:
+def _fill(ref: RunRef, item: RescoreResultItem, index: int, scoring: Scoring) -> None:
     content = scoring.to_json()
     packed = zlib.compress(orjson.dumps(content))
-    if len(packed) <= _INLINE_BYTES:
+    if len(packed) <= _MAX_INLINE_BYTES:
         item.packed = packed
     else:
         item.content_key = keys.score_blob(ref, index, new_id("score"))
         blobs.put_json(item.content_key, content)
 
 
-def _from_item(item: RescoredItem) -> Rescored:
+def _from_item(item: RescoreResultItem) -> RescoreResult:
     body: dict[str, Any] = item.body
     expires = body.get("expiresAt")
-    return Rescored(
+    return RescoreResult(
         index=item.index,
         scenario_id=body["scenarioId"],
         model_id=body["modelId"],
@@ -124,7 +126,7 @@ def _from_item(item: RescoredItem) -> Rescored:
     )
 
 
-def _scoring(item: RescoredItem) -> Scoring | None:
+def _scoring(item: RescoreResultItem) -> Scoring | None:
     if item.packed is not None:
         return Scoring.from_json(orjson.loads(zlib.decompress(item.packed)))
     try:

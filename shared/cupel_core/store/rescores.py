@@ -1,4 +1,4 @@
-"""Scorings of a run beside its own. One that is not over is also listed for the sweeper, in the same transaction."""
+"""Rescores of a run. One that has not ended also has an item in the sweeper's list, written in the same transaction."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -10,167 +10,174 @@ from pynamodb.exceptions import TransactWriteError, UpdateError
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.runs.run import Failure
-from cupel_core.domain.scoring.rescores import Rescoring, RescoringConfig, RescoringStatus, Tally
+from cupel_core.domain.runs.run import RunFailure
+from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreStatus
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
-from cupel_core.store.starts import StartItem
-from cupel_core.store.table import Item, code_of, connection
+from cupel_core.store.idempotency_keys import IdempotencyItem
+from cupel_core.store.table import Item, connection, error_code
 
 
-class RescoringItem(Item):
+class RescoreItem(Item):
     status = UnicodeAttribute()
     body = JSONAttribute()
 
 
-class OpenItem(Item):
+class OpenRescoreItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
-    scoring_id = UnicodeAttribute(attr_name="scoringId")
+    rescore_id = UnicodeAttribute(attr_name="scoringId")
     created_at = UnicodeAttribute(attr_name="createdAt")
 
 
-class TallyItem(Item):
+class RescoreCountsItem(Item):
     scored = NumberAttribute()
     errors = NumberAttribute()
 
 
-class Open(NamedTuple):
+class OpenRescore(NamedTuple):
     ref: RunRef
-    scoring_id: str
+    rescore_id: str
     created_at: datetime
 
 
-def create(rescoring: Rescoring, start: StartItem | None = None) -> None:
-    """With `start`, an Idempotency-Key's answer too; a key that is not ours any more raises."""
-    ref = RunRef(rescoring.workspace, rescoring.run_id)
+def create(rescore: Rescore, start: IdempotencyItem | None = None) -> None:
+    """Create a rescore; with `start`, also answer its Idempotency-Key.
+
+    Raises TransactWriteError if the key is no longer reserved for this rescore.
+    """
+    ref = RunRef(rescore.workspace, rescore.run_id)
     with TransactWrite(connection=connection()) as transaction:
-        transaction.save(_to_item(rescoring), condition=RescoringItem.pk.does_not_exist())
-        transaction.save(_open(ref, rescoring.id, rescoring.created_at))
+        transaction.save(_to_item(rescore), condition=RescoreItem.pk.does_not_exist())
+        transaction.save(_open(ref, rescore.id, rescore.created_at))
         if start is not None:
-            start.answer = rescoring.id
-            transaction.save(start, condition=StartItem.run_id == rescoring.id)
+            start.answer = rescore.id
+            transaction.save(start, condition=IdempotencyItem.run_id == rescore.id)
 
 
-def get(ref: RunRef, scoring_id: str) -> Rescoring:
+def get(ref: RunRef, rescore_id: str) -> Rescore:
+    """The rescore; raises NotFound if the run has none of this id."""
     try:
-        item = RescoringItem.get(keys.scorings(ref), scoring_id, consistent_read=True)
-    except RescoringItem.DoesNotExist:
-        raise NotFound(f"there is no scoring {scoring_id} of the run {ref.run_id}") from None
+        item = RescoreItem.get(keys.rescores(ref), rescore_id, consistent_read=True)
+    except RescoreItem.DoesNotExist:
+        raise NotFound(f"there is no rescore {rescore_id} of the run {ref.run_id}") from None
     return _from_item(ref, item)
 
 
-def listed(ref: RunRef, limit: int, cursor: str | None) -> Page[Rescoring]:
-    """Newest first: their ids sort by time."""
-    before = RescoringItem.sk < decode_cursor(cursor) if cursor else None
-    found = RescoringItem.query(keys.scorings(ref), before, scan_index_forward=False, limit=limit + 1)
-    items = [_from_item(ref, item) for item in found]
+def list_rescores(ref: RunRef, limit: int, cursor: str | None) -> Page[Rescore]:
+    """A page of a run's rescores, newest first: their ids sort by creation time."""
+    position = RescoreItem.sk < decode_cursor(cursor) if cursor else None
+    newest = RescoreItem.query(keys.rescores(ref), position, scan_index_forward=False, limit=limit + 1)
+    items = [_from_item(ref, item) for item in newest]
     return Page(tuple(items[:limit]), encode_cursor(items[limit - 1].id) if len(items) > limit else None)
 
 
-def every(ref: RunRef) -> Iterator[Rescoring]:
-    """Of a run."""
-    return (_from_item(ref, item) for item in RescoringItem.query(keys.scorings(ref)))
+def list_all_of_run(ref: RunRef) -> Iterator[Rescore]:
+    """All rescores of a run, oldest first."""
+    return (_from_item(ref, item) for item in RescoreItem.query(keys.rescores(ref)))
 
 
-def begin(ref: RunRef, scoring_id: str) -> Rescoring:
-    """PENDING becomes RUNNING; whatever else it is, it stays."""
-    item = RescoringItem(keys.scorings(ref), scoring_id)
+def mark_running(ref: RunRef, rescore_id: str) -> Rescore:
+    """Change the status from PENDING to RUNNING; any other status is kept. Returns the rescore."""
+    item = RescoreItem(keys.rescores(ref), rescore_id)
     try:
         item.update(
-            actions=[RescoringItem.status.set(RescoringStatus.RUNNING)],
-            condition=RescoringItem.status == RescoringStatus.PENDING,
+            actions=[RescoreItem.status.set(RescoreStatus.RUNNING)],
+            condition=RescoreItem.status == RescoreStatus.PENDING,
         )
     except UpdateError as error:
-        if code_of(error) != "ConditionalCheckFailedException":
+        if error_code(error) != "ConditionalCheckFailedException":
             raise
-    return get(ref, scoring_id)
+    return get(ref, rescore_id)
 
 
-def end(rescoring: Rescoring) -> Rescoring:
-    """The first end stands; the answer is how it stands."""
-    ref = RunRef(rescoring.workspace, rescoring.run_id)
-    still_open = RescoringItem.status.is_in(RescoringStatus.PENDING, RescoringStatus.RUNNING)
+def end(rescore: Rescore) -> Rescore:
+    """Store how a rescore ended, unless it has ended already. Returns it as stored."""
+    ref = RunRef(rescore.workspace, rescore.run_id)
+    still_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
     try:
         with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(rescoring), condition=still_open)
-            transaction.delete(_open(ref, rescoring.id, rescoring.created_at))
+            transaction.save(_to_item(rescore), condition=still_open)
+            transaction.delete(_open(ref, rescore.id, rescore.created_at))
     except TransactWriteError as error:
-        if code_of(error) != "TransactionCanceledException":
+        if error_code(error) != "TransactionCanceledException":
             raise
-        return get(ref, rescoring.id)
-    return rescoring
+        return get(ref, rescore.id)
+    return rescore
 
 
-def every_open() -> Iterator[Open]:
-    for item in OpenItem.query(keys.RESCORING):
-        yield Open(RunRef(item.workspace, item.run_id), item.scoring_id, from_iso(item.created_at))
+def list_open_rescores() -> Iterator[OpenRescore]:
+    """All rescores that have not ended, of all workspaces."""
+    for item in OpenRescoreItem.query(keys.OPEN_RESCORES):
+        yield OpenRescore(RunRef(item.workspace, item.run_id), item.rescore_id, from_iso(item.created_at))
 
 
-def forget(standing: Open) -> None:
-    """Takes it from the list of those that are not over."""
-    _open(*standing).delete()
+def remove_open_rescore(entry: OpenRescore) -> None:
+    """Remove a rescore from the list of those that have not ended."""
+    _open(*entry).delete()
 
 
-def count(ref: RunRef, scoring_id: str, leaf: int, tally: Tally) -> None:
-    """What the slice from this leaf has by now: its own count and no increment, so telling it twice is harmless."""
-    TallyItem(keys.tallies(ref, scoring_id), keys.node(leaf), scored=tally.scored, errors=tally.errors).save()
+def record_counts(ref: RunRef, rescore_id: str, leaf: int, counts: RescoreCounts) -> None:
+    """Store the counts of the slice at this leaf. They are totals, not increments: writing them twice is harmless."""
+    RescoreCountsItem(
+        keys.rescore_counts(ref, rescore_id), keys.barrier_node(leaf), scored=counts.scored, errors=counts.errors
+    ).save()
 
 
-def tally(rescoring: Rescoring) -> Tally:
-    """Over all slices."""
-    if rescoring.tally is not None:
-        return rescoring.tally
-    ref = RunRef(rescoring.workspace, rescoring.run_id)
-    found = TallyItem.query(keys.tallies(ref, rescoring.id), consistent_read=True)
-    return sum((Tally(int(item.scored), int(item.errors)) for item in found), Tally())
+def get_counts(rescore: Rescore) -> RescoreCounts:
+    """The sum over all slices."""
+    if rescore.counts is not None:
+        return rescore.counts
+    ref = RunRef(rescore.workspace, rescore.run_id)
+    slices = RescoreCountsItem.query(keys.rescore_counts(ref, rescore.id), consistent_read=True)
+    return sum((RescoreCounts(int(item.scored), int(item.errors)) for item in slices), RescoreCounts())
 
 
-def _open(ref: RunRef, scoring_id: str, created_at: datetime) -> OpenItem:
-    return OpenItem(
-        keys.RESCORING,
-        keys.rescoring(ref, scoring_id),
+def _open(ref: RunRef, rescore_id: str, created_at: datetime) -> OpenRescoreItem:
+    return OpenRescoreItem(
+        keys.OPEN_RESCORES,
+        keys.open_rescore(ref, rescore_id),
         workspace=ref.workspace,
         run_id=ref.run_id,
-        scoring_id=scoring_id,
+        rescore_id=rescore_id,
         created_at=to_iso(created_at),
     )
 
 
-def _to_item(rescoring: Rescoring) -> RescoringItem:
-    ref = RunRef(rescoring.workspace, rescoring.run_id)
+def _to_item(rescore: Rescore) -> RescoreItem:
+    ref = RunRef(rescore.workspace, rescore.run_id)
     body = {
-        "config": rescoring.config.to_json(),
-        "total": rescoring.total,
-        "probes": rescoring.probes,
-        "generation": rescoring.generation,
-        "createdAt": to_iso(rescoring.created_at),
-        "completedAt": rescoring.completed_at and to_iso(rescoring.completed_at),
-        "failure": rescoring.failure and asdict(rescoring.failure),
-        "tally": rescoring.tally and asdict(rescoring.tally),
+        "config": rescore.config.to_json(),
+        "total": rescore.total,
+        "probes": rescore.probe_count,
+        "generation": rescore.retry_round,
+        "createdAt": to_iso(rescore.created_at),
+        "completedAt": rescore.completed_at and to_iso(rescore.completed_at),
+        "failure": rescore.failure and asdict(rescore.failure),
+        "tally": rescore.counts and asdict(rescore.counts),
     }
-    return RescoringItem(keys.scorings(ref), rescoring.id, status=rescoring.status, body=body)
+    return RescoreItem(keys.rescores(ref), rescore.id, status=rescore.status, body=body)
 
 
-def _from_item(ref: RunRef, item: RescoringItem) -> Rescoring:
+def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
     body: dict[str, Any] = item.body
-    ended, failure, counted = body["completedAt"], body["failure"], body["tally"]
-    known = Rescoring(
+    ended, failure, counts = body["completedAt"], body["failure"], body["tally"]
+    known = Rescore(
         workspace=ref.workspace,
         run_id=ref.run_id,
         id=item.sk,
-        config=RescoringConfig.from_json(body["config"]),
+        config=RescoreConfig.from_json(body["config"]),
         total=body["total"],
-        probes=body["probes"],
-        generation=body["generation"],
+        probe_count=body["probes"],
+        retry_round=body["generation"],
         created_at=from_iso(body["createdAt"]),
-        status=RescoringStatus(item.status),
+        status=RescoreStatus(item.status),
     )
     return replace(
         known,
         completed_at=from_iso(ended) if ended else None,
-        failure=Failure(**failure) if failure else None,
-        tally=Tally(**counted) if counted else None,
+        failure=RunFailure(**failure) if failure else None,
+        counts=RescoreCounts(**counts) if counts else None,
     )

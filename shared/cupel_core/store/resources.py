@@ -1,9 +1,8 @@
-"""What a workspace keeps under a name: personas, connectors and evals. Each kind has every name once, in any case.
+"""Named resources of a workspace: personas, connectors and evals. A name is unique within its kind, in any case.
 
-The name is an item of its own, written in the same transaction, so that of two who take it at once one is refused.
+The name is a separate item written in the same transaction, so that of two concurrent writers one is refused.
 """
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,18 +14,16 @@ from pynamodb.exceptions import TransactWriteError
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.resources.names import fold_name
 from cupel_core.errors import Conflict, FieldError, NotFound
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
-from cupel_core.store.table import Item, Newest, code_of, connection
+from cupel_core.store.table import CreationIndex, Item, connection, error_code
 
-MAX_NAME_LENGTH = 100
-_MAX_NAME_BYTES = 1_024
-"""Of a sort key, which a name is when it is folded."""
 _SORT_KEY = "resource"
 
 
-class Kind(StrEnum):
+class ResourceKind(StrEnum):
     PERSONA = "persona"
     CONNECTOR = "connector"
     EVAL = "eval"
@@ -34,9 +31,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Resource:
-    """`body` is JSON that only the kind's own capability reads."""
+    """A persona, connector or eval. Only the capability of its kind reads `body`, which is JSON."""
 
-    kind: Kind
+    kind: ResourceKind
     id: str
     name: str
     body: Mapping[str, Any]
@@ -47,9 +44,9 @@ class Resource:
 
 
 class ResourceItem(Item):
-    newest = Newest()
+    creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """Not there once it is deleted, so that no list finds it."""
+    """Absent once the resource is deleted, so that no list contains it."""
     gsi1sk = UnicodeAttribute(null=True)
     name = UnicodeAttribute()
     body = JSONAttribute()
@@ -64,44 +61,44 @@ class NameItem(Item):
 
 
 def create(workspace: str, resource: Resource) -> None:
-    """Conflict names the field `name` when another of its kind has it."""
+    """Create a resource. Raises Conflict (field `name`) if another of its kind has the name."""
     try:
         with TransactWrite(connection=connection()) as transaction:
             transaction.save(_to_item(workspace, resource), condition=ResourceItem.pk.does_not_exist())
             transaction.save(_name_item(workspace, resource), condition=NameItem.pk.does_not_exist())
     except TransactWriteError as error:
-        raise _refused(workspace, resource, error) from None
+        raise _conflict_of(workspace, resource, error) from None
 
 
-def change(workspace: str, before: Resource, after: Resource) -> Resource:
-    """Puts `after` in the place of `before`; Conflict when it was changed since, or the new name is another's."""
+def update(workspace: str, before: Resource, after: Resource) -> Resource:
+    """Replace `before` with `after`. Raises Conflict if it changed since it was read, or another has the new name."""
     written = replace(after, revision=before.revision + 1)
-    renamed = folded(after.name) != folded(before.name)
+    renamed = fold_name(after.name) != fold_name(before.name)
     try:
         with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(workspace, written), condition=_is_as(before))
+            transaction.save(_to_item(workspace, written), condition=_unchanged_since(before))
             if renamed:
                 transaction.save(_name_item(workspace, written), condition=NameItem.pk.does_not_exist())
                 transaction.delete(_name_item(workspace, before))
     except TransactWriteError as error:
-        raise _refused(workspace, after, error) from None
+        raise _conflict_of(workspace, after, error) from None
     return written
 
 
-def delete(workspace: str, kind: Kind, resource_id: str, now: datetime) -> None:
-    """Hides it and sets its name free; what was started with it may still read it."""
+def delete(workspace: str, kind: ResourceKind, resource_id: str, now: datetime) -> None:
+    """Hide a resource and release its name; what was started with it can still read it."""
     before = get(workspace, kind, resource_id)
-    gone = replace(before, deleted_at=now, updated_at=now, revision=before.revision + 1)
+    deleted = replace(before, deleted_at=now, updated_at=now, revision=before.revision + 1)
     try:
         with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(workspace, gone), condition=_is_as(before))
+            transaction.save(_to_item(workspace, deleted), condition=_unchanged_since(before))
             transaction.delete(_name_item(workspace, before))
     except TransactWriteError as error:
-        raise _refused(workspace, before, error) from None
+        raise _conflict_of(workspace, before, error) from None
 
 
-def find(workspace: str, kind: Kind, resource_id: str) -> Resource | None:
-    """Also a deleted one; None when there never was one of this id in the workspace."""
+def find(workspace: str, kind: ResourceKind, resource_id: str) -> Resource | None:
+    """The resource, even a deleted one; None if the workspace never had one of this id."""
     try:
         item = ResourceItem.get(keys.resource(workspace, kind, resource_id), _SORT_KEY, consistent_read=True)
     except ResourceItem.DoesNotExist:
@@ -109,63 +106,53 @@ def find(workspace: str, kind: Kind, resource_id: str) -> Resource | None:
     return _from_item(kind, item)
 
 
-def get(workspace: str, kind: Kind, resource_id: str) -> Resource:
-    """NotFound when there is none, or it is deleted."""
-    found = find(workspace, kind, resource_id)
-    if found is None or found.deleted_at is not None:
+def get(workspace: str, kind: ResourceKind, resource_id: str) -> Resource:
+    """The resource; raises NotFound if there is none or it is deleted."""
+    resource = find(workspace, kind, resource_id)
+    if resource is None or resource.deleted_at is not None:
         raise NotFound(f"there is no {kind} {resource_id}")
-    return found
+    return resource
 
 
-def get_many(workspace: str, kind: Kind, resource_ids: Iterable[str]) -> dict[str, Resource]:
-    """Those that there are and that are not deleted, by id."""
-    wanted = [(keys.resource(workspace, kind, each), _SORT_KEY) for each in dict.fromkeys(resource_ids)]
-    found = (_from_item(kind, item) for item in ResourceItem.batch_get(wanted, consistent_read=True))
-    return {resource.id: resource for resource in found if resource.deleted_at is None}
+def get_many(workspace: str, kind: ResourceKind, resource_ids: Iterable[str]) -> dict[str, Resource]:
+    """Those that exist and are not deleted, by id."""
+    item_keys = [(keys.resource(workspace, kind, name), _SORT_KEY) for name in dict.fromkeys(resource_ids)]
+    existing = (_from_item(kind, item) for item in ResourceItem.batch_get(item_keys, consistent_read=True))
+    return {resource.id: resource for resource in existing if resource.deleted_at is None}
 
 
-def listed(workspace: str, kind: Kind, limit: int, cursor: str | None) -> Page[Resource]:
-    """Newest first."""
-    below = Newest.gsi1sk < decode_cursor(cursor) if cursor else None
-    found = ResourceItem.newest.query(f"{workspace}#{kind}s", below, scan_index_forward=False, limit=limit + 1)
-    items = list(found)
+def list_resources(workspace: str, kind: ResourceKind, limit: int, cursor: str | None) -> Page[Resource]:
+    """A page of the resources of a kind, newest first."""
+    below = CreationIndex.gsi1sk < decode_cursor(cursor) if cursor else None
+    newest = ResourceItem.creation_index.query(f"{workspace}#{kind}s", below, scan_index_forward=False, limit=limit + 1)
+    items = list(newest)
     more = encode_cursor(str(items[limit - 1].gsi1sk)) if len(items) > limit else None
     return Page(tuple(_from_item(kind, item) for item in items[:limit]), more)
 
 
-def folded(name: str) -> str:
-    """Names that differ in case, in spaces or in how an accent is encoded are the same name."""
-    return " ".join(unicodedata.normalize("NFC", name).split()).casefold()
-
-
-def is_name(name: str) -> bool:
-    """Whether there is something to see, and the table can hold it. Some characters grow when they are folded."""
-    return 0 < len(folded(name).encode()) <= _MAX_NAME_BYTES
-
-
-def _is_as(before: Resource) -> Any:
+def _unchanged_since(before: Resource) -> Any:
     return (ResourceItem.revision == before.revision) & ResourceItem.deleted_at.does_not_exist()
 
 
-def _refused(workspace: str, resource: Resource, error: TransactWriteError) -> Exception:
-    """What a cancelled transaction means; other errors are what they are."""
-    if code_of(error) != "TransactionCanceledException":
+def _conflict_of(workspace: str, resource: Resource, error: TransactWriteError) -> Exception:
+    """The Conflict that a cancelled transaction means; any other error is returned as it is."""
+    if error_code(error) != "TransactionCanceledException":
         return error
-    if _owner(workspace, resource.kind, resource.name) not in (None, resource.id):
+    if _name_owner(workspace, resource.kind, resource.name) not in (None, resource.id):
         message = f"there is another {resource.kind} of this name"
         return Conflict(f"name: {message}", (FieldError("name", message),))
     return Conflict(f"this {resource.kind} was changed at the same time; read it and try again")
 
 
-def _owner(workspace: str, kind: Kind, name: str) -> str | None:
+def _name_owner(workspace: str, kind: ResourceKind, name: str) -> str | None:
     try:
-        return NameItem.get(keys.names(workspace, kind), folded(name), consistent_read=True).resource_id
+        return NameItem.get(keys.resource_names(workspace, kind), fold_name(name), consistent_read=True).resource_id
     except NameItem.DoesNotExist:
         return None
 
 
 def _name_item(workspace: str, resource: Resource) -> NameItem:
-    return NameItem(keys.names(workspace, resource.kind), folded(resource.name), resource_id=resource.id)
+    return NameItem(keys.resource_names(workspace, resource.kind), fold_name(resource.name), resource_id=resource.id)
 
 
 def _to_item(workspace: str, resource: Resource) -> ResourceItem:
@@ -184,7 +171,7 @@ def _to_item(workspace: str, resource: Resource) -> ResourceItem:
     )
 
 
-def _from_item(kind: Kind, item: ResourceItem) -> Resource:
+def _from_item(kind: ResourceKind, item: ResourceItem) -> Resource:
     return Resource(
         kind=kind,
         id=item.pk.rpartition("#")[2],

@@ -1,4 +1,4 @@
-"""How a run stands in the table."""
+"""Runs as items."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -8,15 +8,15 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.run import Failure, Priority, Progress, Retry, Run, RunStatus
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.runs.run import Priority, Progress, RetryScope, Run, RunFailure, RunStatus
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
-from cupel_core.store.table import Item, Newest
+from cupel_core.store.table import CreationIndex, Item
 
 
 class RunItem(Item):
-    newest = Newest()
+    creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute()
     gsi1sk = UnicodeAttribute()
     definition_id = UnicodeAttribute(attr_name="definitionId")
@@ -24,11 +24,11 @@ class RunItem(Item):
     schedule_id = UnicodeAttribute(attr_name="scheduleId", null=True)
     eval_id = UnicodeAttribute(attr_name="evalId", null=True)
     status = UnicodeAttribute()
-    epoch = NumberAttribute()
+    fencing_token = NumberAttribute(attr_name="epoch")
     event_seq = NumberAttribute(attr_name="eventSeq")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
     body = JSONAttribute()
-    """Everything that no condition and no filter asks for."""
+    """Everything that no condition and no filter needs."""
 
 
 def from_item(item: RunItem) -> Run:
@@ -48,20 +48,20 @@ def from_item(item: RunItem) -> Run:
         updated_at=from_iso(body["updatedAt"]),
         priority=Priority(body["priority"]),
         status=RunStatus(item.status),
-        epoch=int(item.epoch),
-        generation=body.get("generation", 1),
-        retry=Retry(**body["retry"]) if body.get("retry") else None,
+        fencing_token=int(item.fencing_token),
+        retry_round=body.get("generation", 1),
+        retry=RetryScope(**body["retry"]) if body.get("retry") else None,
         event_seq=int(item.event_seq),
         experiment_id=item.experiment_id,
         schedule_id=item.schedule_id,
         eval_id=item.eval_id,
         execution_id=body.get("executionId"),
         playground=body.get("playground", False),
-        evaluation=Evaluation.from_json(body.get("evaluation") or {}),
+        grader_config=GraderConfig.from_json(body.get("evaluation") or {}),
         temperature=body.get("temperature"),
         max_turns=body.get("maxTurns"),
         pause_reason=body.get("pauseReason"),
-        failure=Failure(**failure) if failure else None,
+        failure=RunFailure(**failure) if failure else None,
         started_at=_moment(body.get("startedAt")),
         completed_at=_moment(body.get("completedAt")),
         deleted_at=_moment(item.deleted_at),
@@ -89,11 +89,11 @@ def to_item(run: Run) -> RunItem:
         "startedAt": run.started_at and to_iso(run.started_at),
         "completedAt": run.completed_at and to_iso(run.completed_at),
         "settled": run.settled and asdict(run.settled),
-        "generation": run.generation,
+        "generation": run.retry_round,
         "retry": run.retry and asdict(run.retry),
         "executionId": run.execution_id,
         "playground": run.playground or None,
-        "evaluation": run.evaluation.to_json() or None,
+        "evaluation": run.grader_config.to_json() or None,
     }
     return RunItem(
         keys.run(ref),
@@ -105,7 +105,7 @@ def to_item(run: Run) -> RunItem:
         schedule_id=run.schedule_id,
         eval_id=run.eval_id,
         status=run.status,
-        epoch=run.epoch,
+        fencing_token=run.fencing_token,
         event_seq=run.event_seq,
         deleted_at=run.deleted_at and to_iso(run.deleted_at),
         body={name: value for name, value in body.items() if value is not None},

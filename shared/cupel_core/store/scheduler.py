@@ -1,4 +1,4 @@
-"""What EventBridge Scheduler is told of schedules. One name each, so telling twice changes nothing."""
+"""Schedules in EventBridge Scheduler. Each has one name there, so writing it twice changes nothing."""
 
 from typing import TYPE_CHECKING
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from mypy_boto3_scheduler.type_defs import CreateScheduleInputTypeDef
 
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
-"""EventBridge puts the time in its place; the embedded cloud leaves it as it is."""
-_OLDEST_SECONDS = 3_600
-"""How late a firing may be delivered: well within the time that its Idempotency-Key is remembered."""
+"""EventBridge replaces it with the time; the embedded cloud leaves it as it is."""
+_MAX_EVENT_AGE_SECONDS = 3_600
+"""How late a firing may be delivered: well within the retention of its Idempotency-Key."""
 
 
-def put(schedule: Schedule) -> None:
-    """Creates or replaces; Invalid for what EventBridge does not take."""
-    client, wanted = scheduler(), _wanted(schedule)
+def install(schedule: Schedule) -> None:
+    """Create or replace a schedule. Raises Invalid (field `expression`) if EventBridge refuses it."""
+    client, request = scheduler(), _request(schedule)
     try:
         try:
-            client.create_schedule(**wanted)
+            client.create_schedule(**request)
         except client.exceptions.ConflictException:
-            client.update_schedule(**wanted)
+            client.update_schedule(**request)
     except client.exceptions.ValidationException as error:
-        raise Invalid.field("expression", f"EventBridge Scheduler refuses it: {error}") from error
+        raise Invalid.field("expression", f"was refused by EventBridge Scheduler: {error}") from error
 
 
 def remove(schedule_id: str) -> None:
-    """Also when it was removed before, or removed itself after its single time."""
+    """Remove a schedule, unless it was removed before or removed itself after its single firing."""
     client = scheduler()
     try:
         client.delete_schedule(GroupName=settings().stack_name, Name=schedule_id)
@@ -38,7 +38,7 @@ def remove(schedule_id: str) -> None:
         return
 
 
-def _wanted(schedule: Schedule) -> "CreateScheduleInputTypeDef":
+def _request(schedule: Schedule) -> "CreateScheduleInputTypeDef":
     due = DueSchedule(workspace=schedule.workspace, schedule_id=schedule.id, scheduled_time=SCHEDULED_TIME)
     return {
         "GroupName": settings().stack_name,
@@ -53,6 +53,6 @@ def _wanted(schedule: Schedule) -> "CreateScheduleInputTypeDef":
             "RoleArn": settings().schedule_role_arn,
             "Input": due.to_body(),
             "DeadLetterConfig": {"Arn": settings().schedule_dead_letters_arn},
-            "RetryPolicy": {"MaximumEventAgeInSeconds": _OLDEST_SECONDS, "MaximumRetryAttempts": 60},
+            "RetryPolicy": {"MaximumEventAgeInSeconds": _MAX_EVENT_AGE_SECONDS, "MaximumRetryAttempts": 60},
         },
     }

@@ -1,4 +1,4 @@
-"""Schedules in the table, which is their record; EventBridge (shared/cupel_core/store/scheduler.py) only says when."""
+"""Schedules in the table, which is their record; EventBridge (shared/cupel_core/store/scheduler.py) only fires them."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,15 +12,15 @@ from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
-from cupel_core.store.table import Item, Newest, code_of
+from cupel_core.store.table import CreationIndex, Item, error_code
 
 _SORT_KEY = "schedule"
 
 
 class ScheduleItem(Item):
-    newest = Newest()
+    creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """Not there once the schedule is deleted, so that no list finds it."""
+    """Absent once the schedule is deleted, so that no list contains it."""
     gsi1sk = UnicodeAttribute(null=True)
     revision = NumberAttribute()
     installed = BooleanAttribute()
@@ -32,7 +32,7 @@ def create(schedule: Schedule) -> None:
 
 
 def find(workspace: str, schedule_id: str) -> Schedule | None:
-    """Also a deleted one; None when there never was one of this id in the workspace."""
+    """The schedule, even a deleted one; None if the workspace never had one of this id."""
     try:
         return _from_item(ScheduleItem.get(keys.schedule(workspace, schedule_id), _SORT_KEY, consistent_read=True))
     except ScheduleItem.DoesNotExist:
@@ -40,35 +40,37 @@ def find(workspace: str, schedule_id: str) -> Schedule | None:
 
 
 def get(workspace: str, schedule_id: str) -> Schedule:
-    """NotFound when there is none, or it is deleted."""
-    found = find(workspace, schedule_id)
-    if found is None or found.deleted_at is not None:
+    """The schedule; raises NotFound if there is none or it is deleted."""
+    schedule = find(workspace, schedule_id)
+    if schedule is None or schedule.deleted_at is not None:
         raise NotFound(f"there is no schedule {schedule_id}")
-    return found
+    return schedule
 
 
-def replace_with(changed: Schedule) -> Schedule | None:
-    """The schedule as it was read, changed; None when somebody else changed it since."""
+def update(changed: Schedule) -> Schedule | None:
+    """Write a changed schedule; returns it with its new revision, or None if it was changed since it was read."""
     written = replace(changed, revision=changed.revision + 1)
     try:
         _to_item(written).save(condition=ScheduleItem.revision == changed.revision)
     except PutError as error:
-        if code_of(error) != "ConditionalCheckFailedException":
+        if error_code(error) != "ConditionalCheckFailedException":
             raise
         return None
     return written
 
 
 def discard(schedule: Schedule) -> None:
-    """Forgets one that never came to be."""
+    """Erase a schedule whose creation failed."""
     ScheduleItem(keys.schedule(schedule.workspace, schedule.id), _SORT_KEY).delete()
 
 
-def listed(workspace: str, limit: int, cursor: str | None) -> Page[Schedule]:
-    """Newest first."""
-    below = Newest.gsi1sk < decode_cursor(cursor) if cursor else None
-    found = ScheduleItem.newest.query(f"{workspace}#schedules", below, scan_index_forward=False, limit=limit + 1)
-    items = list(found)
+def list_schedules(workspace: str, limit: int, cursor: str | None) -> Page[Schedule]:
+    """A page of schedules, newest first."""
+    below = CreationIndex.gsi1sk < decode_cursor(cursor) if cursor else None
+    newest = ScheduleItem.creation_index.query(
+        f"{workspace}#schedules", below, scan_index_forward=False, limit=limit + 1
+    )
+    items = list(newest)
     more = encode_cursor(str(items[limit - 1].gsi1sk)) if len(items) > limit else None
     return Page(tuple(_from_item(item) for item in items[:limit]), more)
 
@@ -106,7 +108,7 @@ def _to_item(schedule: Schedule) -> ScheduleItem:
         "enabled": schedule.enabled,
         "createdAt": to_iso(schedule.created_at),
         "updatedAt": to_iso(schedule.updated_at),
-        "firings": [_of_firing(firing) for firing in schedule.firings],
+        "firings": [_from_firing(firing) for firing in schedule.firings],
         "deletedAt": to_iso(deleted_at) if deleted_at else None,
     }
     return ScheduleItem(
@@ -120,11 +122,11 @@ def _to_item(schedule: Schedule) -> ScheduleItem:
     )
 
 
-def _to_firing(told: dict[str, Any]) -> Firing:
-    return Firing(from_iso(told["scheduledTime"]), from_iso(told["firedAt"]), told["runId"], told["error"])
+def _to_firing(body: dict[str, Any]) -> Firing:
+    return Firing(from_iso(body["scheduledTime"]), from_iso(body["firedAt"]), body["runId"], body["error"])
 
 
-def _of_firing(firing: Firing) -> dict[str, Any]:
+def _from_firing(firing: Firing) -> dict[str, Any]:
     return {
         "scheduledTime": to_iso(firing.scheduled_time),
         "firedAt": to_iso(firing.fired_at),

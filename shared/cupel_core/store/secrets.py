@@ -8,7 +8,7 @@ from cupel_core.store.clients import secretsmanager
 
 
 def put(workspace: str, owner: str, secret: str) -> str:
-    """The version to read it by, whatever is put after it."""
+    """Store a secret; returns the version to read it by, which later writes do not change."""
     client, name = secretsmanager(), _name(workspace, owner)
     try:
         return client.put_secret_value(SecretId=name, SecretString=secret)["VersionId"]
@@ -17,7 +17,10 @@ def put(workspace: str, owner: str, secret: str) -> str:
 
 
 def get(workspace: str, owner: str, version: str | None = None) -> str | None:
-    """The newest unless told. Secrets Manager keeps a version for a day, and the last hundred for good."""
+    """The secret, in its newest version unless one is given; None if there is none.
+
+    Secrets Manager keeps every version for a day, and the last hundred permanently.
+    """
     client, name = secretsmanager(), _name(workspace, owner)
     try:
         if version is None:
@@ -28,7 +31,7 @@ def get(workspace: str, owner: str, version: str | None = None) -> str | None:
 
 
 def delete(workspace: str, owner: str) -> None:
-    """At once: within the usual recovery window the name could not be used again."""
+    """Delete a secret immediately: within the usual recovery window its name could not be used again."""
     client = secretsmanager()
     try:
         client.delete_secret(SecretId=_name(workspace, owner), ForceDeleteWithoutRecovery=True)

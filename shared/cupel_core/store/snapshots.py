@@ -1,4 +1,4 @@
-"""What a run was started with, kept once: the definition's content, the scenario pages, and the selection."""
+"""Snapshots of what a run was started with: the definition's content, the scenario pages and the selection."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,24 +18,24 @@ class Snapshot:
     selection: tuple[int, ...]
     """The scenario of each case, as a position in the manifest; ascending within each segment of the plan."""
     personas: tuple[Persona, ...] = ()
-    """As they were at the start, without their headers."""
-    cast: tuple[int | None, ...] = ()
-    """Which persona speaks in each case; empty when none does in any."""
+    """The personas as they were at the start, without their headers."""
+    case_personas: tuple[int | None, ...] = ()
+    """The index in `personas` for each case; empty if no case has one."""
 
     def scenario(self, case: int) -> Scenario:
-        return scenarios.at(self.manifest, self.selection[case])
+        return scenarios.get_scenario(self.manifest, self.selection[case])
 
     def persona(self, case: int) -> Persona | None:
-        number = self.cast[case] if self.cast else None
+        number = self.case_personas[case] if self.case_personas else None
         return None if number is None else self.personas[number]
 
     def cases(self, scenario_id: str) -> tuple[int, ...]:
-        """Those of this scenario, ascending; none when the selection has it not."""
-        place = scenarios.positions(self.manifest, [scenario_id]).get(scenario_id)
-        return tuple(case for case, position in enumerate(self.selection) if position == place)
+        """The cases of a scenario, ascending; none if it was not selected."""
+        selected = scenarios.find_positions(self.manifest, [scenario_id]).get(scenario_id)
+        return tuple(case for case, position in enumerate(self.selection) if position == selected)
 
 
-def put(key: str, snapshot: Snapshot) -> None:
+def save(key: str, snapshot: Snapshot) -> None:
     blobs.put_json(
         key,
         {
@@ -43,44 +43,44 @@ def put(key: str, snapshot: Snapshot) -> None:
             "manifest": snapshot.manifest.to_json(),
             "selection": list(snapshot.selection),
             "personas": [persona.to_json() for persona in snapshot.personas],
-            "cast": list(snapshot.cast),
+            "cast": list(snapshot.case_personas),
         },
     )
 
 
 @lru_cache(maxsize=32)
 def get(key: str) -> Snapshot:
-    """Snapshots never change, so a process reads each once."""
+    """The snapshot under a key. Snapshots never change, so a process reads each once. Raises NotFound."""
     body = blobs.get_json(key)
     return Snapshot(
         definition=body["definition"],
         manifest=Manifest.from_json(body["manifest"]),
         selection=tuple(body["selection"]),
         personas=tuple(map(Persona.from_json, body["personas"])),
-        cast=tuple(body["cast"]),
+        case_personas=tuple(body["cast"]),
     )
 
 
-def definition(key: str) -> dict[str, Any] | None:
-    """None when the snapshot is gone: what came of the run can still be read."""
+def get_definition(key: str) -> dict[str, Any] | None:
+    """The definition's content; None if the snapshot was deleted, as the run's outcomes can still be read."""
     try:
         return get(key).definition
     except NotFound:
         return None
 
 
-class Played(NamedTuple):
-    """Who is in a case."""
+class CaseIds(NamedTuple):
+    """The ids of a case's scenario and persona."""
 
     scenario_id: str
     persona_id: str | None
 
 
-def played(key: str, case: int) -> Played:
-    """No scenario (empty) when the snapshot is gone, which may be why a probe of this case is a dead letter."""
+def case_ids(key: str, case: int) -> CaseIds:
+    """The ids of a case; an empty scenario id if the snapshot is gone, which may be why its probe is a dead letter."""
     try:
         snapshot = get(key)
         persona = snapshot.persona(case)
-        return Played(snapshot.scenario(case).id, persona.id if persona else None)
+        return CaseIds(snapshot.scenario(case).id, persona.id if persona else None)
     except NotFound:
-        return Played("", None)
+        return CaseIds("", None)

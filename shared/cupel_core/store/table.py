@@ -1,4 +1,4 @@
-"""What all PynamoDB models of the one table share. Import a model, not this."""
+"""What all PynamoDB models of the table share. Only the modules of `store` import it."""
 
 from functools import cache
 from typing import Any
@@ -13,16 +13,16 @@ from pynamodb.models import Model
 from cupel_core.settings import settings
 
 
-class _TableOfTheStack(type):
-    """Reads the table's name when it is first used, so that importing a model needs no environment."""
+class _TableNameFromSettings(type):
+    """Reads the table's name when it is used, so that importing a model needs no environment."""
 
     @property
     def table_name(cls) -> str:
         return settings().table_name
 
 
-class Newest(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """gsi1: what a workspace lists, by the time it was created."""
+class CreationIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """gsi1: what a workspace lists, sorted by creation time."""
 
     class Meta:
         index_name = "gsi1"
@@ -35,7 +35,7 @@ class Newest(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 class Item(Model):
     """The keys every item has."""
 
-    class Meta(metaclass=_TableOfTheStack):
+    class Meta(metaclass=_TableNameFromSettings):
         pass
 
     pk = UnicodeAttribute(hash_key=True)
@@ -44,10 +44,10 @@ class Item(Model):
 
 @cache
 def connection() -> Connection:
-    """For transactions; kept, because a new one makes a new client."""
+    """The connection for transactions; cached, because each new one creates a client."""
     return Connection()
 
 
-def code_of(error: PynamoDBException) -> str | None:
-    """What DynamoDB refused a call with; None when no answer came (PynamoDB's own property raises then)."""
+def error_code(error: PynamoDBException) -> str | None:
+    """DynamoDB's error code for a refused call; None if there was no response (PynamoDB's own property raises then)."""
     return error.cause_response_code if isinstance(error.cause, ClientError) else None

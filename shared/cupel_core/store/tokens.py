@@ -1,30 +1,18 @@
-"""API tokens, known only by the SHA-256 of their secret: one item leads from a secret to its caller, one lists it."""
+"""API tokens. Only the SHA-256 of a secret is stored: one item maps it to its caller, another lists the token."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.access import Caller, Role
+from cupel_core.domain.access import AccessRole, Caller, Token
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
 from cupel_core.store.table import Item, connection
 
 _SECRET = "token"  # noqa: S105 - a sort key
-
-
-@dataclass(frozen=True)
-class Token:
-    """What may be told about a token: everything but its secret."""
-
-    id: str
-    name: str
-    role: Role
-    created_at: datetime
-    revoked_at: datetime | None = None
 
 
 class SecretItem(Item):
@@ -42,9 +30,9 @@ class TokenItem(Item):
     revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
 
 
-def add(workspace: str, token: Token, digest: str) -> None:
+def create(workspace: str, token: Token, digest: str) -> None:
     secret = SecretItem(keys.token(digest), _SECRET, workspace=workspace, role=token.role, token_id=token.id)
-    listed = TokenItem(
+    entry = TokenItem(
         keys.tokens(workspace),
         token.id,
         name=token.name,
@@ -54,19 +42,20 @@ def add(workspace: str, token: Token, digest: str) -> None:
     )
     with TransactWrite(connection=connection()) as transaction:
         transaction.save(secret, condition=SecretItem.pk.does_not_exist())
-        transaction.save(listed, condition=TokenItem.pk.does_not_exist())
+        transaction.save(entry, condition=TokenItem.pk.does_not_exist())
 
 
-def find(digest: str) -> Caller | None:
-    """Whose secret this is, unless it was revoked; read consistently, so that revoking works at once."""
+def find_caller(digest: str) -> Caller | None:
+    """The caller of a secret; None if it is unknown or revoked. Strongly consistent: revoking takes effect at once."""
     try:
         item = SecretItem.get(keys.token(digest), _SECRET, consistent_read=True)
     except SecretItem.DoesNotExist:
         return None
-    return None if item.revoked_at else Caller(item.workspace, Role(item.role), item.token_id)
+    return None if item.revoked_at else Caller(item.workspace, AccessRole(item.role), item.token_id)
 
 
 def revoke(workspace: str, token_id: str, now: datetime) -> None:
+    """Revoke a token; revoking it again changes nothing. Raises NotFound if there is none."""
     try:
         item = TokenItem.get(keys.tokens(workspace), token_id, consistent_read=True)
     except TokenItem.DoesNotExist:
@@ -79,15 +68,15 @@ def revoke(workspace: str, token_id: str, now: datetime) -> None:
         transaction.update(item, [TokenItem.revoked_at.set(to_iso(now))])
 
 
-def listed(workspace: str, limit: int, cursor: str | None) -> Page[Token]:
-    """Newest first: token ids sort by the time they were made."""
-    before = TokenItem.sk < decode_cursor(cursor) if cursor else None
-    found = TokenItem.query(keys.tokens(workspace), before, scan_index_forward=False, limit=limit + 1)
-    items = [_token(item) for item in found]
+def list_tokens(workspace: str, limit: int, cursor: str | None) -> Page[Token]:
+    """A page of tokens, newest first: token ids sort by creation time."""
+    position = TokenItem.sk < decode_cursor(cursor) if cursor else None
+    newest = TokenItem.query(keys.tokens(workspace), position, scan_index_forward=False, limit=limit + 1)
+    items = [_token(item) for item in newest]
     more = len(items) > limit
     return Page(tuple(items[:limit]), encode_cursor(items[limit - 1].id) if more else None)
 
 
 def _token(item: TokenItem) -> Token:
     revoked_at = from_iso(item.revoked_at) if item.revoked_at else None
-    return Token(item.sk, item.name, Role(item.role), from_iso(item.created_at), revoked_at)
+    return Token(item.sk, item.name, AccessRole(item.role), from_iso(item.created_at), revoked_at)

@@ -1,4 +1,4 @@
-"""An agent without a model: it counts what it hears and says it back, looks up what it is asked to, or fails."""
+"""An agent without a model: it counts the messages it receives and repeats them, calls a tool, or fails."""
 
 import asyncio
 
@@ -14,20 +14,20 @@ class State(MessagesState):
 
 
 async def speak(state: State) -> dict[str, object]:
-    said = str(state["messages"][-1].content)
+    text = str(state["messages"][-1].content)
     heard = sum(message.type == "human" for message in state["messages"])
-    if said == "fail":
-        raise ValueError("told to fail")
-    if said == "ask":
+    if text == "fail":
+        raise ValueError("requested failure")
+    if text == "ask":
         interrupt("may I?")
-    if said == "think":
+    if text == "think":
         await asyncio.sleep(3)
-    answer = AIMessage(f"{heard}: {said}", usage_metadata=TOKENS, response_metadata={"model_name": "no-model"})
-    return {"messages": [*looked_up(said), answer], "heard": heard}
+    answer = AIMessage(f"{heard}: {text}", usage_metadata=TOKENS, response_metadata={"model_name": "no-model"})
+    return {"messages": [*tool_messages(text), answer], "heard": heard}
 
 
-def looked_up(said: str) -> list[AIMessage | ToolMessage]:
-    if said != "look up":
+def tool_messages(text: str) -> list[AIMessage | ToolMessage]:
+    if text != "look up":
         return []
     call = {"name": "look_up", "args": {}, "id": "call-1"}
     return [AIMessage("", tool_calls=[call], usage_metadata=TOKENS), ToolMessage("found", tool_call_id="call-1")]

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from cupel_core.access import tokens
-from cupel_core.domain.access import Caller, Role
+from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.settings import Settings
 from cupel_core.store import clients
@@ -12,38 +12,38 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
-def test_a_secret_leads_to_its_workspace_and_role() -> None:
-    issued = tokens.issue("acme", Role.MEMBER, "ci", NOW)
-    assert tokens.identify(issued.secret) == Caller("acme", Role.MEMBER, issued.token_id)
+def test_a_secret_identifies_its_workspace_and_role() -> None:
+    issued = tokens.issue("acme", AccessRole.MEMBER, "ci", NOW)
+    assert tokens.identify(issued.secret) == Caller("acme", AccessRole.MEMBER, issued.token_id)
 
 
 def test_a_secret_is_stored_only_as_its_hash(cloud: Settings) -> None:
-    secret = tokens.issue("acme", Role.MEMBER, "ci", NOW).secret
+    secret = tokens.issue("acme", AccessRole.MEMBER, "ci", NOW).secret
     items = clients.dynamodb().scan(TableName=cloud.table_name)["Items"]
     assert len(items) == 2
     assert secret.removeprefix("cupel_") not in str(items)
 
 
 def test_a_secret_has_256_random_bits_after_its_prefix() -> None:
-    secrets = {tokens.issue("acme", Role.ADMIN, "ci", NOW).secret for _ in range(3)}
+    secrets = {tokens.issue("acme", AccessRole.ADMIN, "ci", NOW).secret for _ in range(3)}
     assert {len(secret) for secret in secrets} == {len("cupel_") + 43}
     assert len(secrets) == 3
 
 
 @pytest.mark.parametrize("secret", ["", "cupel_", "Bearer", f"cupel_{'x' * 43}", f"CUPEL_{'x' * 43}", "ü" * 49])
-def test_an_unknown_secret_leads_nowhere(secret: str) -> None:
+def test_an_unknown_secret_identifies_nobody(secret: str) -> None:
     assert tokens.identify(secret) is None
 
 
-def test_a_revoked_secret_leads_nowhere() -> None:
-    issued = tokens.issue("acme", Role.MEMBER, "ci", NOW)
+def test_a_revoked_secret_identifies_nobody() -> None:
+    issued = tokens.issue("acme", AccessRole.MEMBER, "ci", NOW)
     tokens.revoke("acme", issued.token_id, NOW)
     assert tokens.identify(issued.secret) is None
-    assert tokens.listed("acme").items[0].revoked_at == NOW
+    assert tokens.list_tokens("acme").items[0].revoked_at == NOW
 
 
 def test_a_token_of_another_workspace_cannot_be_revoked() -> None:
-    issued = tokens.issue("acme", Role.MEMBER, "ci", NOW)
+    issued = tokens.issue("acme", AccessRole.MEMBER, "ci", NOW)
     with pytest.raises(NotFound):
         tokens.revoke("other", issued.token_id, NOW)
     assert tokens.identify(issued.secret) is not None
@@ -52,4 +52,4 @@ def test_a_token_of_another_workspace_cannot_be_revoked() -> None:
 @pytest.mark.parametrize("workspace", ["", "a#b", "Acme", "x" * 64, "a/b", "a\n"])
 def test_a_workspace_that_could_reach_across_keys_is_refused(workspace: str) -> None:
     with pytest.raises(Invalid):
-        tokens.issue(workspace, Role.ADMIN, "ci", NOW)
+        tokens.issue(workspace, AccessRole.ADMIN, "ci", NOW)

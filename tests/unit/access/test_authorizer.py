@@ -1,4 +1,4 @@
-"""The authorizer identifies; it never refuses."""
+"""The authorizer identifies the caller and never denies a request."""
 
 import hmac
 import json
@@ -18,7 +18,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from authorize.app import handler
 from cupel_core.access import oidc, tokens
-from cupel_core.domain.access import Role
+from cupel_core.domain.access import AccessRole
 from cupel_core.settings import Settings, settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,9 +32,9 @@ def context_of(authorization: str | None) -> dict[str, Any]:
     return context
 
 
-def test_a_token_is_told_as_workspace_role_and_id(cloud: Settings) -> None:
+def test_a_token_gives_workspace_role_and_id(cloud: Settings) -> None:
     assert cloud.table_name
-    issued = tokens.issue("acme", Role.VIEWER, "ci", NOW)
+    issued = tokens.issue("acme", AccessRole.VIEWER, "ci", NOW)
     expected = {"workspace": "acme", "role": "viewer", "tokenId": issued.token_id}
     assert context_of(f"Bearer {issued.secret}") == expected
     assert context_of(f"bearer  {issued.secret} ") == expected
@@ -106,13 +106,13 @@ def issuer(running_issuer: Issuer, cloud: Settings, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("OIDC_ISSUER", running_issuer.url)
     monkeypatch.setenv("OIDC_AUDIENCE", "cupel")
     settings.cache_clear()
-    oidc.forget()
+    oidc.clear_key_cache()
     yield running_issuer
     settings.cache_clear()
-    oidc.forget()
+    oidc.clear_key_cache()
 
 
-def test_a_jwt_of_the_issuer_is_told_by_its_claims(issuer: Issuer) -> None:
+def test_a_jwt_of_the_issuer_is_identified_by_its_claims(issuer: Issuer) -> None:
     expected = {"workspace": "acme", "role": "member", "tokenId": "ada"}
     assert context_of(f"Bearer {issuer.sign()}") == expected
     assert context_of(f"Bearer {issuer.sign(issuer.ec, 'ES256', 'two')}") == expected
@@ -164,14 +164,14 @@ def test_an_unsigned_jwt_is_a_problem(issuer: Issuer) -> None:
     assert issuer.url
 
 
-def test_the_issuer_is_asked_once_for_many_tokens(issuer: Issuer) -> None:
+def test_the_issuers_keys_are_read_once_for_many_tokens(issuer: Issuer) -> None:
     before = issuer.requests
     for _ in range(3):
         context_of(f"Bearer {issuer.sign()}")
     assert issuer.requests == before + 2
 
 
-def test_an_issuer_that_cannot_be_reached_is_nobodys_fault(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_issuer_is_a_temporary_problem(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
     token = issuer.sign()
     monkeypatch.setenv("OIDC_ISSUER", "http://127.0.0.1:1")
     settings.cache_clear()

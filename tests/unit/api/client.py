@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from api import app as api
 from authorize import app as authorizer
 from cupel_core.access import tokens
-from cupel_core.domain.access import Role
+from cupel_core.domain.access import AccessRole
 from tests.lambda_context import Context
 
 
@@ -53,7 +53,7 @@ def event(
 class Client:
     token: str | None
 
-    def issue(self, workspace: str = "acme", role: Role = Role.ADMIN) -> str:
+    def issue(self, workspace: str = "acme", role: AccessRole = AccessRole.ADMIN) -> str:
         """The secret of a new token."""
         return tokens.issue(workspace, role, "test", datetime(2026, 1, 1, tzinfo=UTC)).secret
 

@@ -1,6 +1,6 @@
 import pytest
 
-from cupel_core.domain.access import Role
+from cupel_core.domain.access import AccessRole
 from cupel_core.settings import Settings
 from tests.unit.api.client import Client
 
@@ -15,12 +15,12 @@ def client(cloud: Settings) -> Client:
 
 @pytest.fixture
 def viewer(client: Client) -> str:
-    return client.issue(role=Role.VIEWER)
+    return client.issue(role=AccessRole.VIEWER)
 
 
 @pytest.fixture
 def member(client: Client) -> str:
-    return client.issue(role=Role.MEMBER)
+    return client.issue(role=AccessRole.MEMBER)
 
 
 @pytest.fixture

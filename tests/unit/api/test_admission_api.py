@@ -15,7 +15,7 @@ def test_a_request_without_token_is_unauthorized(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("client")
-def test_a_request_that_never_met_the_authorizer_is_unauthorized() -> None:
+def test_a_request_that_bypassed_the_authorizer_is_unauthorized() -> None:
     assert call(event("GET", "/v1/providers")).status == 401
 
 
@@ -43,7 +43,7 @@ def test_a_path_outside_v1_is_a_404_problem(client: Client) -> None:
     assert client.get("/providers").status == 404
 
 
-def test_a_wrong_method_is_told_the_right_ones(client: Client) -> None:
+def test_a_wrong_method_lists_the_allowed_ones(client: Client) -> None:
     answer = client.delete("/v1/providers")
     assert (answer.status, answer.headers["Allow"]) == (405, "GET")
 
@@ -65,7 +65,7 @@ def test_malformed_json_is_a_400_problem(client: Client) -> None:
 
 
 @pytest.mark.parametrize("body", ['{"name": NaN}', '"\\ud800"', "[" * 100_000])
-def test_what_only_lenient_parsers_take_is_malformed(client: Client, body: str) -> None:
+def test_json_that_only_lenient_parsers_accept_is_malformed(client: Client, body: str) -> None:
     assert client.post("/v1/tokens", body=body).status == 400
 
 
@@ -85,7 +85,7 @@ def test_a_body_of_2_mb_is_too_large(client: Client) -> None:
     "content_type", ["text/plain", "null", "multipart/form-data", "application/x-www-form-urlencoded"]
 )
 @pytest.mark.parametrize("body", ["a=b", ""])
-def test_a_body_that_is_not_json_by_its_own_account_is_refused(client: Client, content_type: str, body: str) -> None:
+def test_another_content_type_is_refused(client: Client, content_type: str, body: str) -> None:
     assert client.post("/v1/runs", body=body, headers={"Content-Type": content_type}).status == 415
 
 

@@ -102,14 +102,14 @@ def test_a_body_of_2_mb_is_too_large(client: Client) -> None:
     assert (answer.status, answer.headers["Content-Type"]) == (413, "application/problem+json")
 
 
-def test_lists_hold_what_was_asked_for(client: Client) -> None:
+def test_lists_are_filtered(client: Client) -> None:
     create(client, name="Privacy", tags=["a"], folder="values")
     create(client, name="Facts", tags=["b"])
     for query in ({"search": "PRIV"}, {"tag": "a"}, {"folder": "values"}):
         assert [item["name"] for item in client.get("/v1/definitions", query=query).json()["items"]] == ["Privacy"]
 
 
-def test_a_list_goes_on_with_its_cursor(client: Client) -> None:
+def test_a_list_continues_at_its_cursor(client: Client) -> None:
     for number in range(3):
         create(client, name=f"number {number}")
     first = client.get("/v1/definitions", query={"limit": 2}).json()
@@ -230,7 +230,7 @@ def test_a_list_of_scenarios_has_from_1_to_1000(client: Client, path: str, count
     assert (answer.status, answer.fields()) == (422, ["items"])
 
 
-def test_an_import_is_told_about_by_line(client: Client, path: str) -> None:
+def test_import_errors_name_the_line(client: Client, path: str) -> None:
     body = {"format": "csv", "content": "prompt,risk\nfine,1\nbad,much\n"}
     answer = client.post(f"{path}/scenarios/import", body)
     assert (answer.status, answer.fields()) == (422, ["lines.3"])

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.runs.barrier import leaf_of
+from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.conversation import Dialogue
-from cupel_core.domain.turns.model_request import ErrorCode, Message, Role
-from cupel_core.ids import thread_id
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.messages import RunRef
 from cupel_core.runs import probe_search, queries
 from cupel_core.store import barrier, checkpoints, executions, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.started_runs import NOW, carry_out
+from tests.started_runs import NOW, dispatch_and_probe
 from tests.unit.api.client import Answer, Client
 
 CRITERIA = {"successCriteria": "The table is booked.", "instructions": "wants a table for two"}
@@ -23,7 +23,7 @@ CRITERIA = {"successCriteria": "The table is booked.", "instructions": "wants a 
 def finishing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Moto runs no state machine's functions."""
     begun: list[str] = []
-    monkeypatch.setattr(executions, "begin", lambda ref, _: begun.append(ref.run_id))
+    monkeypatch.setattr(executions, "start_finish", lambda ref, _: begun.append(ref.run_id))
     return begun
 
 
@@ -103,7 +103,7 @@ def test_the_run_overrides_the_eval_and_the_eval_the_workspace(client: Client, s
     assert (config["judgeModel"], config["personaModel"]) == ("sim/contrarian", "sim/steady")
 
 
-def test_a_judge_that_cannot_be_asked_is_refused_at_the_start(client: Client, eval_id: str) -> None:
+def test_an_unusable_judge_is_refused_at_the_start(client: Client, eval_id: str) -> None:
     answer = client.post(f"/v1/evals/{eval_id}/runs", {"config": {"judgeModel": "openai/gpt-5-mini"}})
     assert (answer.status, answer.fields()) == (422, ["config.judgeModel"])
 
@@ -123,7 +123,7 @@ def test_there_is_no_run_of_an_eval_that_is_not_there(client: Client, stranger: 
 def held(client: Client, eval_id: str) -> dict[str, Any]:
     """A run of the eval whose probes have all been held."""
     run = run_eval(client, eval_id)["run"]
-    carry_out(runs.get(ref_of(run)))
+    dispatch_and_probe(runs.get(ref_of(run)))
     return run
 
 
@@ -132,12 +132,12 @@ def test_conversations_are_judged_by_the_scenarios_criteria(client: Client, eval
     first, *_, last = client.get(f"/v1/runs/{run['id']}/transcripts").json()["items"]
     assert isinstance(first["result"]["success"], bool)
     assert first["verdict"]["reasoning"]
-    assert first["judge"]["calls"] >= 1
+    assert first["judgeSpend"]["calls"] >= 1
     assert first["turnCount"] == len([m for m in first["content"]["messages"] if m["role"] == "assistant"])
     assert (last["result"], last["verdict"], last["turnCount"]) == (None, None, 1)
 
 
-def test_a_probe_is_told_whole(client: Client, eval_id: str, personas: list[str]) -> None:
+def test_a_probe_has_its_conversation(client: Client, eval_id: str, personas: list[str]) -> None:
     run = held(client, eval_id)
     probe = client.get(f"/v1/probes/{run['id']}-0").json()
     assert (probe["status"], probe["personaId"], probe["evalId"]) == ("COMPLETED", personas[0], eval_id)
@@ -146,13 +146,13 @@ def test_a_probe_is_told_whole(client: Client, eval_id: str, personas: list[str]
     assert probe["threadId"] == thread_id(run["id"], 0, 1)
 
 
-def test_an_errored_probe_tells_what_was_said_until_then(client: Client, eval_id: str) -> None:
+def test_an_errored_probe_has_the_messages_until_the_error(client: Client, eval_id: str) -> None:
     ref = ref_of(run_eval(client, eval_id)["run"])
     run = runs.get(ref)
-    said = (Message(Role.USER, "A table?"), Message(Role.ASSISTANT, "For when?"))
-    checkpoints.put(ref, 0, 1, Dialogue(said, turns=1), NOW)
-    outcomes.record(run, 1, [ProbeError(0, "scn", "sim/steady", ErrorCode.JUDGE_ERROR, "nonsense", 2, NOW)])
-    barrier.record(Tree.of(run), leaf_of(0), {0: False})
+    said = (Message(MessageRole.USER, "A table?"), Message(MessageRole.ASSISTANT, "For when?"))
+    checkpoints.save(ref, 0, 1, ConversationState(said, turns=1), NOW)
+    outcomes.record(run, 1, [ProbeError(0, "scn", "sim/steady", ProbeErrorCode.JUDGE_ERROR, "nonsense", 2, NOW)])
+    barrier.record(Tree.for_run(run), leaf_of(0), {0: False})
     told = client.get(f"/v1/probes/{run.id}-0").json()
     assert (told["status"], told["error"]["code"]) == ("ERROR", "judge_error")
     assert [message["content"] for message in told["messages"]] == ["A table?", "For when?"]
@@ -172,7 +172,7 @@ def test_probes_are_listed_across_runs_oldest_first_or_newest_first(client: Clie
 
 @pytest.mark.parametrize("order", ["oldest", "newest"])
 @pytest.mark.parametrize("limit", [1, 3, 4])
-def test_the_pages_of_probes_are_the_whole_list(client: Client, eval_id: str, order: str, limit: int) -> None:
+def test_the_pages_of_probes_are_the_complete_list(client: Client, eval_id: str, order: str, limit: int) -> None:
     for _ in range(2):
         run_eval(client, eval_id)
     whole = [probe["id"] for probe in probes(client, order=order)]
@@ -187,12 +187,12 @@ def test_the_pages_of_probes_are_the_whole_list(client: Client, eval_id: str, or
     assert found == whole
 
 
-def test_a_page_that_looks_in_vain_ends_early_and_says_where_to_go_on(
+def test_a_page_that_finds_nothing_ends_early_with_a_cursor(
     client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_eval(client, eval_id)
     held(client, eval_id)
-    monkeypatch.setattr(probe_search, "_MOST_LOOKED", 3)
+    monkeypatch.setattr(probe_search, "_MAX_SCANNED", 3)
     found: list[str] = []
     query: dict[str, Any] = {"status": "QUEUED"}
     pages = 0
@@ -207,7 +207,7 @@ def test_a_page_that_looks_in_vain_ends_early_and_says_where_to_go_on(
 def test_long_conversations_make_short_pages(client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = held(client, eval_id)
     for module in (probe_search, queries):
-        monkeypatch.setattr(module, "MOST_CHARACTERS", 10)
+        monkeypatch.setattr(module, "MAX_PAGE_CHARACTERS", 10)
     for path, query in ((f"/v1/runs/{run['id']}/transcripts", {}), ("/v1/probes", {"evalId": eval_id})):
         pages, cursor = 0, {}
         while pages == 0 or cursor:
@@ -240,7 +240,7 @@ def test_the_playground_tries_one_scenario_without_an_eval(
     assert probes(client)[0]["personaId"] == personas[2]
 
 
-def test_nobody_in_particular_speaks_in_the_playground_unless_named(client: Client, scenario_ids: list[str]) -> None:
+def test_the_playground_has_a_generic_user_unless_a_persona_is_named(client: Client, scenario_ids: list[str]) -> None:
     post(client, "/v1/playground/runs", {"scenarioId": scenario_ids[0], "model": "sim/steady"})
     assert [probe["personaId"] for probe in probes(client)] == [None]
 
@@ -266,14 +266,14 @@ def test_the_playground_has_one_target(client: Client, scenario_ids: list[str]) 
     for targets in ({}, {"model": "sim/steady", "connectorId": "con_x"}):
         answer = client.post("/v1/playground/runs", {"scenarioId": scenario_ids[0], **targets})
         assert answer.status == 422
-        assert "connectorId or a model" in answer.text
+        assert "exactly one of connectorId and model" in answer.text
 
 
 def correct(client: Client, probe_id: str, result: Any) -> Answer:
     return client.patch(f"/v1/probes/{probe_id}", {"result": result})
 
 
-def test_a_person_may_correct_a_result_and_take_it_back(client: Client, eval_id: str) -> None:
+def test_a_result_may_be_corrected_and_the_correction_removed(client: Client, eval_id: str) -> None:
     run = held(client, eval_id)
     before = client.get(f"/v1/probes/{run['id']}-0").json()["result"]
     corrected = correct(client, f"{run['id']}-0", {"success": not before["success"], "reason": "I was there"})
@@ -282,11 +282,11 @@ def test_a_person_may_correct_a_result_and_take_it_back(client: Client, eval_id:
     assert correct(client, f"{run['id']}-0", None).json()["result"] == before
 
 
-def test_what_was_said_is_deleted_and_the_result_stays(client: Client, eval_id: str) -> None:
+def test_deleting_content_keeps_the_result(client: Client, eval_id: str) -> None:
     run = held(client, eval_id)
     before = client.get(f"/v1/probes/{run['id']}-0").json()["result"]
     for _ in range(2):
-        assert client.delete(f"/v1/probes/{run['id']}-0").status == 204
+        assert client.delete(f"/v1/probes/{run['id']}-0/content").status == 204
     told = client.get(f"/v1/probes/{run['id']}-0").json()
     assert (told["messages"], told["result"]) == ([], before)
     assert client.get(f"/v1/transcripts/{run['id']}-0").json()["content"] is None
@@ -295,7 +295,7 @@ def test_what_was_said_is_deleted_and_the_result_stays(client: Client, eval_id: 
 def test_a_probe_without_transcript_is_not_corrected(client: Client, eval_id: str) -> None:
     run = run_eval(client, eval_id)["run"]
     assert correct(client, f"{run['id']}-0", {"success": True}).status == 409
-    assert client.delete(f"/v1/probes/{run['id']}-0").status == 409
+    assert client.delete(f"/v1/probes/{run['id']}-0/content").status == 409
 
 
 @pytest.mark.parametrize("probe_id", ["nothing", "run_x-1", "{run}-5", "{run}-x", "{run}--1"])
@@ -331,7 +331,7 @@ def test_a_users_next_message_is_written_on_its_own(client: Client, personas: li
     assert post(client, "/v1/judge/persona-message", described)["content"]
 
 
-def test_the_workspaces_judge_is_asked_when_none_is_named(client: Client) -> None:
+def test_the_judge_defaults_to_the_workspaces(client: Client) -> None:
     body = {"messages": SAID, "failureCriteria": "it was rude"}
     assert client.post("/v1/judge/criteria", body).fields() == ["model"]
     client.put("/v1/settings", {"judgeModel": "sim/steady"})
@@ -347,5 +347,5 @@ def test_the_workspaces_judge_is_asked_when_none_is_named(client: Client) -> Non
         ("persona-message", {"messages": SAID, "personaId": "per_x", "persona": {"name": "x"}}),
     ],
 )
-def test_a_judge_asked_wrongly_says_what_would_be_right(client: Client, path: str, body: dict[str, Any]) -> None:
+def test_an_invalid_judge_request_names_the_problem(client: Client, path: str, body: dict[str, Any]) -> None:
     assert client.post(f"/v1/judge/{path}", body).status == 422

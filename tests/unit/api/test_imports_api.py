@@ -1,4 +1,4 @@
-"""POST /imports: what is made, told and refused."""
+"""POST /imports: what is created, reported and refused."""
 
 import json
 from typing import Any
@@ -38,11 +38,11 @@ def test_a_configuration_becomes_definitions_with_scenarios(client: Client) -> N
     assert first["assertions"] == [{"type": "contains", "value": "blue"}]
 
 
-def test_the_report_tells_what_was_taken_changed_and_left(client: Client) -> None:
+def test_the_report_has_what_was_imported_changed_and_skipped(client: Client) -> None:
     report = promptfoo(client)["report"]
-    assert report["taken"] == {"models": 1, "prompts": 2, "assertions": 4, "scenarios": 4}
-    assert report["changed"] == [{"where": "providers.0", "what": "echo", "why": "is the model sim/echo"}]
-    assert [note["what"] for note in report["left"]] == ["javascript"] * 2
+    assert report["imported"] == {"models": 1, "prompts": 2, "assertions": 4, "scenarios": 4}
+    assert report["changed"] == [{"where": "providers.0", "what": "echo", "why": "becomes the model sim/echo"}]
+    assert [note["what"] for note in report["skipped"]] == ["javascript"] * 2
 
 
 def test_a_dry_run_makes_nothing(client: Client) -> None:
@@ -76,10 +76,10 @@ def test_samples_become_a_definition(client: Client, kind: str, content: str) ->
         ("csv", {"name": "N", "content": "a\n1\n"}, "content"),
         ("csv", {"name": "", "content": "input\n1\n"}, "name"),
         ("csv", {"name": "N", "content": "input\n1\n", "scorer": "best"}, "scorer"),
-        ("xlsx", {"name": "N", "content": "x"}, "kind"),
+        ("xlsx", {"name": "N", "content": "x"}, "format"),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_field(client: Client, path: str, body: dict[str, Any], field: str) -> None:
+def test_an_unreadable_import_names_the_field(client: Client, path: str, body: dict[str, Any], field: str) -> None:
     answer = client.post(f"/v1/imports/{path}", json=body)
     assert answer.status == 422, answer.text
     assert answer.fields() == [field]

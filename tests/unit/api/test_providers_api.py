@@ -17,7 +17,7 @@ def test_every_provider_is_listed_before_anything_is_set(client: Client) -> None
     assert usable == {"bedrock", "connector", "sim"}
 
 
-def test_a_key_makes_a_provider_usable_and_is_never_told(client: Client) -> None:
+def test_a_key_makes_a_provider_usable_and_is_never_returned(client: Client) -> None:
     answer = client.put("/v1/providers/openai", {"apiKey": KEY})
     assert (answer.json()["hasKey"], answer.json()["usable"]) == (True, True)
     assert KEY not in answer.text + client.get("/v1/providers").text
@@ -25,7 +25,7 @@ def test_a_key_makes_a_provider_usable_and_is_never_told(client: Client) -> None
 
 def test_a_key_lies_in_secrets_manager_and_not_in_the_table(client: Client) -> None:
     client.put("/v1/providers/openai", {"apiKey": KEY})
-    assert accounts.account("acme", "openai").api_key == KEY
+    assert accounts.load_account("acme", "openai").api_key == KEY
     secret = clients.secretsmanager().get_secret_value(SecretId="cupel-test/acme/openai")
     assert secret["SecretString"] == KEY
     stored = clients.dynamodb().scan(TableName="cupel-test")["Items"]
@@ -36,9 +36,9 @@ def test_a_key_lies_in_secrets_manager_and_not_in_the_table(client: Client) -> N
 def test_a_key_is_replaced_and_deleted(client: Client) -> None:
     client.put("/v1/providers/openai", {"apiKey": KEY})
     client.put("/v1/providers/openai", {"apiKey": "other"})
-    assert accounts.account("acme", "openai").api_key == "other"
+    assert accounts.load_account("acme", "openai").api_key == "other"
     assert client.put("/v1/providers/openai", {"apiKey": None}).json()["hasKey"] is False
-    assert accounts.account("acme", "openai").api_key is None
+    assert accounts.load_account("acme", "openai").api_key is None
     assert client.put("/v1/providers/openai", {"apiKey": None}).status == 200
 
 
@@ -67,7 +67,7 @@ def test_connectors_are_no_models(client: Client) -> None:
 
 def test_a_disabled_provider_is_not_usable(client: Client) -> None:
     assert client.put("/v1/providers/sim", {"enabled": False}).json()["usable"] is False
-    assert accounts.account("acme", "sim").enabled is False
+    assert accounts.load_account("acme", "sim").enabled is False
 
 
 def test_custom_is_usable_with_an_address_alone(client: Client) -> None:
@@ -78,7 +78,7 @@ def test_settings_of_one_workspace_are_not_those_of_another(client: Client, stra
     client.put("/v1/providers/openai", {"apiKey": KEY})
     openai = client.get("/v1/providers", token=stranger).json()["items"][0]
     assert openai["hasKey"] is False
-    assert accounts.account("other", "openai").api_key is None
+    assert accounts.load_account("other", "openai").api_key is None
 
 
 def test_a_member_may_not_set_up_a_provider(client: Client, member: str) -> None:
@@ -120,7 +120,7 @@ def test_a_refused_key_is_not_repeated(client: Client) -> None:
     assert KEY not in client.put("/v1/providers/openai", {"apiKey": f"{KEY}\n"}).text
 
 
-def test_models_tell_prices_and_whether_they_can_be_used(client: Client) -> None:
+def test_models_have_prices_and_whether_they_are_usable(client: Client) -> None:
     items = client.get("/v1/models", query={"provider": "sim"}).json()["items"]
     assert "sim/steady" in {item["id"] for item in items}
     assert all(item["simulated"] and item["usable"] and item["provider"] == "sim" for item in items)

@@ -1,4 +1,4 @@
-"""Runs over HTTP: how they are started and refused, what is told of them, and that nobody else's are told."""
+"""Runs over HTTP: starting and refusing them, reading them, and isolation of workspaces."""
 
 import json
 from datetime import UTC, datetime
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog
-from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.run import Action
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Dialogue
-from cupel_core.domain.turns.model_request import ErrorCode, Message, Role, Usage
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, outcomes, runs, scenarios, snapshots
@@ -29,7 +29,7 @@ STREAM = {"Accept": "text/event-stream"}
 def definition_id(client: Client) -> str:
     assert client.token
     made = catalog.create("acme", Labels(name="dilemma"), {"system": "Be brief."}, NOW)
-    cases = [Scenario("", f"case {n}", (Message(Role.USER, f"Rate {n}"),)) for n in range(4)]
+    cases = [Scenario("", f"case {n}", (Message(MessageRole.USER, f"Rate {n}"),)) for n in range(4)]
     scenarios.append("acme", made.head.id, cases)
     return made.head.id
 
@@ -52,18 +52,18 @@ def run_id(client: Client, definition_id: str) -> str:
 def finish_two(run_id: str) -> RunRef:
     """Probe 0 completed and is summarized, probe 1 errored."""
     ref = RunRef("acme", run_id)
-    said = (Message(Role.USER, "Rate 0"), Message(Role.ASSISTANT, "Rating: 4"))
+    said = (Message(MessageRole.USER, "Rate 0"), Message(MessageRole.ASSISTANT, "Rating: 4"))
     summary, scoring = Summary("4", "Four, it says.", NOW), Scoring(True, 1.0, "as hoped")
-    dialogue = Dialogue(said, 1, Usage(3, 2), 40, 0.25, "v1")
+    dialogue = ConversationState(said, 1, Usage(3, 2), 40, 0.25, "v1")
     transcript = Transcript(0, "scn_0", "sim/steady", NOW, dialogue, summary=summary, scoring=scoring)
-    error = ProbeError(1, "scn_1", "sim/steady", ErrorCode.TIMEOUT, "no answer", 3, NOW)
+    error = ProbeError(1, "scn_1", "sim/steady", ProbeErrorCode.TIMEOUT, "no answer", 3, NOW)
     run = runs.get(ref)
     outcomes.record(run, 1, [transcript, error])
-    barrier.record(Tree.of(run), leaf_of(0), {0: True, 1: False})
+    barrier.record(Tree.for_run(run), leaf_of(0), {0: True, 1: False})
     return ref
 
 
-def test_a_run_is_started_and_told(client: Client, definition_id: str) -> None:
+def test_a_run_is_started_and_returned(client: Client, definition_id: str) -> None:
     answer = start(client, definition_id, samplePercentage=50, sampleSeed=7, repeats=3, config={"maxTurns": 2})
     assert answer.status == 201
     told = answer.json()
@@ -85,13 +85,11 @@ def test_a_run_is_read_with_its_definition_snapshot(client: Client, run_id: str)
     told = client.get(f"/v1/runs/{run_id}").json()
     assert told["config"]["definitionSnapshot"]["system"] == "Be brief."
     assert told["config"]["models"] == ["sim/steady", "sim/bold"]
-    assert (told["epoch"], told["priority"], told["config"]["temperature"]) == (1, "NORMAL", 0.5)
+    assert (told["priority"], told["config"]["temperature"]) == ("NORMAL", 0.5)
     assert told["createdAt"].endswith("Z")
 
 
-def test_what_came_of_a_run_is_read_also_when_its_snapshot_is_gone(
-    client: Client, run_id: str, cloud: Settings
-) -> None:
+def test_results_are_readable_without_the_snapshot(client: Client, run_id: str, cloud: Settings) -> None:
     finish_two(run_id)
     snapshots.get.cache_clear()
     clients.s3().delete_object(Bucket=cloud.bucket_name, Key=runs.get(RunRef("acme", run_id)).snapshot_key)
@@ -100,10 +98,10 @@ def test_what_came_of_a_run_is_read_also_when_its_snapshot_is_gone(
     assert client.get(f"/v1/runs/{run_id}/probes", query={"status": "ERROR"}).json()["items"][0]["scenarioId"] == ""
 
 
-def test_a_judge_that_gave_no_decision_is_told(client: Client, run_id: str) -> None:
-    said = (Message(Role.USER, "Rate 0"), Message(Role.ASSISTANT, "Hm."))
+def test_a_missing_decision_is_reported(client: Client, run_id: str) -> None:
+    said = (Message(MessageRole.USER, "Rate 0"), Message(MessageRole.ASSISTANT, "Hm."))
     undecided = Summary("other", "", NOW, error="no valid verdict")
-    dialogue = Dialogue(said, 1, Usage(3, 2), 40, None, "v1")
+    dialogue = ConversationState(said, 1, Usage(3, 2), 40, None, "v1")
     transcript = Transcript(0, "scn_0", "sim/steady", NOW, dialogue, summary=undecided)
     outcomes.record(runs.get(RunRef("acme", run_id)), 1, [transcript])
     told = client.get(f"/v1/transcripts/{run_id}-0").json()
@@ -235,7 +233,7 @@ def test_a_bad_page_is_named(client: Client, run_id: str, path: str, query: dict
     assert (answer.status, answer.fields()) == (422, list(query))
 
 
-def test_probes_tell_what_failed_and_why(client: Client, run_id: str) -> None:
+def test_probes_have_their_errors(client: Client, run_id: str) -> None:
     finish_two(run_id)
     items = client.get(f"/v1/runs/{run_id}/probes", query={"status": "ERROR"}).json()["items"]
     assert [(item["index"], item["modelId"], item["repeat"]) for item in items] == [(1, "sim/steady", 0)]
@@ -243,12 +241,12 @@ def test_probes_tell_what_failed_and_why(client: Client, run_id: str) -> None:
     assert client.get(f"/v1/runs/{run_id}").json()["progress"] == {"total": 8, "completed": 1, "failed": 1}
 
 
-def test_probes_of_one_model_are_told(client: Client, run_id: str) -> None:
+def test_probes_are_filtered_by_model(client: Client, run_id: str) -> None:
     items = client.get(f"/v1/runs/{run_id}/probes", query={"model": "sim/bold"}).json()["items"]
     assert [item["index"] for item in items] == [4, 5, 6, 7]
 
 
-def test_a_transcript_is_listed_and_read_alike(client: Client, run_id: str) -> None:
+def test_a_transcript_is_the_same_in_a_list_and_by_itself(client: Client, run_id: str) -> None:
     finish_two(run_id)
     listed = client.get(f"/v1/runs/{run_id}/transcripts").json()["items"]
     told = client.get(f"/v1/transcripts/{listed[0]['id']}").json()
@@ -275,8 +273,8 @@ def test_a_transcript_of_another_workspace_is_not_found(client: Client, run_id: 
     assert client.get("/v1/transcripts/unknown").status == 404
 
 
-def test_events_are_told_after_the_one_named(client: Client, run_id: str) -> None:
-    runs.move(RunRef("acme", run_id), Action.START, NOW)
+def test_events_after_a_seq_are_listed(client: Client, run_id: str) -> None:
+    runs.transition(RunRef("acme", run_id), Action.START, NOW)
     path = f"/v1/runs/{run_id}/events"
     items = client.get(path).json()["items"]
     assert [(item["seq"], item["type"], item["runId"]) for item in items] == [
@@ -298,15 +296,15 @@ def test_a_stream_ends_with_progress_that_has_no_id(client: Client, run_id: str)
     assert json.loads(data.removeprefix("data: "))["data"] == {"total": 8, "completed": 1, "failed": 1}
 
 
-def test_the_last_event_id_wins_over_after(client: Client, run_id: str) -> None:
+def test_the_last_event_id_takes_precedence_over_after(client: Client, run_id: str) -> None:
     headers = {**STREAM, "Last-Event-ID": "1"}
     answer = client.get(f"/v1/runs/{run_id}/events", headers=headers, query={"after": 0})
     assert "id:" not in answer.text
     assert "event: run.progress" in answer.text
 
 
-def test_a_stream_is_over_when_the_run_is_and_everything_was_read(client: Client, run_id: str) -> None:
-    runs.move(RunRef("acme", run_id), Action.CANCEL, NOW)
+def test_a_stream_ends_when_the_run_is_terminal_and_every_event_was_read(client: Client, run_id: str) -> None:
+    runs.transition(RunRef("acme", run_id), Action.CANCEL, NOW)
     path = f"/v1/runs/{run_id}/events"
     rest = client.get(path, headers={**STREAM, "Last-Event-ID": "1"})
     assert "event: run.cancelled" in rest.text
@@ -315,7 +313,7 @@ def test_a_stream_is_over_when_the_run_is_and_everything_was_read(client: Client
 
 
 @pytest.mark.parametrize("value", ["-1", "abc", "1" * 30])
-def test_a_bad_place_in_the_events_is_named(client: Client, run_id: str, value: str) -> None:
+def test_an_invalid_event_position_is_named(client: Client, run_id: str, value: str) -> None:
     path = f"/v1/runs/{run_id}/events"
     assert client.get(path, query={"after": value}).fields() == ["after"]
     assert client.get(path, headers={"Last-Event-ID": value}).fields() == ["Last-Event-ID"]

@@ -12,13 +12,13 @@ from tests.conftest import ROOT
 from tests.lambda_context import Context
 
 STATUSES = {
-    "api-configure-provider": 200,
+    "api-create-run-invalid": 422,
     "api-forbidden": 403,
     "api-health": 200,
     "api-list-runs": 200,
     "api-preflight": 204,
-    "api-start-run-invalid": 422,
     "api-unauthorized": 401,
+    "api-update-provider": 200,
 }
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -37,5 +37,5 @@ def test_a_sample_of_the_api_is_answered(name: str, status: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["authorize-no-token", "authorize-unknown-token"])
-def test_a_sample_of_the_authorizer_is_identified_as_nobody(name: str) -> None:
+def test_a_sample_of_the_authorizer_identifies_nobody(name: str) -> None:
     assert list(authorizer.handler(sample(name), Context())["context"]) == ["problem"]

@@ -1,4 +1,4 @@
-"""Schedules over HTTP: how they are made and refused, and that nobody else's are told."""
+"""Schedules over HTTP: creating and refusing them, reading them, and isolation of workspaces."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog
-from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import DueSchedule
 from cupel_core.schedules.firing import fire
 from cupel_core.store import scenarios
@@ -21,7 +21,9 @@ DUE = "2026-11-20T13:00:00.000Z"
 @pytest.fixture
 def definition_id(client: Client) -> str:
     made = catalog.create("acme", Labels(name="dilemma"), {"system": "Be brief."}, NOW)
-    scenarios.append("acme", made.head.id, [Scenario("", f"case {n}", (Message(Role.USER, "?"),)) for n in range(4)])
+    scenarios.append(
+        "acme", made.head.id, [Scenario("", f"case {n}", (Message(MessageRole.USER, "?"),)) for n in range(4)]
+    )
     return made.head.id
 
 
@@ -39,7 +41,7 @@ def schedule_id(client: Client, definition_id: str) -> str:
     return identity
 
 
-def test_a_schedule_is_made_and_told(client: Client, definition_id: str) -> None:
+def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) -> None:
     run = {"samplePercentage": 50, "repeats": 3, "config": {"maxTurns": 2, "judgeModel": "sim/bold"}}
     answer = create(client, definition_id, run, timezone="Europe/Berlin")
     assert answer.status == 201
@@ -69,7 +71,7 @@ def test_a_schedule_is_made_and_told(client: Client, definition_id: str) -> None
     }
 
 
-def test_a_schedule_is_read_and_listed_alike(client: Client, schedule_id: str) -> None:
+def test_a_schedule_is_the_same_in_a_list_and_by_itself(client: Client, schedule_id: str) -> None:
     told = client.get(f"/v1/schedules/{schedule_id}").json()
     assert client.get("/v1/schedules").json() == {"items": [told], "nextCursor": None}
 
@@ -147,7 +149,7 @@ def test_a_viewer_reads_schedules_and_changes_none(client: Client, schedule_id: 
     assert client.delete(path, token=viewer).status == 403
 
 
-def test_a_run_tells_the_schedule_that_started_it(client: Client, definition_id: str, schedule_id: str) -> None:
+def test_a_run_names_the_schedule_that_started_it(client: Client, definition_id: str, schedule_id: str) -> None:
     client.post("/v1/runs", {"definitionId": definition_id, "models": ["sim/bold"]})
     fire(DueSchedule(workspace="acme", schedule_id=schedule_id, scheduled_time=DUE), NOW)
     (run,) = client.get("/v1/runs", query={"scheduleId": schedule_id}).json()["items"]
@@ -156,7 +158,7 @@ def test_a_run_tells_the_schedule_that_started_it(client: Client, definition_id:
     assert (firing["runId"], firing["scheduledTime"], firing["error"]) == (run["id"], DUE, None)
 
 
-def test_a_firing_that_started_nothing_tells_why(client: Client, definition_id: str, schedule_id: str) -> None:
+def test_a_firing_that_started_nothing_has_the_reason(client: Client, definition_id: str, schedule_id: str) -> None:
     client.delete(f"/v1/definitions/{definition_id}")
     fire(DueSchedule(workspace="acme", schedule_id=schedule_id, scheduled_time=DUE), NOW)
     (firing,) = client.get(f"/v1/schedules/{schedule_id}").json()["firings"]

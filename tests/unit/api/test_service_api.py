@@ -1,4 +1,4 @@
-"""What holds for every route: the log tells of requests but nothing they carry; what breaks inside stays inside."""
+"""What holds for every route: requests are logged without their contents; internal errors reveal nothing."""
 
 import logging
 
@@ -13,13 +13,13 @@ def test_each_request_is_one_line_without_secrets(client: Client, caplog: pytest
     caplog.set_level(logging.INFO)
     client.put("/v1/providers/openai", {"apiKey": "sk-secret"})
     lines = [vars(record) for record in caplog.records if record.name == "cupel"]
-    told = [(line["message"], line["method"], line["route"], line["status"], line["workspace"]) for line in lines]
-    assert told == [("request", "PUT", "/v1/providers/{name}", 200, "acme")]
+    body = [(line["message"], line["method"], line["route"], line["status"], line["workspace"]) for line in lines]
+    assert body == [("request", "PUT", "/v1/providers/{name}", 200, "acme")]
     assert "sk-secret" not in str(lines)
     assert str(client.token) not in str(lines)
 
 
-def test_an_unexpected_error_tells_no_internals(cloud: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_reveals_no_internals(cloud: Settings, caplog: pytest.LogCaptureFixture) -> None:
     clients.dynamodb().delete_table(TableName=cloud.table_name)
     asked = event("GET", "/v1/providers")
     asked["requestContext"]["authorizer"] = {"lambda": {"workspace": "acme", "role": "admin", "tokenId": "tok_1"}}

@@ -17,7 +17,7 @@ def test_a_new_token_works_with_its_role(client: Client) -> None:
     assert client.get("/v1/tokens", token=token).status == 403
 
 
-def test_a_list_tells_no_secret(client: Client) -> None:
+def test_a_list_contains_no_secret(client: Client) -> None:
     token = make(client)["token"]
     answer = client.get("/v1/tokens")
     assert [item["name"] for item in answer.json()["items"]] == ["ci", "test"]

@@ -8,6 +8,6 @@ from bench.model_server import Behaviour, ModelServer, serving
 async def test_every_client_is_measured(name: str) -> None:
     server = ModelServer(Behaviour(latency_seconds=0.001))
     async with serving(server) as base_url:
-        measured = await measure(CLIENTS[name], f"{base_url}/v1/chat/completions", 20, 5, 0.001)
+        cost = await measure(CLIENTS[name], f"{base_url}/v1/chat/completions", 20, 5, 0.001)
     assert server.counts.by_status == {"200": 30}
-    assert measured.cpu_ms > 0
+    assert cost.cpu_ms > 0

@@ -1,4 +1,4 @@
-"""The bench model server, seen by the code that talks to real providers."""
+"""The bench model server, called by the code that calls real providers."""
 
 from collections.abc import AsyncIterator
 from random import Random
@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, serving
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete, complete_with_retry
@@ -23,14 +23,16 @@ async def _connections() -> AsyncIterator[None]:
     await http.close()
 
 
-def says(text: str, **options: Any) -> Conversation:
-    return Conversation((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, text)), **options)
+def request_of(text: str, **options: Any) -> ModelRequest:
+    return ModelRequest((Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, text)), **options)
 
 
-async def ask(base_url: str, text: str | Conversation = "Hello", provider: str = "openai", seconds: float = 5) -> Reply:
+async def call(
+    base_url: str, text: str | ModelRequest = "Hello", provider: str = "openai", seconds: float = 5
+) -> Reply:
     account = Account(provider, f"{base_url}/{PATHS[provider]}", "sk-test")
-    conversation = says(text) if isinstance(text, str) else text
-    return await complete(account, f"{provider}/m", conversation, seconds)
+    model_request = request_of(text) if isinstance(text, str) else text
+    return await complete(account, f"{provider}/m", model_request, seconds)
 
 
 async def counts(base_url: str) -> dict[str, Any]:
@@ -39,60 +41,60 @@ async def counts(base_url: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("provider", PATHS)
-async def test_each_format_answers_with_a_rating(provider: str) -> None:
+async def test_each_format_replies_with_a_rating(provider: str) -> None:
     async with serving(ModelServer()) as base_url:
-        reply = await ask(base_url, provider=provider)
-        assert reply == await ask(base_url, provider=provider)
+        reply = await call(base_url, provider=provider)
+        assert reply == await call(base_url, provider=provider)
     assert reply.text.splitlines()[-1].startswith("Rating: ")
     assert reply.model_version == "m-bench-1"
     assert reply.usage.input_tokens > 0
     assert reply.usage.output_tokens > 0
 
 
-async def test_all_formats_read_the_same_prompt() -> None:
+async def test_all_formats_parse_the_same_prompt() -> None:
     async with serving(ModelServer()) as base_url:
-        texts = {(await ask(base_url, provider=provider)).text for provider in PATHS}
+        texts = {(await call(base_url, provider=provider)).text for provider in PATHS}
         assert list((await counts(base_url))["prompts"].values()) == [len(PATHS)]
     assert len(texts) == 1
 
 
 @pytest.mark.parametrize("provider", PATHS)
-async def test_a_schema_is_answered_with_json(provider: str) -> None:
+async def test_a_schema_gets_a_json_reply(provider: str) -> None:
     schema: dict[str, object] = {"type": "object", "properties": {"code": {"const": "4"}}}
     async with serving(ModelServer()) as base_url:
-        assert (await ask(base_url, says("Judge", json_schema=schema), provider)).text == '{"code":"4"}'
+        assert (await call(base_url, request_of("Judge", json_schema=schema), provider)).text == '{"code":"4"}'
 
 
 @pytest.mark.parametrize("provider", PATHS)
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
-        ("429", ErrorCode.RATE_LIMITED),
-        ("500", ErrorCode.PROVIDER_ERROR),
-        ("drop", ErrorCode.NETWORK),
-        ("hang", ErrorCode.TIMEOUT),
-        ("badJson", ErrorCode.PROVIDER_ERROR),
+        ("429", ProbeErrorCode.RATE_LIMITED),
+        ("500", ProbeErrorCode.PROVIDER_ERROR),
+        ("drop", ProbeErrorCode.NETWORK),
+        ("hang", ProbeErrorCode.TIMEOUT),
+        ("badJson", ProbeErrorCode.PROVIDER_ERROR),
     ],
 )
-async def test_each_fault_has_its_code(fault: str, code: ErrorCode, provider: str) -> None:
+async def test_each_fault_has_its_error_code(fault: str, code: ProbeErrorCode, provider: str) -> None:
     behaviour = Behaviour(rates={fault: 1.0}, retry_after_seconds=3)
     async with serving(ModelServer(behaviour)) as base_url:
         with pytest.raises(ProviderError) as caught:
-            await ask(base_url, provider=provider, seconds=0.2)
+            await call(base_url, provider=provider, seconds=0.2)
         assert (await counts(base_url))["byStatus"] == {fault: 1}
     assert caught.value.code is code
-    assert caught.value.retry_after == (3 if fault == "429" else None)
+    assert caught.value.retry_after_seconds == (3 if fault == "429" else None)
 
 
-async def test_a_server_that_is_not_there_is_a_network_error() -> None:
+async def test_an_unreachable_server_is_a_network_error() -> None:
     async with serving(ModelServer()) as base_url:
         pass
     with pytest.raises(ProviderError) as caught:
-        await ask(base_url)
-    assert caught.value.code is ErrorCode.NETWORK
+        await call(base_url)
+    assert caught.value.code is ProbeErrorCode.NETWORK
 
 
-async def test_retries_save_every_call_from_passing_faults() -> None:
+async def test_retries_overcome_transient_faults() -> None:
     rates = dict.fromkeys(("429", "500", "drop", "badJson"), 0.06)
     behaviour = Behaviour(rates=rates, retry_after_seconds=0, seed=3)
     server = ModelServer(behaviour)
@@ -107,9 +109,9 @@ async def test_retries_save_every_call_from_passing_faults() -> None:
             reply = await complete_with_retry(
                 account,
                 "custom/m",
-                says(f"Question {number}"),
+                request_of(f"Question {number}"),
                 timeout_seconds=5,
-                patience_seconds=60,
+                max_wait_seconds=60,
                 rng=Random(1),
                 sleep=sleep,
             )
@@ -120,13 +122,13 @@ async def test_retries_save_every_call_from_passing_faults() -> None:
     assert len(server.counts.prompts) == 60
 
 
-async def test_faults_come_at_their_rate_and_the_same_for_a_seed() -> None:
+async def test_faults_have_their_rate_and_are_determined_by_the_seed() -> None:
     behaviour = Behaviour(rates=dict.fromkeys(FAULTS, 0.05))
     prompts = [_prompt(f"Question {number}") for number in range(2000)]
-    drawn = [behaviour.fault_of(prompt, 1) for prompt in prompts]
-    assert drawn == [behaviour.fault_of(prompt, 1) for prompt in prompts]
-    assert drawn != [behaviour.fault_of(prompt, 2) for prompt in prompts]
-    assert all(0.03 < drawn.count(fault) / 2000 < 0.07 for fault in FAULTS)
+    faults = [behaviour.fault_of(prompt, 1) for prompt in prompts]
+    assert faults == [behaviour.fault_of(prompt, 1) for prompt in prompts]
+    assert faults != [behaviour.fault_of(prompt, 2) for prompt in prompts]
+    assert all(0.03 < faults.count(fault) / 2000 < 0.07 for fault in FAULTS)
 
 
 def _prompt(text: str) -> Any:
@@ -135,13 +137,13 @@ def _prompt(text: str) -> Any:
     return Prompt("m", text, text)
 
 
-async def test_a_script_answers_what_contains_its_words() -> None:
+async def test_a_script_line_matches_prompts_that_contain_its_text() -> None:
     async with serving(ModelServer()) as base_url:
         await _post(
             base_url,
             "configure",
             {
-                "answer": "Otherwise",
+                "answer": "Default",
                 "script": [
                     {"contains": "fire", "reply": "Run."},
                     {"contains": "judge", "reply": {"met": True}},
@@ -149,24 +151,24 @@ async def test_a_script_answers_what_contains_its_words() -> None:
                 ],
             },
         )
-        assert (await ask(base_url, "A fire!")).text == "Run."
-        assert (await ask(base_url, "Please judge")).text == '{"met":true}'
-        assert (await ask(base_url, "Else")).text == "Otherwise"
+        assert (await call(base_url, "A fire!")).text == "Run."
+        assert (await call(base_url, "Please judge")).text == '{"met":true}'
+        assert (await call(base_url, "Something else")).text == "Default"
         with pytest.raises(ProviderError) as caught:
-            await ask(base_url, "poison")
-    assert caught.value.code is ErrorCode.INVALID_REQUEST
+            await call(base_url, "poison")
+    assert caught.value.code is ProbeErrorCode.INVALID_REQUEST
 
 
-async def test_configure_changes_only_what_it_names() -> None:
+async def test_configure_changes_only_the_given_fields() -> None:
     server = ModelServer(Behaviour(seed=9, latency_seconds=0.001))
     async with serving(server) as base_url:
         await _post(base_url, "configure", {"rates": {"500": 1}})
     assert server.behaviour == Behaviour(seed=9, latency_seconds=0.001, rates={"500": 1.0})
 
 
-async def test_reset_forgets_the_counts() -> None:
+async def test_reset_clears_the_counts() -> None:
     async with serving(ModelServer()) as base_url:
-        await ask(base_url)
+        await call(base_url)
         before = await counts(base_url)
         await _post(base_url, "reset", {})
         after = await counts(base_url)
@@ -180,7 +182,7 @@ async def _post(base_url: str, path: str, body: dict[str, Any]) -> None:
         (await client.post(f"{base_url}/{path}", json=body)).raise_for_status()
 
 
-def test_the_command_line_says_how_to_behave() -> None:
+def test_the_command_line_sets_behaviour_and_port() -> None:
     options = ["--latency", "0.2", "--rate-429", "0.05", "--rate-bad-json", "0.01", "--seed", "7", "--port", "8123"]
     behaviour, port = behaviour_of(options)
     assert behaviour == Behaviour(latency_seconds=0.2, rates={"429": 0.05, "badJson": 0.01}, seed=7)

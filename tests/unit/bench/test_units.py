@@ -1,14 +1,14 @@
-"""AWS's rounding, as the bench applies it."""
+"""Billing rules of AWS, as the benchmark applies them."""
 
 import json
 import tomllib
 
 import pytest
 
-from bench.counting import Counted
+from bench.counting import RunUsage
 from bench.sizes import item_bytes, read_units, write_units
 from bench.transitions import transitions
-from bench.units import MACHINE, PRICES, lines_of
+from bench.units import MACHINE, PRICES, bill
 from cupel_core.domain.runs.run import RunStatus
 
 ITEM = {
@@ -31,18 +31,18 @@ def test_the_size_of_an_item_is_the_sum_of_its_attributes() -> None:
     assert item_bytes(ITEM) == sum(item_bytes({name: value}) for name, value in ITEM.items())
 
 
-def test_an_item_that_is_not_there_has_no_size_and_still_costs_a_unit() -> None:
+def test_a_missing_item_has_no_size_but_costs_a_unit() -> None:
     assert item_bytes(None) == 0
     assert (write_units(0), read_units(0, consistent=True)) == (1, 1.0)
 
 
 @pytest.mark.parametrize(("size", "units"), [(1, 1), (1_024, 1), (1_025, 2), (8_193, 9)])
-def test_a_write_unit_is_a_started_kilobyte(size: int, units: int) -> None:
+def test_write_units_are_kilobytes_rounded_up(size: int, units: int) -> None:
     assert write_units(size) == units
 
 
 @pytest.mark.parametrize(("size", "consistent", "units"), [(4_096, True, 1.0), (4_097, True, 2.0), (4_097, False, 1.0)])
-def test_a_read_unit_is_four_kilobytes_or_eight_where_it_may_be_old(size: int, consistent: bool, units: float) -> None:
+def test_a_read_unit_is_4_kilobytes_or_8_if_eventually_consistent(size: int, consistent: bool, units: float) -> None:
     assert read_units(size, consistent=consistent) == units
 
 
@@ -52,14 +52,14 @@ def test_a_run_without_judge_takes_five_transitions() -> None:
     assert transitions(machine, RunStatus.FAILED) == 4
 
 
-def test_a_judged_run_of_a_thousand_probes_stays_below_twenty_transitions() -> None:
+def test_a_judged_run_of_1000_probes_takes_at_most_20_transitions() -> None:
     assert transitions(json.loads(MACHINE.read_text()), RunStatus.SUMMARIZING, iterations=1) <= 20
 
 
-def test_every_line_of_the_bill_has_its_price() -> None:
+def test_every_billed_quantity_has_its_price() -> None:
     prices = tomllib.loads(PRICES.read_text())
-    counted = Counted(1_000, {"dynamodb_write_units": 2_000, "sqs_requests": 100}, {}, 4, 700.0)
-    *lines, total = lines_of(counted, 5, 3.0, prices)
+    usage = RunUsage(1_000, {"dynamodb_write_units": 2_000, "sqs_requests": 100}, {}, 4, 700.0)
+    *lines, total = bill(usage, 5, 3.0, prices)
     assert {line.name: round(line.usd, 4) for line in lines} == {
         "SQS requests": 0.04,
         "  of the poller": 0.0032,

@@ -19,7 +19,7 @@ def api() -> FakeApi:
 
 @pytest.fixture
 def waits() -> list[float]:
-    """How long the client or a command slept, one by one."""
+    """The durations for which the client or a command slept."""
     return []
 
 

@@ -71,12 +71,12 @@ def an_error(index: int, model: str, code: str = "timeout", message: str = "no a
 
 @dataclass
 class FakeApi:
-    """Answers like the API; `polls` are the statuses that the run shows one after another, the last for good."""
+    """Responds like the API. `polls` are the successive statuses of the run; it keeps the last."""
 
     definitions: list[Json] = field(default_factory=list)
     warnings: list[Json] = field(default_factory=list)
     generations: list[Json] = field(default_factory=list)
-    """How far a generation is, each time it is asked after."""
+    """The state of a generation at each request."""
     scenarios: dict[str, list[Json]] = field(default_factory=dict)
     runs: list[Json] = field(default_factory=lambda: [a_run()])
     polls: list[str] = field(default_factory=list)
@@ -87,9 +87,9 @@ class FakeApi:
     tokens: list[Json] = field(default_factory=list)
     personas: list[Json] = field(default_factory=list)
     refusals: list[httpx.Response | httpx.TransportError] = field(default_factory=list)
-    """What the next requests meet instead of an answer."""
+    """Errors for the next requests."""
     failing_path: str = ""
-    """Path and query of what always answers 500."""
+    """Path and query that always respond with 500."""
     requests: list[httpx.Request] = field(default_factory=list)
     page_size: int = 2
 
@@ -104,13 +104,13 @@ class FakeApi:
             return httpx.Response(500)
         path = [part for part in request.url.path.split("/") if part][1:]
         body = json.loads(request.content) if request.content else {}
-        return self._answer(request, path, body)
+        return self._respond(request, path, body)
 
-    def _answer(self, request: httpx.Request, path: list[str], body: Json) -> httpx.Response:
-        answered = self._read(request, path) if request.method == "GET" else self._write(request.method, path, body)
-        if answered is None:
+    def _respond(self, request: httpx.Request, path: list[str], body: Json) -> httpx.Response:
+        response = self._read(request, path) if request.method == "GET" else self._write(request.method, path, body)
+        if response is None:
             return httpx.Response(404, json={"status": 404, "title": "Not found", "detail": "there is no such thing"})
-        return answered
+        return response
 
     def _read(self, request: httpx.Request, path: list[str]) -> httpx.Response | None:
         filters = request.url.params
@@ -175,6 +175,6 @@ class FakeApi:
         )
 
     def bodies(self, method: str, path: str) -> list[Json]:
-        """What was sent to `path`."""
+        """The bodies sent to `path`."""
         sent = [r for r in self.requests if r.method == method and r.url.path == f"/v1{path}"]
         return [json.loads(request.content) for request in sent]

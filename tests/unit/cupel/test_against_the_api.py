@@ -1,4 +1,4 @@
-"""The command against the real API function, on moto: do both mean the same shapes?"""
+"""The command against the real API function on moto: both agree on the JSON."""
 
 import json
 from contextlib import redirect_stdout
@@ -22,17 +22,17 @@ SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*.yaml"))
 APPOINTMENT = next(path for path in SAMPLES if path.stem == "appointment")
 
 
-def through(api: ApiClient) -> httpx.MockTransport:
+def api_transport(api: ApiClient) -> httpx.MockTransport:
     def call(request: httpx.Request) -> httpx.Response:
-        with redirect_stdout(StringIO()):  # a function's log, which is no output of the command
-            answer = api.request(
+        with redirect_stdout(StringIO()):  # the log of the function, which is not output of the command
+            response = api.request(
                 request.method,
                 request.url.path,
                 body=request.content.decode() or None,
                 headers=dict(request.headers),
                 query=dict(request.url.params),
             )
-        return httpx.Response(answer.status, headers=answer.headers, text=answer.text)
+        return httpx.Response(response.status, headers=response.headers, text=response.text)
 
     return httpx.MockTransport(call)
 
@@ -40,7 +40,7 @@ def through(api: ApiClient) -> httpx.MockTransport:
 @pytest.fixture
 def client(cloud: Settings) -> Client:
     api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=through(api))
+    return Client("http://api.test", api.issue(), transport=api_transport(api))
 
 
 @pytest.fixture
@@ -53,86 +53,86 @@ def cupel(client: Client) -> Cupel:
     return invoke
 
 
-def answer(cupel: Cupel, *arguments: str):
-    told = cupel(*arguments, "--json")
-    assert told.exit_code == 0, told.stderr
-    return json.loads(told.stdout)
+def output_of(cupel: Cupel, *arguments: str):
+    result = cupel(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 def test_simulated_models_can_be_used_at_once(cupel: Cupel):
-    assert "sim/steady" in [model["id"] for model in answer(cupel, "models")]
+    assert "sim/steady" in [model["id"] for model in output_of(cupel, "models")]
     assert cupel("models").exit_code == 0
 
 
 def test_a_provider_is_set_up_and_listed(cupel: Cupel):
-    changed = answer(
+    changed = output_of(
         cupel, "providers", "set", "custom", "--base-url", "http://127.0.0.1:1/v1", "--tokens-per-minute", "9"
     )
-    assert changed in answer(cupel, "providers")
+    assert changed in output_of(cupel, "providers")
     assert "http://127.0.0.1:1/v1" in cupel("providers").stdout
 
 
 def test_a_token_is_created_listed_and_revoked(cupel: Cupel):
-    created = answer(cupel, "tokens", "create", "--name", "ci", "--role", "viewer")
+    created = output_of(cupel, "tokens", "create", "--name", "ci", "--role", "viewer")
     assert created["token"].startswith("cupel_")
     assert cupel("tokens", "revoke", created["id"]).exit_code == 0
-    listed = {token["id"]: token for token in answer(cupel, "tokens")}
+    listed = {token["id"]: token for token in output_of(cupel, "tokens")}
     assert listed[created["id"]]["revokedAt"] is not None
     assert cupel("tokens").exit_code == 0
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_a_sample_is_started_twice_from_one_definition(cupel: Cupel, client: Client, sample: Path):
-    first = answer(cupel, "run", str(sample), "--models", "sim/steady,sim/bold", "--sample", "50", "--seed", "7")
-    second = answer(cupel, "run", str(sample), "--models", "sim/steady")
+    first = output_of(cupel, "run", str(sample), "--models", "sim/steady,sim/bold", "--sample", "50", "--seed", "7")
+    second = output_of(cupel, "run", str(sample), "--models", "sim/steady")
     assert first["run"]["definitionId"] == second["run"]["definitionId"]
-    cases = [len(each["personaIds"]) or 1 for each in client.scenarios(first["run"]["definitionId"])]
+    cases = [len(each["personaIds"]) or 1 for each in client.list_scenarios(first["run"]["definitionId"])]
     half = [cases[position] for position in sample_of(len(cases), 50, 7)]
     assert (first["jobCount"], second["jobCount"]) == (sum(half) * 2, sum(cases))
 
 
-def test_the_personas_of_a_file_are_kept_once_and_named_by_their_ids(cupel: Cupel, client: Client):
+def test_the_personas_of_a_file_are_created_once_and_referred_to_by_id(cupel: Cupel, client: Client):
     for _ in range(2):
-        answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", "--judge-model", "sim/bold")
-    ids = {persona["name"]: persona["id"] for persona in client.kept("personas")}
+        output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", "--judge-model", "sim/bold")
+    ids = {persona["name"]: persona["id"] for persona in client.list_personas()}
     assert ids.keys() == {"Ada", "Ben"}
-    (definition,) = client.definitions()
-    named = [scenario["personaIds"] for scenario in client.scenarios(definition["id"])]
+    (definition,) = client.list_definitions()
+    named = [scenario["personaIds"] for scenario in client.list_scenarios(definition["id"])]
     assert named == [[ids["Ada"], ids["Ben"]], [ids["Ben"]]]
 
 
-def test_a_persona_that_was_made_anew_makes_the_definition_anew(cupel: Cupel, client: Client):
-    answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")
-    client.drop("personas", next(client.kept("personas"))["id"])
-    assert answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["jobCount"] == 3
-    assert sum(1 for _ in client.definitions()) == 2
+def test_a_persona_that_is_created_again_creates_the_definition_again(cupel: Cupel, client: Client):
+    output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")
+    client.delete_persona(next(client.list_personas())["id"])
+    assert output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["jobCount"] == 3
+    assert sum(1 for _ in client.list_definitions()) == 2
 
 
-def test_another_persona_of_the_name_is_not_taken_for_the_files(cupel: Cupel, client: Client):
-    client.keep("personas", {"name": "ada", "description": "somebody else"})
+def test_a_different_persona_of_the_same_name_is_refused(cupel: Cupel, client: Client):
+    client.create_persona({"name": "ada", "description": "somebody else"})
     refused = cupel("run", str(APPOINTMENT), "--models", "sim/steady")
     assert refused.exit_code == 2
-    assert "personas: Ada: the workspace has another of this name" in refused.stderr
+    assert "personas: Ada: the workspace has a different one of this name" in refused.stderr
 
 
-def test_a_connector_of_a_file_is_named_by_its_name(cupel: Cupel, client: Client, tmp_path: Path):
+def test_a_connector_of_a_file_is_referred_to_by_name(cupel: Cupel, client: Client, tmp_path: Path):
     agent = {"name": "agent", "type": "openai", "baseUrl": "http://127.0.0.1:1/v1", "config": {"model": "x"}}
     file = {"name": "A", "content": {"system": "x"}, "scenarios": [{"prompt": "x"}], "connectors": [agent]}
     (tmp_path / "a.json").write_text(json.dumps(file))
-    run = answer(cupel, "run", str(tmp_path / "a.json"), "--models", "connector/agent,sim/steady")["run"]
-    (connector,) = client.kept("connectors")
+    run = output_of(cupel, "run", str(tmp_path / "a.json"), "--models", "connector/agent,sim/steady")["run"]
+    (connector,) = client.list_connectors()
     assert run["config"]["models"] == [f"connector/{connector['id']}", "sim/steady"]
 
 
-def test_judges_are_told_to_the_run(cupel: Cupel):
+def test_judges_are_sent_with_the_run(cupel: Cupel):
     judges = ["--judge-model", "sim/bold", "--persona-model", "sim/steady", "--embedding-model", "sim/steady"]
-    config = answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *judges)["run"]["config"]
-    told = (config["judgeModel"], config["personaModel"], config["embeddingModel"])
-    assert told == ("sim/bold", "sim/steady", "sim/steady")
+    config = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *judges)["run"]["config"]
+    result = (config["judgeModel"], config["personaModel"], config["embeddingModel"])
+    assert result == ("sim/bold", "sim/steady", "sim/steady")
 
 
-def test_a_run_that_waits_is_a_file_of_skipped_tests(cupel: Cupel, tmp_path: Path):
-    run = answer(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["run"]
+def test_a_pending_run_is_a_junit_file_of_skipped_tests(cupel: Cupel, tmp_path: Path):
+    run = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["run"]
     assert cupel("junit", run["id"], "--output", str(tmp_path / "x.xml")).exit_code == 0
     (suite,) = JUnitXml.fromfile(str(tmp_path / "x.xml"))
     assert (suite.tests, suite.skipped) == (3, 3)
@@ -143,13 +143,13 @@ def test_a_run_that_waits_is_a_file_of_skipped_tests(cupel: Cupel, tmp_path: Pat
     ]
 
 
-def test_a_run_that_waits_is_shown_and_listed(cupel: Cupel, client: Client):
-    run = answer(cupel, "run", str(SAMPLES[0]), "--models", "sim/steady")["run"]
-    assert [listed["id"] for listed in answer(cupel, "runs", "--status", "PENDING")] == [run["id"]]
-    assert answer(cupel, "show", run["id"])["results"][0]["completed"] == 0
-    assert answer(cupel, "transcripts", run["id"]) == []
-    assert {probe["status"] for probe in client.probes(run["id"])} == {"QUEUED"}
-    assert [event["type"] for event in client.events(run["id"])] == ["run.created"]
+def test_a_pending_run_is_shown_and_listed(cupel: Cupel, client: Client):
+    run = output_of(cupel, "run", str(SAMPLES[0]), "--models", "sim/steady")["run"]
+    assert [listed["id"] for listed in output_of(cupel, "runs", "--status", "PENDING")] == [run["id"]]
+    assert output_of(cupel, "show", run["id"])["results"][0]["completed"] == 0
+    assert output_of(cupel, "transcripts", run["id"]) == []
+    assert {probe["status"] for probe in client.list_run_probes(run["id"])} == {"QUEUED"}
+    assert [event["type"] for event in client.list_run_events(run["id"])] == ["run.created"]
     for command in ("runs", "show", "transcripts"):
         assert cupel(command, *([] if command == "runs" else [run["id"]])).exit_code == 0
 

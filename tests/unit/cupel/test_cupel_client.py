@@ -8,26 +8,26 @@ import pytest
 
 from cupel.client import Client
 from cupel.environment import find_address
-from cupel.errors import ApiProblem, NotConnected, WrongUse
+from cupel.errors import ApiProblem, NotConnected, UsageError
 from tests.unit.cupel.fake_api import FakeApi
 
 REFUSED = httpx.ConnectError("connection refused")
 
 
-def test_lists_read_on_until_there_is_no_cursor(api: FakeApi, client: Client):
+def test_lists_read_pages_until_there_is_no_cursor(api: FakeApi, client: Client):
     api.models = [{"id": str(number)} for number in range(5)]
-    assert [model["id"] for model in client.models()] == ["0", "1", "2", "3", "4"]
+    assert [model["id"] for model in client.list_models()] == ["0", "1", "2", "3", "4"]
     assert [request.url.params.get("cursor") for request in api.requests] == [None, "2", "4"]
 
 
-def test_a_list_reads_no_page_that_nobody_asked_for(api: FakeApi, client: Client):
+def test_a_list_reads_no_page_ahead(api: FakeApi, client: Client):
     api.models = [{"id": str(number)} for number in range(5)]
-    next(client.models())
+    next(client.list_models())
     assert len(api.requests) == 1
 
 
 def test_every_request_carries_the_token(api: FakeApi, client: Client):
-    client.run("run_1")
+    client.get_run("run_1")
     assert api.requests[0].headers["Authorization"] == "Bearer cupel_token"
 
 
@@ -35,35 +35,35 @@ def test_a_problem_document_becomes_an_error_with_its_fields(api: FakeApi, clien
     errors = [{"field": "models.0", "message": "unknown provider"}]
     api.refusals = [httpx.Response(422, json={"title": "Invalid request", "detail": "no", "errors": errors})]
     with pytest.raises(ApiProblem) as caught:
-        client.start_run({})
+        client.create_run({})
     assert (caught.value.status, caught.value.title, caught.value.detail) == (422, "Invalid request", "no")
     assert caught.value.errors == (("models.0", "unknown provider"),)
     assert caught.value.exit_code == 2
 
 
-def test_an_error_that_is_no_json_is_told_by_its_status(api: FakeApi, client: Client):
+def test_an_error_without_json_is_reported_by_its_status(api: FakeApi, client: Client):
     api.refusals = [httpx.Response(500, text="<html>oops</html>")]
     with pytest.raises(ApiProblem, match="500 Internal Server Error") as caught:
-        client.run("run_1")
+        client.get_run("run_1")
     assert caught.value.exit_code == 1
 
 
-def test_a_success_that_is_no_json_is_not_taken_for_an_answer(api: FakeApi, client: Client):
+def test_a_success_without_json_is_an_error(api: FakeApi, client: Client):
     api.refusals = [httpx.Response(200, text="<html>a proxy</html>")]
-    with pytest.raises(ApiProblem, match="did not answer with a JSON object"):
-        client.run("run_1")
+    with pytest.raises(ApiProblem, match="did not return a JSON object"):
+        client.get_run("run_1")
 
 
 def test_a_read_is_repeated_when_the_network_fails(api: FakeApi, client: Client, waits: list[float]):
     api.refusals = [REFUSED, httpx.Response(503)]
-    assert client.run("run_1")["id"] == "run_1"
+    assert client.get_run("run_1")["id"] == "run_1"
     assert waits == [0.2, 0.4]
 
 
 def test_a_read_is_given_up_after_four_attempts(api: FakeApi, client: Client):
     api.refusals = [REFUSED] * 9
     with pytest.raises(NotConnected, match=r"http://api\.test cannot be reached: connection refused"):
-        client.run("run_1")
+        client.get_run("run_1")
     assert len(api.requests) == 4
 
 
@@ -77,15 +77,15 @@ def test_a_write_is_not_repeated(api: FakeApi, client: Client):
 def test_a_start_is_repeated_under_one_idempotency_key(api: FakeApi, client: Client):
     in_flight = httpx.Response(409, json={"title": "Conflict"})
     api.refusals = [REFUSED, in_flight]
-    client.start_run({"models": ["sim/steady"]})
+    client.create_run({"models": ["sim/steady"]})
     keys = [request.headers["Idempotency-Key"] for request in api.requests]
     assert len(keys) == 3
     assert len(set(keys)) == 1
 
 
 def test_two_starts_have_two_idempotency_keys(api: FakeApi, client: Client):
-    client.start_run({"models": ["sim/steady"]})
-    client.start_run({"models": ["sim/steady"]})
+    client.create_run({"models": ["sim/steady"]})
+    client.create_run({"models": ["sim/steady"]})
     assert len({request.headers["Idempotency-Key"] for request in api.requests}) == 2
 
 
@@ -95,10 +95,10 @@ def test_the_environment_names_the_api(monkeypatch: pytest.MonkeyPatch):
     assert find_address()[:2] == ("https://api.example", "cupel_x")
 
 
-def test_half_an_environment_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_an_incomplete_environment_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CUPEL_API_URL", "https://api.example")
     monkeypatch.delenv("CUPEL_TOKEN", raising=False)
-    with pytest.raises(WrongUse, match="CUPEL_TOKEN is not set"):
+    with pytest.raises(UsageError, match="CUPEL_TOKEN is not set"):
         find_address()
 
 
@@ -122,13 +122,13 @@ def test_the_local_stack_is_found_from_a_directory_below(tmp_path: Path):
 def test_a_broken_local_file_is_named(tmp_path: Path):
     (tmp_path / ".cupel").mkdir()
     (tmp_path / ".cupel" / "local.json").write_text("{")
-    with pytest.raises(WrongUse, match=r"local\.json is not readable"):
+    with pytest.raises(UsageError, match=r"local\.json is not a valid local stack file"):
         find_address(tmp_path)
 
 
 @pytest.mark.usefixtures("nothing_set")
-def test_without_any_stack_it_says_how_to_get_one(tmp_path: Path):
-    with pytest.raises(WrongUse, match="cupel up"):
+def test_without_any_stack_the_error_says_how_to_start_one(tmp_path: Path):
+    with pytest.raises(UsageError, match="cupel up"):
         find_address(tmp_path)
 
 
@@ -147,4 +147,4 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(monkeypatch: p
     with HTTPServer(("127.0.0.1", 0), _Healthy) as server:
         Thread(target=server.handle_request).start()
         with Client(f"http://127.0.0.1:{server.server_port}", "t") as client:
-            assert client.health() == {"status": "ok"}
+            assert client.get_health() == {"status": "ok"}

@@ -10,19 +10,19 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, governor, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
-from tests.started_runs import NOW, Given, ref_of, slice_of
+from tests.started_runs import NOW, RunSetup, ref_of, slice_message
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import through
+from tests.unit.cupel.test_against_the_api import api_transport
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def cupel(cloud: Settings) -> Cupel:
     token = api.issue()
 
     def connect() -> Client:
-        return Client("http://api.test", token, transport=through(api))
+        return Client("http://api.test", token, transport=api_transport(api))
 
     def invoke(*arguments: str) -> Any:
         return CliRunner().invoke(app, list(arguments), obj=Session(connect=connect), catch_exceptions=False)
@@ -41,36 +41,40 @@ def cupel(cloud: Settings) -> Cupel:
 
 @pytest.fixture
 def run(cloud: Settings) -> Run:
-    return Given(scenario_count=4, workspace="acme").start()
+    return RunSetup(scenario_count=4, workspace="acme").start()
 
 
-def answer(cupel: Cupel, *arguments: str) -> Any:
-    told = cupel(*arguments, "--json")
-    assert told.exit_code == 0, told.stderr
-    return json.loads(told.stdout)
+def output_of(cupel: Cupel, *arguments: str) -> Any:
+    result = cupel(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 def end(run: Run, errored: set[int]) -> None:
-    runs.move(ref_of(run), Action.START, NOW)
-    errors = [ProbeError(index, f"scn_{index}", "sim/steady", ErrorCode.TIMEOUT, "late", 4, NOW) for index in errored]
-    outcomes.record(run, run.epoch, errors)
-    barrier.record(Tree.of(run), Node(0, 0), {index: index not in errored for index in range(4)})
-    runs.move(ref_of(run), Action.SUMMARIZE, NOW)
-    runs.move(ref_of(run), Action.COMPLETE, NOW, settled=Progress(4, 4 - len(errored), len(errored)), completed_at=NOW)
+    runs.transition(ref_of(run), Action.START, NOW)
+    errors = [
+        ProbeError(index, f"scn_{index}", "sim/steady", ProbeErrorCode.TIMEOUT, "late", 4, NOW) for index in errored
+    ]
+    outcomes.record(run, run.fencing_token, errors)
+    barrier.record(Tree.for_run(run), Node(0, 0), {index: index not in errored for index in range(4)})
+    runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
+    runs.transition(
+        ref_of(run), Action.COMPLETE, NOW, settled=Progress(4, 4 - len(errored), len(errored)), completed_at=NOW
+    )
 
 
 def test_a_run_is_paused_resumed_and_cancelled(cupel: Cupel, run: Run):
-    statuses = [answer(cupel, command, run.id)["status"] for command in ("pause", "resume", "cancel")]
+    statuses = [output_of(cupel, command, run.id)["status"] for command in ("pause", "resume", "cancel")]
     assert statuses == ["PAUSED", "RUNNING", "CANCELLED"]
 
 
 def test_a_paused_run_is_shown_with_what_to_do_next(cupel: Cupel, run: Run):
-    told = cupel("pause", run.id)
-    assert "PAUSED (by a person)" in told.stdout
-    assert f"resume {run.id}" in told.stderr
+    result = cupel("pause", run.id)
+    assert "PAUSED (user request)" in result.stdout
+    assert f"resume {run.id}" in result.stderr
 
 
-def test_a_refused_move_is_told_with_the_status(cupel: Cupel, run: Run):
+def test_a_refused_transition_is_reported_with_the_status(cupel: Cupel, run: Run):
     cupel("cancel", run.id)
     refused = cupel("resume", run.id)
     assert refused.exit_code == 2
@@ -81,7 +85,7 @@ def test_a_refused_move_is_told_with_the_status(cupel: Cupel, run: Run):
 @pytest.mark.parametrize("options", [[], ["--model", "sim/steady"], ["--probe", "1"]])
 def test_errored_probes_are_retried(cupel: Cupel, run: Run, options: list[str]):
     end(run, errored={1})
-    assert answer(cupel, "retry", run.id, *options)["status"] == "RUNNING"
+    assert output_of(cupel, "retry", run.id, *options)["status"] == "RUNNING"
 
 
 def test_a_run_that_has_all_its_scenarios_is_not_expanded(cupel: Cupel, run: Run):
@@ -92,8 +96,8 @@ def test_a_run_that_has_all_its_scenarios_is_not_expanded(cupel: Cupel, run: Run
 
 
 def test_queues_are_listed_with_their_counts(cupel: Cupel, cloud: Settings, run: Run):
-    queues.send(cloud.probe_queue_url("sim", Priority.HIGH), [slice_of(run, [1])])
-    listed = {queue["provider"]: queue for queue in answer(cupel, "queue")}
+    queues.send(cloud.probe_queue_url("sim", Priority.HIGH), [slice_message(run, [1])])
+    listed = {queue["provider"]: queue for queue in output_of(cupel, "queue")}
     assert (listed["sim"]["waiting"], listed["openai"]["waiting"]) == (1, 0)
     row = next(line for line in cupel("queue").stdout.splitlines() if line.startswith("sim"))
     assert row.split() == ["sim", "1", "0", "0", "0", "0", "running"]
@@ -101,37 +105,41 @@ def test_queues_are_listed_with_their_counts(cupel: Cupel, cloud: Settings, run:
 
 def test_one_queue_is_paused_and_resumed(cupel: Cupel):
     assert "paused" in cupel("queue", "pause", "--provider", "sim").stdout
-    assert [queue["paused"] for queue in answer(cupel, "queue", "--provider", "sim")] == [True]
+    assert [queue["paused"] for queue in output_of(cupel, "queue", "--provider", "sim")] == [True]
     assert "running" in cupel("queue", "resume", "--provider", "sim").stdout
 
 
 def test_all_queues_are_paused(cupel: Cupel):
-    assert all(queue["paused"] for queue in answer(cupel, "queue", "pause"))
+    assert all(queue["paused"] for queue in output_of(cupel, "queue", "pause"))
 
 
 def test_a_throttled_provider_is_shown_as_such(cupel: Cupel):
     now = datetime.now(UTC).timestamp()
-    report = Report("w", Priority.NORMAL, 4, 4, spent_until=now + 600)
+    report = WorkerReport("w", Priority.NORMAL, 4, 4, exhausted_until=now + 600)
     governor.renew("acme", "sim", Limits(50), report, now)
     assert "throttled until 20" in cupel("queue", "--provider", "sim").stdout
 
 
-def test_dead_letters_are_listed_and_sent_again(cupel: Cupel, cloud: Settings, run: Run):
-    barrier.blame(ref_of(run), Node(0, 0), "KeyError: [x]")
-    queues.send(cloud.probe_dlq_url("sim"), [slice_of(run, [1, 2])])
-    table = cupel("queue", "dead").stdout
+def test_dead_letters_are_listed_and_redriven(cupel: Cupel, cloud: Settings, run: Run):
+    barrier.note_error(ref_of(run), Node(0, 0), "KeyError: [x]")
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1, 2])])
+    table = cupel("queue", "dead-letters").stdout
     assert (run.id in table, "KeyError: [x]" in table) == (True, True)
-    (letter,) = answer(cupel, "queue", "dead")
-    assert answer(cupel, "queue", "redrive", letter["messageId"]) == {"sent": 1, "dropped": 0, "toRetry": []}
-    assert "0 sent again, 0 removed" in cupel("queue", "redrive").stdout
+    (dead_letter,) = output_of(cupel, "queue", "dead-letters")
+    assert output_of(cupel, "queue", "redrive", dead_letter["messageId"]) == {
+        "sent": 1,
+        "dropped": 0,
+        "runsToRetry": [],
+    }
+    assert "0 sent again, 0 deleted" in cupel("queue", "redrive").stdout
 
 
-def test_a_letter_of_errored_probes_points_to_the_retry(cupel: Cupel, cloud: Settings, run: Run):
+def test_a_dead_letter_of_errored_probes_points_to_the_retry(cupel: Cupel, cloud: Settings, run: Run):
     end(run, errored={1})
-    queues.send(cloud.probe_dlq_url("sim"), [slice_of(run, [1])])
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1])])
     assert f"retry {run.id}" in cupel("queue", "redrive").stdout
 
 
 def test_a_run_is_started_with_its_priority(cupel: Cupel):
     sample = str(ROOT / "samples" / "facts.yaml")
-    assert answer(cupel, "run", sample, "--models", "sim/steady", "--priority", "HIGH")["run"]["priority"] == "HIGH"
+    assert output_of(cupel, "run", sample, "--models", "sim/steady", "--priority", "HIGH")["run"]["priority"] == "HIGH"

@@ -11,17 +11,17 @@ from cupel.session import Session
 from cupel_core.finishing import phases
 from cupel_core.settings import Settings
 from cupel_core.store import active_runs, executions, runs
-from tests.started_runs import NOW, carry_out, ref_of
+from tests.started_runs import NOW, dispatch_and_probe, ref_of
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import through
+from tests.unit.cupel.test_against_the_api import api_transport
 
 
 @pytest.fixture
 def client(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr(executions, "begin", lambda *_: None)
+    monkeypatch.setattr(executions, "start_finish", lambda *_: None)
     api = ApiClient(None)
-    return Client("http://api.test", api.issue("ws_a"), transport=through(api))
+    return Client("http://api.test", api.issue("ws_a"), transport=api_transport(api))
 
 
 @pytest.fixture
@@ -36,45 +36,45 @@ def cupel(client: Client) -> Cupel:
 
 
 def finish_all() -> None:
-    """While the command waits, the functions do their work."""
-    for one in list(active_runs.every()):
+    """Does the work of the functions while the command waits."""
+    for one in list(active_runs.list_active_runs()):
         run = runs.get(one.ref)
-        carry_out(run)
-        phases.settle(ref_of(run), run.epoch, NOW)
-        phases.complete(ref_of(run), run.epoch, NOW)
+        dispatch_and_probe(run)
+        phases.settle(ref_of(run), run.fencing_token, NOW)
+        phases.complete(ref_of(run), run.fencing_token, NOW)
 
 
 @pytest.fixture
 def scenario_id(client: Client) -> str:
     definition = client.create_definition({"name": "tables", "content": {"system": "Be kind."}})
     item = {"prompt": "A table, please.", "assertions": [{"type": "regex", "value": "."}]}
-    return str(client.add_scenarios(definition["id"], [item])["ids"][0])
+    return str(client.create_scenarios(definition["id"], [item])["ids"][0])
 
 
-def test_a_scenario_is_tried_and_shown(cupel: Cupel, scenario_id: str) -> None:
+def test_a_scenario_is_run_and_shown(cupel: Cupel, scenario_id: str) -> None:
     result = cupel("try", scenario_id, "--target", "sim/echo")
     assert (result.exit_code, "A table, please." in result.stdout, "passed" in result.stdout) == (0, True, True)
 
 
-def test_what_was_tried_is_told_as_json(cupel: Cupel, scenario_id: str) -> None:
-    told = json.loads(cupel("try", scenario_id, "--target", "sim/echo", "--json").stdout)
-    assert (told["status"], told["result"]["success"]) == ("COMPLETED", True)
+def test_a_playground_run_is_printed_as_json(cupel: Cupel, scenario_id: str) -> None:
+    probe = json.loads(cupel("try", scenario_id, "--target", "sim/echo", "--json").stdout)
+    assert (probe["status"], probe["result"]["success"]) == ("COMPLETED", True)
 
 
-def test_a_target_that_is_no_target_is_wrong_use(cupel: Cupel, scenario_id: str) -> None:
+def test_an_invalid_target_is_a_usage_error(cupel: Cupel, scenario_id: str) -> None:
     assert cupel("try", scenario_id, "--target", "echo").exit_code == 2
 
 
-def test_an_eval_is_run_and_watched_by_a_gate(cupel: Cupel, client: Client, scenario_id: str) -> None:
+def test_an_eval_is_run_with_a_gate(cupel: Cupel, client: Client, scenario_id: str) -> None:
     body = {"name": "booking", "model": "sim/echo", "scenarioIds": [scenario_id]}
-    eval_id = str(client.keep("evals", body)["id"])
+    eval_id = str(client.create_eval(body)["id"])
     result = cupel("evals", "run", eval_id, "--watch", "--fail-under", "1", "--repeats", "2")
     assert (result.exit_code, "sim/echo" in result.stdout) == (0, True)
-    (run,) = client.runs(eval_id=eval_id)
+    (run,) = client.list_runs(eval_id=eval_id)
     assert (run["progress"]["completed"], run["executionId"]) == (2, 1)
 
 
-def test_who_judges_is_set_shown_and_unset(cupel: Cupel) -> None:
+def test_the_judge_model_is_set_shown_and_removed(cupel: Cupel) -> None:
     assert "judgeModel: sim/steady" in cupel("settings", "--judge-model", "sim/steady").stdout
     assert json.loads(cupel("settings", "--json").stdout)["judgeModel"] == "sim/steady"
     assert json.loads(cupel("settings", "--judge-model", "", "--json").stdout)["judgeModel"] is None

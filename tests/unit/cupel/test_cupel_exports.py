@@ -1,4 +1,4 @@
-"""A run in the formats of other tools, from what a fake API tells."""
+"""Exports in the formats of other tools, from a fake API."""
 
 import json
 import zipfile
@@ -40,9 +40,9 @@ def finished(api: FakeApi) -> FakeApi:
 
 def exported(cupel: Cupel, tmp_path: Path, file_format: str) -> Path:
     output = tmp_path / "out"
-    told = cupel("export", "run_1", "--format", file_format, "--output", str(output))
-    assert told.exit_code == 0, told.stderr
-    assert "3 transcripts" in told.stderr
+    result = cupel("export", "run_1", "--format", file_format, "--output", str(output))
+    assert result.exit_code == 0, result.stderr
+    assert "3 transcripts" in result.stderr
     return output
 
 
@@ -91,7 +91,7 @@ def test_an_infrastructure_failure_is_an_error_and_has_no_score(logs: list[Json]
     assert log["header.json"]["results"]["completed_samples"] == 1
 
 
-def test_summaries_stand_beside_the_samples(logs: list[Json]) -> None:
+def test_a_log_contains_summaries_of_its_samples(logs: list[Json]) -> None:
     log = of_model(logs, REAL)
     assert [summary["id"] for summary in log["summaries.json"]] == ["scn_1", "scn_2"]
     assert log["_journal/summaries/1.json"] == log["summaries.json"]
@@ -108,14 +108,14 @@ def results(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> Json:
 
 
 def test_promptfoo_has_a_column_per_model_and_a_row_per_case(results: Json) -> None:
-    places = [(result["promptIdx"], result["testIdx"]) for result in results["results"]["results"]]
-    assert places == [(0, 0), (0, 1), (1, 2), (1, 3)]
+    cells = [(result["promptIdx"], result["testIdx"]) for result in results["results"]["results"]]
+    assert cells == [(0, 0), (0, 1), (1, 2), (1, 3)]
     assert [prompt["provider"] for prompt in results["results"]["prompts"]] == [SIMULATED, REAL]
 
 
-def test_fails_errors_and_what_nothing_judged_are_told_apart(results: Json) -> None:
-    told = [(result["success"], result["failureReason"]) for result in results["results"]["results"]]
-    assert told == [(False, 1), (True, 0), (True, 0), (False, 2)]
+def test_failures_errors_and_unjudged_results_are_distinguished(results: Json) -> None:
+    outcomes = [(result["success"], result["failureReason"]) for result in results["results"]["results"]]
+    assert outcomes == [(False, 1), (True, 0), (True, 0), (False, 2)]
     assert results["results"]["stats"]["errors"] == 1
 
 
@@ -128,7 +128,7 @@ def test_assertions_are_components(results: Json) -> None:
     assert results["results"]["prompts"][0]["metrics"]["assertPassCount"] == 1
 
 
-def test_what_could_not_be_scored_is_an_error(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
+def test_an_unscored_result_is_an_error(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
     broken = {**SCORING, "success": None, "score": None, "reason": "could not be computed", "metrics": {}}
     finished.transcripts = [a_transcript(n, SIMULATED, None, result=None, scoring=broken) for n in range(3)]
     [first, *_] = json.loads(exported(cupel, tmp_path, "promptfoo").read_text())["results"]["results"]
@@ -151,8 +151,9 @@ def test_a_failed_probe_is_an_item_with_an_error(items: list[Json]) -> None:
     assert (items[-1]["grades"], items[-1]["passes"]) == ({}, {})
 
 
-def test_what_is_exported_can_be_imported(items: list[Json]) -> None:
-    from cupel_core.imports.datasets import Format, read
+def test_an_export_can_be_imported(items: list[Json]) -> None:
+    from cupel_core.domain.definitions.datasets import DatasetFormat
+    from cupel_core.imports.datasets import read_dataset
 
-    [draft] = read("\n".join(map(json.dumps, items[:2])), Format.OPENAI_EVALS, "Again").drafts
+    [draft] = read_dataset("\n".join(map(json.dumps, items[:2])), DatasetFormat.OPENAI_EVALS, "Again").drafts
     assert [scenario.messages[0].content for scenario in draft.scenarios] == ["?", "?"]

@@ -13,7 +13,7 @@ from cupel.folders import MAX_FILE_BYTES, FolderFiles
 from cupel.session import Session
 from cupel_core.settings import Settings
 from tests.unit.api.client import Client as ApiClient
-from tests.unit.cupel.test_against_the_api import through
+from tests.unit.cupel.test_against_the_api import api_transport
 
 CONFIG = """
 description: Colours
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(cloud: Settings) -> Client:
     api = ApiClient(None)
-    client = Client("http://api.test", api.issue(), transport=through(api))
+    client = Client("http://api.test", api.issue(), transport=api_transport(api))
     client.close = lambda: None  # type: ignore[method-assign]
     return client
 
@@ -52,30 +52,33 @@ def cupel(client: Client) -> Callable[..., Result]:
 
 
 def test_a_configuration_is_imported_with_its_files(cupel, client: Client, folder: Path) -> None:
-    told = cupel("import", "promptfoo", folder / "promptfooconfig.yaml", "--json")
-    assert told.exit_code == 0, told.stderr
-    [made] = json.loads(told.stdout)["definitions"]
-    assert [scenario["messages"][0]["content"] for scenario in client.scenarios(made["id"])] == ["Say blue", "Say red"]
+    result = cupel("import", "promptfoo", folder / "promptfooconfig.yaml", "--json")
+    assert result.exit_code == 0, result.stderr
+    [created] = json.loads(result.stdout)["definitions"]
+    assert [scenario["messages"][0]["content"] for scenario in client.list_scenarios(created["id"])] == [
+        "Say blue",
+        "Say red",
+    ]
 
 
-def test_the_report_stands_above_what_comes_next(cupel, folder: Path) -> None:
-    told = cupel("import", "promptfoo", folder / "promptfooconfig.yaml")
-    assert "2 models" in told.stdout
-    assert "1 prompts" in told.stdout
-    assert "tests.csv line 3.assert.0" in told.stdout
-    last = told.stdout.strip().splitlines()[-1]
+def test_the_report_is_followed_by_the_next_command(cupel, folder: Path) -> None:
+    result = cupel("import", "promptfoo", folder / "promptfooconfig.yaml")
+    assert "2 models" in result.stdout
+    assert "1 prompts" in result.stdout
+    assert "tests.csv line 3.assert.0" in result.stdout
+    last = result.stdout.strip().splitlines()[-1]
     assert last.startswith("next     cupel run def_") or "run def_" in last
     assert last.endswith("--models openai/gpt-5-mini,sim/echo --repeats 3 --watch")
 
 
-def test_a_dry_run_names_no_definition(cupel, client: Client, folder: Path) -> None:
-    told = cupel("import", "promptfoo", folder / "promptfooconfig.yaml", "--dry-run")
-    assert "would make  Colours: 2 scenarios" in told.stdout
-    assert list(client.definitions()) == []
+def test_a_dry_run_creates_no_definition(cupel, client: Client, folder: Path) -> None:
+    result = cupel("import", "promptfoo", folder / "promptfooconfig.yaml", "--dry-run")
+    assert "would create  Colours: 2 scenarios" in result.stdout
+    assert list(client.list_definitions()) == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "content"),
+    ("source_format", "name", "content"),
     [
         ("inspect", "sums.json", '[{"input": "1+1", "target": "2"}]'),
         ("openai-evals", "sums.jsonl", '{"input": "1+1", "ideal": "2"}\n'),
@@ -83,17 +86,17 @@ def test_a_dry_run_names_no_definition(cupel, client: Client, folder: Path) -> N
         ("jsonl", "sums.jsonl", '{"input": "1+1", "target": "2"}\n'),
     ],
 )
-def test_samples_are_named_after_their_file(cupel, tmp_path: Path, kind: str, name: str, content: str) -> None:
+def test_samples_are_named_after_their_file(cupel, tmp_path: Path, source_format: str, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
-    told = cupel("import", kind, tmp_path / name, "--json")
-    assert [made["name"] for made in json.loads(told.stdout)["definitions"]] == ["sums"]
+    result = cupel("import", source_format, tmp_path / name, "--json")
+    assert [created["name"] for created in json.loads(result.stdout)["definitions"]] == ["sums"]
 
 
 @pytest.mark.parametrize("arguments", [("xlsx", "a.xlsx"), ("promptfoo", "nowhere.yaml"), ("csv", "bad.csv")])
-def test_what_cannot_be_imported_is_wrong_use(cupel, tmp_path: Path, arguments: tuple[str, str]) -> None:
+def test_a_file_that_cannot_be_imported_is_a_usage_error(cupel, tmp_path: Path, arguments: tuple[str, str]) -> None:
     (tmp_path / "bad.csv").write_bytes(b"input\n\xff\n")
-    kind, name = arguments
-    assert cupel("import", kind, tmp_path / name).exit_code == 2
+    source_format, name = arguments
+    assert cupel("import", source_format, tmp_path / name).exit_code == 2
 
 
 def test_only_text_files_inside_the_folder_are_read(tmp_path: Path) -> None:
@@ -105,14 +108,14 @@ def test_only_text_files_inside_the_folder_are_read(tmp_path: Path) -> None:
     (folder / "large.txt").write_text("x" * (MAX_FILE_BYTES + 1))
     (folder / "text.txt").write_text("text")
     files = FolderFiles(folder)
-    asked = ("../secret.txt", "link.txt", "binary.txt", "large.txt", "nowhere.txt", str(tmp_path / "secret.txt"))
-    assert [files.read(path) for path in asked] == [None] * 6
+    paths = ("../secret.txt", "link.txt", "binary.txt", "large.txt", "nowhere.txt", str(tmp_path / "secret.txt"))
+    assert [files.read(path) for path in paths] == [None] * 6
     assert files.read("text.txt") == "text"
-    assert files.found == {"text.txt": "text"}
+    assert files.contents == {"text.txt": "text"}
 
 
-def test_names_leave_out_what_is_hidden(tmp_path: Path) -> None:
+def test_hidden_files_are_not_listed(tmp_path: Path) -> None:
     for name in ("a.txt", ".env", "node_modules/b.txt", ".git/c.txt", "d/e.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
-    assert FolderFiles(tmp_path).names() == ["a.txt", "d/e.txt"]
+    assert FolderFiles(tmp_path).list_paths() == ["a.txt", "d/e.txt"]

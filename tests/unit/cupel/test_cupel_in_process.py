@@ -26,7 +26,7 @@ def here(cupel: Cupel, file: str, *options: str) -> Any:
     return cupel("run", file, "--models", "sim/echo", "--in-process", *options)
 
 
-def test_the_table_is_that_of_a_run_and_nobody_is_asked(api: FakeApi, cupel: Cupel, echoes: str) -> None:
+def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupel: Cupel, echoes: str) -> None:
     answer = here(cupel, echoes)
     assert answer.exit_code == 0
     assert "Echoes  COMPLETED" in answer.stdout
@@ -36,7 +36,7 @@ def test_the_table_is_that_of_a_run_and_nobody_is_asked(api: FakeApi, cupel: Cup
     assert api.requests == []
 
 
-def test_with_json_every_probe_is_told(cupel: Cupel, echoes: str) -> None:
+def test_with_json_every_probe_is_printed(cupel: Cupel, echoes: str) -> None:
     document = json.loads(here(cupel, echoes, "--json", "--seed", "3").stdout)
     assert document["successRate"] == 0.75
     assert [probe["scenarioName"] for probe in document["probes"]] == ["gold", "golden", "old gold", "silver"]
@@ -44,20 +44,20 @@ def test_with_json_every_probe_is_told(cupel: Cupel, echoes: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "exit_code", "told"),
+    ("options", "exit_code", "message"),
     [
         (["--fail-under", "0.75"], 0, "gate: passed, success rate 0.750"),
         (["--fail-under", "0.9"], 1, "gate: success rate 0.750 of 4 judged probes is below 0.9"),
         (["--allow-errors", "0"], 0, "gate: passed"),
     ],
 )
-def test_the_gate_is_the_exit_code(cupel: Cupel, echoes: str, options: list[str], exit_code: int, told: str) -> None:
+def test_the_gate_is_the_exit_code(cupel: Cupel, echoes: str, options: list[str], exit_code: int, message: str) -> None:
     answer = here(cupel, echoes, *options)
     assert answer.exit_code == exit_code
-    assert told in answer.stderr
+    assert message in answer.stderr
 
 
-def test_the_junit_file_is_written_also_when_the_gate_fails(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
+def test_the_junit_file_is_written_even_if_the_gate_fails(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
     path = tmp_path / "report.xml"
     assert here(cupel, echoes, "--fail-under", "1", "--junit", str(path)).exit_code == 1
     (suite,) = JUnitXml.fromfile(str(path))
@@ -71,7 +71,7 @@ def test_a_junit_file_that_cannot_be_written_is_a_failure(cupel: Cupel, echoes: 
     assert "No such file" in answer.stderr
 
 
-def test_an_evaluation_of_which_nothing_completes_fails(cupel: Cupel, echoes: str) -> None:
+def test_an_evaluation_without_completed_probes_fails(cupel: Cupel, echoes: str) -> None:
     answer = cupel("run", echoes, "--models", "sim/nobody", "--in-process")
     assert answer.exit_code == 1
     assert "0 completed and 4 failed of 4 probes" in answer.stdout
@@ -83,17 +83,19 @@ def test_a_simulated_judge_is_named_as_such(cupel: Cupel, echoes: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        (["--models", "nope/x"], "unknown provider 'nope'"),
+        (["--models", "nope/x"], 'unknown provider for model "nope/x"'),
         (["--models", "custom/x"], "custom/x needs an address: set CUSTOM_BASE_URL"),
         (["--models", "sim/echo", "--judge-model", "nope"], "judge_model"),
     ],
 )
-def test_what_cannot_be_asked_is_wrong_use(cupel: Cupel, echoes: str, options: list[str], told: str) -> None:
+def test_a_model_that_cannot_be_called_is_a_usage_error(
+    cupel: Cupel, echoes: str, options: list[str], message: str
+) -> None:
     answer = cupel("run", echoes, "--in-process", *options)
     assert answer.exit_code == 2
-    assert told in answer.stderr
+    assert message in answer.stderr
 
 
 def test_a_definition_by_its_id_needs_a_stack(cupel: Cupel) -> None:
@@ -101,7 +103,7 @@ def test_a_definition_by_its_id_needs_a_stack(cupel: Cupel) -> None:
 
 
 @pytest.mark.parametrize("option", [["--fail-under", "0.9"], ["--allow-errors", "1"], ["--junit", "x.xml"]])
-def test_what_is_about_the_end_needs_somebody_who_waits_for_it(api: FakeApi, cupel: Cupel, option: list[str]) -> None:
+def test_options_for_the_end_of_a_run_require_watch(api: FakeApi, cupel: Cupel, option: list[str]) -> None:
     answer = cupel("run", "def_7", "--models", "sim/echo", *option)
     assert answer.exit_code == 2
     assert "add --watch" in answer.stderr
@@ -111,8 +113,8 @@ def test_what_is_about_the_end_needs_somebody_who_waits_for_it(api: FakeApi, cup
 @pytest.fixture
 def judged(api: FakeApi) -> FakeApi:
     """A run of three conversations, of which two passed."""
-    told = [{"success": success, "score": float(success), "reason": "so"} for success in (True, True, False)]
-    api.transcripts = [a_transcript(index, SIMULATED, None, result=each) for index, each in enumerate(told)]
+    results = [{"success": success, "score": float(success), "reason": "so"} for success in (True, True, False)]
+    api.transcripts = [a_transcript(index, SIMULATED, None, result=each) for index, each in enumerate(results)]
     api.runs[0]["progress"] = {"total": 3, "completed": 3, "failed": 0}
     api.runs[0]["config"]["models"] = [SIMULATED]
     api.scenarios["def_1"] = [{"id": f"scn_{number}", "name": f"case {number}"} for number in range(3)]
@@ -121,7 +123,7 @@ def judged(api: FakeApi) -> FakeApi:
 
 @pytest.mark.parametrize("command", [["run", "def_7", "--models", SIMULATED, "--watch"], ["watch", "run_1"]])
 @pytest.mark.parametrize(("share", "exit_code"), [("0.6", 0), ("0.7", 1)])
-def test_a_run_of_a_stack_is_gated_and_written_too(
+def test_a_run_of_a_stack_has_a_gate_and_a_junit_file_too(
     judged: FakeApi, cupel: Cupel, tmp_path: Path, command: list[str], share: str, exit_code: int
 ) -> None:
     path = tmp_path / "report.xml"

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from cupel.client import Client
-from cupel.render import bars, cost, duration, plain, results_tables
+from cupel.render import bar_chart, format_cost, format_duration, printable, results_tables
 from cupel.results import collect
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 
@@ -40,16 +40,16 @@ def test_the_table_has_a_row_of_figures_per_model(cupel: Cupel):
 
 
 @pytest.mark.usefixtures("finished")
-def test_below_the_table_stands_why_probes_failed(cupel: Cupel):
+def test_the_reasons_of_failed_probes_are_listed_below_the_table(cupel: Cupel):
     assert f"{REAL}: 1 failed with timeout: no answer in 60 s" in cupel("show", "run_1").stdout
 
 
 @pytest.mark.usefixtures("finished")
-def test_simulated_models_are_said_to_be(cupel: Cupel):
-    assert f"simulated, no real model was asked: {SIMULATED}\n" in cupel("show", "run_1").stdout
+def test_simulated_models_are_named(cupel: Cupel):
+    assert f"simulated, no real model was called: {SIMULATED}\n" in cupel("show", "run_1").stdout
 
 
-def test_right_answers_stand_with_their_interval(api: FakeApi, cupel: Cupel):
+def test_correct_answers_are_shown_with_their_interval(api: FakeApi, cupel: Cupel):
     verdicts = [{"success": index != 0, "score": None, "reason": None} for index in range(3)]
     api.transcripts = [a_transcript(index, SIMULATED, "1", result=verdict) for index, verdict in enumerate(verdicts)]
     assert "67% [21%-94%]" in cupel("show", "run_1").stdout
@@ -106,7 +106,7 @@ def test_transcripts_in_a_table(cupel: Cupel):
     assert row(cupel("transcripts", "run_1").stdout.replace("    0", "0"), "0")[:4] == ["0", SIMULATED, "scn_0", "2"]
 
 
-def test_a_whole_conversation_cannot_steer_the_terminal(api: FakeApi, cupel: Cupel):
+def test_a_conversation_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):
     messages = [{"role": "assistant", "content": "\x1b[2Jhello [bold]there[/bold]"}]
     api.transcripts = [a_transcript(0, SIMULATED, "1", content={"messages": messages})]
     answer = cupel("transcripts", "run_1", "--full").stdout
@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_written_is_a_failure(cupel: Cupel, tmp_path: Path
     assert "No such file or directory" in answer.stderr
 
 
-def test_an_export_that_breaks_off_leaves_no_file(finished: FakeApi, cupel: Cupel, tmp_path: Path):
+def test_an_interrupted_export_leaves_no_file(finished: FakeApi, cupel: Cupel, tmp_path: Path):
     finished.failing_path = "/v1/runs/run_1/transcripts?limit=100&cursor=2"
     output = tmp_path / "out.csv"
     output.write_text("an earlier export")
@@ -184,19 +184,19 @@ def test_a_narrow_terminal_gets_two_tables_instead_of_broken_cells(client: Clien
 
 
 def test_bars_show_shares_of_the_largest():
-    assert bars([8, 4, 1, 0, 0]) == "█ ▄ ▁ · ·"
-    assert bars([0, 0, 0, 0, 0]) == "· · · · ·"
+    assert bar_chart([8, 4, 1, 0, 0]) == "█ ▄ ▁ · ·"
+    assert bar_chart([0, 0, 0, 0, 0]) == "· · · · ·"
 
 
 def test_costs_of_every_size():
-    assert [cost(usd) for usd in (None, 0.0, 0.00001, 0.00123, 0.5, 1234.5)] == [
+    assert [format_cost(usd) for usd in (None, 0.0, 0.00001, 0.00123, 0.5, 1234.5)] == [
         *("–", "$0.00", "<$0.0001", "$0.0012", "$0.50", "$1,234.50"),
     ]
 
 
 def test_durations_of_every_size():
-    assert [duration(ms) for ms in (None, 0.4, 999, 1500)] == ["–", "0 ms", "999 ms", "1.5 s"]
+    assert [format_duration(ms) for ms in (None, 0.4, 999, 1500)] == ["–", "0 ms", "999 ms", "1.5 s"]
 
 
 def test_plain_text_has_no_control_characters():
-    assert plain("a\x1b]0;title\x07\tb\nc\r") == "a]0;title\tb\nc"
+    assert printable("a\x1b]0;title\x07\tb\nc\r") == "a]0;title\tb\nc"

@@ -12,10 +12,10 @@ from cupel.session import Session
 from cupel_core import event_loop
 from cupel_core.providers import safe_http
 from cupel_core.settings import Settings
-from tests.eval_api import define
+from tests.eval_api import create_definition
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import through
+from tests.unit.cupel.test_against_the_api import api_transport
 
 CONNECTOR = "name: Agent\ntype: langgraph\nbaseUrl: http://127.0.0.1:9\n"
 
@@ -23,7 +23,7 @@ CONNECTOR = "name: Agent\ntype: langgraph\nbaseUrl: http://127.0.0.1:9\n"
 @pytest.fixture
 def client(cloud: Settings) -> Client:
     api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=through(api))
+    return Client("http://api.test", api.issue(), transport=api_transport(api))
 
 
 @pytest.fixture
@@ -44,66 +44,66 @@ def written(folder: Path, text: str) -> str:
 
 
 def test_a_persona_is_created_from_a_file(client: Client, cupel: Cupel, tmp_path: Path) -> None:
-    made = cupel("personas", "create", written(tmp_path, "name: Ada\nsystemPrompt: You are curt.\n"))
-    assert made.exit_code == 0, made.output
-    (persona,) = client.kept("personas")
+    result = cupel("personas", "create", written(tmp_path, "name: Ada\nsystemPrompt: You are curt.\n"))
+    assert result.exit_code == 0, result.output
+    (persona,) = client.list_personas()
     assert (persona["name"], persona["systemPrompt"]) == ("Ada", "You are curt.")
-    assert persona["id"] in made.stdout
+    assert persona["id"] in result.stdout
 
 
 def test_a_header_comes_from_a_variable(
     client: Client, cupel: Cupel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENT_KEY", "s3cret")
-    made = cupel("connectors", "create", written(tmp_path, CONNECTOR), "--header-env", "X-Key=AGENT_KEY")
-    assert "s3cret" not in made.output
-    (connector,) = client.kept("connectors")
+    result = cupel("connectors", "create", written(tmp_path, CONNECTOR), "--header-env", "X-Key=AGENT_KEY")
+    assert "s3cret" not in result.output
+    (connector,) = client.list_connectors()
     assert connector["headerNames"] == ["X-Key"]
 
 
-@pytest.mark.parametrize("given", ["X-Key", "X-Key=NOT_SET_ANYWHERE"])
-def test_a_header_needs_a_variable_that_is_set(cupel: Cupel, tmp_path: Path, given: str) -> None:
-    made = cupel("connectors", "create", written(tmp_path, CONNECTOR), "--header-env", given)
-    assert made.exit_code == 2
-    assert "--header-env" in made.stderr
+@pytest.mark.parametrize("option", ["X-Key", "X-Key=NOT_SET_ANYWHERE"])
+def test_a_header_needs_a_variable_that_is_set(cupel: Cupel, tmp_path: Path, option: str) -> None:
+    result = cupel("connectors", "create", written(tmp_path, CONNECTOR), "--header-env", option)
+    assert result.exit_code == 2
+    assert "--header-env" in result.stderr
 
 
-def test_a_file_that_is_no_mapping_is_refused(cupel: Cupel, tmp_path: Path) -> None:
-    made = cupel("personas", "create", written(tmp_path, "- Ada\n"))
-    assert made.exit_code == 2
-    assert "must be a mapping" in made.stderr
+def test_a_file_without_a_mapping_is_refused(cupel: Cupel, tmp_path: Path) -> None:
+    result = cupel("personas", "create", written(tmp_path, "- Ada\n"))
+    assert result.exit_code == 2
+    assert "must be a mapping" in result.stderr
 
 
-def test_what_the_api_refuses_is_told_by_field(cupel: Cupel, tmp_path: Path) -> None:
-    made = cupel("evals", "create", written(tmp_path, "name: x\nmodel: nobody/x\nscenarioIds: [scn_x]\n"))
-    assert made.exit_code == 2
-    assert "model: unknown provider" in made.stderr
+def test_a_refused_field_is_named(cupel: Cupel, tmp_path: Path) -> None:
+    result = cupel("evals", "create", written(tmp_path, "name: x\nmodel: nobody/x\nscenarioIds: [scn_x]\n"))
+    assert result.exit_code == 2
+    assert "model: unknown provider" in result.stderr
 
 
 def test_an_eval_is_shown_and_listed(client: Client, cupel: Cupel, tmp_path: Path) -> None:
-    scenario_ids = [scenario["id"] for scenario in client.scenarios(define(client, 3))]
+    scenario_ids = [scenario["id"] for scenario in client.list_scenarios(create_definition(client, 3))]
     body = json.dumps({"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids})
-    made = json.loads(cupel("evals", "create", written(tmp_path, body), "--json").stdout)
-    assert json.loads(cupel("evals", "show", made["id"]).stdout)["scenarioIds"] == scenario_ids
+    result = json.loads(cupel("evals", "create", written(tmp_path, body), "--json").stdout)
+    assert json.loads(cupel("evals", "show", result["id"]).stdout)["scenarioIds"] == scenario_ids
     assert "sim/steady" in cupel("evals").stdout
-    assert [each["id"] for each in json.loads(cupel("evals", "--json").stdout)] == [made["id"]]
+    assert [each["id"] for each in json.loads(cupel("evals", "--json").stdout)] == [result["id"]]
 
 
-def test_a_persona_is_changed_and_deleted(client: Client, cupel: Cupel, tmp_path: Path) -> None:
-    persona = client.keep("personas", {"name": "Ada"})
-    assert "Grace" in cupel("personas", "change", persona["id"], written(tmp_path, "name: Grace\n")).stdout
+def test_a_persona_is_updated_and_deleted(client: Client, cupel: Cupel, tmp_path: Path) -> None:
+    persona = client.create_persona({"name": "Ada"})
+    assert "Grace" in cupel("personas", "update", persona["id"], written(tmp_path, "name: Grace\n")).stdout
     assert cupel("personas", "delete", persona["id"]).exit_code == 0
-    assert list(client.kept("personas")) == []
+    assert list(client.list_personas()) == []
 
 
 def test_an_agent_without_a_reply_fails_the_command(client: Client, cupel: Cupel) -> None:
-    connector = client.keep("connectors", {"name": "a", "type": "langgraph", "baseUrl": "http://127.0.0.1:9"})
-    tried = cupel("connectors", "test", connector["id"])
+    connector = client.create_connector({"name": "a", "type": "langgraph", "baseUrl": "http://127.0.0.1:9"})
+    result = cupel("connectors", "test", connector["id"])
     event_loop.run(safe_http.close())
-    assert tried.exit_code == 1
-    assert "private" in tried.stdout
+    assert result.exit_code == 1
+    assert "private" in result.stdout
 
 
 def test_the_settings_of_a_workspace_are_read_and_set(client: Client) -> None:
-    client.configure({"judgeModel": "sim/judge"})
-    assert client.settings()["judgeModel"] == "sim/judge"
+    client.update_settings({"judgeModel": "sim/judge"})
+    assert client.get_settings()["judgeModel"] == "sim/judge"

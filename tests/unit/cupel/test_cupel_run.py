@@ -52,7 +52,7 @@ def test_a_run_of_a_file_creates_its_definition_and_scenarios(api: FakeApi, cupe
     assert api.scenarios["def_1"] == [{"prompt": "one"}, {"prompt": "two"}, {"prompt": "three"}]
 
 
-def test_a_second_run_of_the_same_file_makes_no_copy(api: FakeApi, cupel: Cupel, facts: str):
+def test_a_second_run_of_the_same_file_creates_no_copy(api: FakeApi, cupel: Cupel, facts: str):
     cupel("run", facts, "--models", SIMULATED)
     cupel("run", facts, "--models", SIMULATED)
     assert len(api.definitions) == 1
@@ -66,14 +66,14 @@ def test_a_changed_file_is_another_definition(api: FakeApi, cupel: Cupel, facts:
     assert len(api.definitions) == 2
 
 
-def test_a_definition_that_was_edited_since_is_not_taken_for_the_file(api: FakeApi, cupel: Cupel, facts: str):
+def test_a_definition_that_was_edited_since_is_not_reused(api: FakeApi, cupel: Cupel, facts: str):
     cupel("run", facts, "--models", SIMULATED)
     api.definitions[0]["version"] = 2
     cupel("run", facts, "--models", SIMULATED)
     assert len(api.definitions) == 2
 
 
-def test_scenarios_that_an_interrupted_attempt_left_out_are_added(api: FakeApi, cupel: Cupel, facts: str):
+def test_scenarios_missing_after_an_interrupted_upload_are_added(api: FakeApi, cupel: Cupel, facts: str):
     cupel("run", facts, "--models", SIMULATED)
     del api.scenarios["def_1"][1:]
     cupel("run", facts, "--models", SIMULATED)
@@ -81,7 +81,7 @@ def test_scenarios_that_an_interrupted_attempt_left_out_are_added(api: FakeApi, 
 
 
 @pytest.mark.parametrize(("count", "length", "sent"), [(2_500, 1, [1_000, 1_000, 500]), (5, 200_000, [2, 2, 1])])
-def test_many_or_long_scenarios_go_in_several_calls(
+def test_many_or_long_scenarios_are_sent_in_several_calls(
     api: FakeApi, cupel: Cupel, tmp_path: Path, count: int, length: int, sent: list[int]
 ):
     scenarios = [{"prompt": f"{number}".ljust(length, "x")} for number in range(count)]
@@ -111,12 +111,12 @@ def test_scenarios_that_cannot_be_generated_start_no_run(api: FakeApi, cupel: Cu
     assert api.bodies("POST", "/runs") == []
 
 
-def test_warnings_about_a_definition_are_passed_on(api: FakeApi, cupel: Cupel, matrix: str):
+def test_warnings_about_a_definition_are_printed(api: FakeApi, cupel: Cupel, matrix: str):
     api.warnings = [{"field": "content.dimensions.0", "message": "no placeholder uses it"}]
     assert "warning: content.dimensions.0: no placeholder uses it" in cupel("run", matrix, "--models", SIMULATED).stderr
 
 
-def test_a_definition_that_exists_is_run_by_its_id(api: FakeApi, cupel: Cupel):
+def test_an_existing_definition_is_run_by_its_id(api: FakeApi, cupel: Cupel):
     cupel("run", "def_7", "--models", SIMULATED)
     assert api.bodies("POST", "/runs")[0]["definitionId"] == "def_7"
     assert api.definitions == []
@@ -137,7 +137,7 @@ def test_options_become_the_specification_of_the_run(api: FakeApi, cupel: Cupel)
     ]
 
 
-def test_what_is_not_given_is_left_to_the_api(api: FakeApi, cupel: Cupel):
+def test_omitted_options_are_left_to_the_api(api: FakeApi, cupel: Cupel):
     cupel("run", "def_7", "--models", "a/x")
     assert api.bodies("POST", "/runs") == [
         {"definitionId": "def_7", "models": ["a/x"], "samplePercentage": 100, "repeats": 1, "config": {}}
@@ -149,7 +149,7 @@ def test_without_watch_it_says_how_to_follow(cupel: Cupel):
 
 
 @pytest.mark.usefixtures("finished")
-def test_watching_ends_with_results_and_where_to_go_next(cupel: Cupel):
+def test_watching_ends_with_results_and_next_commands(cupel: Cupel):
     answer = cupel("run", "def_7", "--models", f"{SIMULATED},{REAL}", "--watch")
     assert answer.exit_code == 0
     assert "http://api.test/v1" in answer.stdout
@@ -167,7 +167,7 @@ def test_with_json_standard_output_is_one_document(cupel: Cupel):
     assert [model["model"] for model in document["results"]] == [SIMULATED, REAL]
 
 
-def test_without_watch_json_is_what_the_api_answered(cupel: Cupel):
+def test_without_watch_json_is_the_response_of_the_api(cupel: Cupel):
     document = json.loads(cupel("run", "def_7", "--models", SIMULATED, "--json").stdout)
     assert document.keys() == {"run", "jobCount"}
 
@@ -194,17 +194,17 @@ def test_polling_slows_down_to_once_a_second(api: FakeApi, client: Client, waits
     assert waits == sorted(waits)
 
 
-def test_interrupting_the_watch_says_how_to_come_back(api: FakeApi, cupel: Cupel):
+def test_interrupting_the_watch_prints_how_to_resume_it(api: FakeApi, cupel: Cupel):
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
     api.polls = ["RUNNING"]
     answer = cupel("watch", "run_1", sleep=interrupt)
     assert answer.exit_code == 130
-    assert "the run goes on; come back with: cupel watch run_1" in answer.stderr
+    assert "the run continues; watch it again with: cupel watch run_1" in answer.stderr
 
 
-def test_a_refused_start_names_the_fields_and_is_wrong_use(api: FakeApi, cupel: Cupel):
+def test_a_refused_start_names_the_fields_and_is_a_usage_error(api: FakeApi, cupel: Cupel):
     errors = [{"field": "models.0", "message": "unknown provider nope"}]
     api.refusals = [httpx.Response(422, json={"title": "Invalid request", "detail": "x", "errors": errors})]
     answer = cupel("run", "def_7", "--models", "nope/x")
@@ -220,7 +220,7 @@ def test_an_api_that_cannot_be_reached_is_a_failure(api: FakeApi, cupel: Cupel):
     assert answer.stderr == "cupel: http://api.test cannot be reached: connection refused\n"
 
 
-def test_an_unknown_run_is_wrong_use(cupel: Cupel):
+def test_an_unknown_run_is_a_usage_error(cupel: Cupel):
     answer = cupel("watch", "run_nope")
     assert answer.exit_code == 2
     assert "404 Not found" in answer.stderr
@@ -241,6 +241,6 @@ def test_an_unknown_run_is_wrong_use(cupel: Cupel):
         ["nonsense"],
     ],
 )
-def test_bad_arguments_are_wrong_use_and_reach_nobody(api: FakeApi, cupel: Cupel, arguments: list[str]):
+def test_invalid_arguments_are_usage_errors_and_send_no_request(api: FakeApi, cupel: Cupel, arguments: list[str]):
     assert cupel(*arguments).exit_code == 2
     assert api.requests == []

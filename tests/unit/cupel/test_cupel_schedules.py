@@ -12,10 +12,10 @@ from cupel.session import Session
 from cupel_core.messages import DueSchedule
 from cupel_core.schedules.firing import fire
 from cupel_core.settings import Settings
-from tests.eval_api import define
+from tests.eval_api import create_definition
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import through
+from tests.unit.cupel.test_against_the_api import api_transport
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 CRON = ("--cron", "0 9 ? * MON-FRI *", "--timezone", "Europe/Berlin", "--name", "weekdays")
@@ -24,7 +24,7 @@ CRON = ("--cron", "0 9 ? * MON-FRI *", "--timezone", "Europe/Berlin", "--name", 
 @pytest.fixture
 def client(cloud: Settings) -> Client:
     api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=through(api))
+    return Client("http://api.test", api.issue(), transport=api_transport(api))
 
 
 @pytest.fixture
@@ -40,16 +40,16 @@ def cupel(client: Client) -> Cupel:
 
 @pytest.fixture
 def definition_id(client: Client) -> str:
-    return define(client, 3)
+    return create_definition(client, 3)
 
 
 def test_a_schedule_is_created_for_a_definition(client: Client, cupel: Cupel, definition_id: str) -> None:
-    made = cupel("create", definition_id, "--models", "sim/steady,sim/bold", "--sample", "50", *CRON)
-    assert made.exit_code == 0, made.output
-    (schedule,) = client.schedules()
+    result = cupel("create", definition_id, "--models", "sim/steady,sim/bold", "--sample", "50", *CRON)
+    assert result.exit_code == 0, result.output
+    (schedule,) = client.list_schedules()
     assert (schedule["expression"], schedule["timezone"]) == ("cron(0 9 ? * MON-FRI *)", "Europe/Berlin")
     assert (schedule["run"]["models"], schedule["run"]["samplePercentage"]) == (["sim/steady", "sim/bold"], 50)
-    assert schedule["id"] in made.stdout
+    assert schedule["id"] in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -59,31 +59,31 @@ def test_a_schedule_is_created_for_a_definition(client: Client, cupel: Cupel, de
 def test_a_schedule_may_be_a_rate_or_a_single_time(
     client: Client, cupel: Cupel, definition_id: str, option: tuple[str, str], expression: str
 ) -> None:
-    made = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--json", *option)
-    assert json.loads(made.stdout)["expression"] == expression
+    result = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--json", *option)
+    assert json.loads(result.stdout)["expression"] == expression
 
 
 @pytest.mark.parametrize("options", [(), ("--rate", "1 hour", "--at", "2127-01-31T09:30:00")])
 def test_a_schedule_needs_exactly_one_time(
     client: Client, cupel: Cupel, definition_id: str, options: tuple[str, ...]
 ) -> None:
-    made = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", *options)
-    assert made.exit_code == 2
-    assert "exactly one of --cron, --rate and --at" in made.stderr
+    result = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", *options)
+    assert result.exit_code == 2
+    assert "exactly one of --cron, --rate and --at" in result.stderr
 
 
-def test_a_wrong_time_is_named(client: Client, cupel: Cupel, definition_id: str) -> None:
-    made = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--rate", "often")
-    assert made.exit_code == 2
-    assert "expression: a rate is" in made.stderr
+def test_an_invalid_time_is_named(client: Client, cupel: Cupel, definition_id: str) -> None:
+    result = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--rate", "often")
+    assert result.exit_code == 2
+    assert "expression: a rate is" in result.stderr
 
 
 def test_the_table_shows_what_the_last_firing_started(client: Client, cupel: Cupel, definition_id: str) -> None:
     cupel("create", definition_id, "--models", "sim/steady", *CRON)
-    (schedule,) = client.schedules()
+    (schedule,) = client.list_schedules()
     due = "2026-11-20T08:00:00Z"
     fire(DueSchedule(workspace="acme", schedule_id=schedule["id"], scheduled_time=due), NOW)
-    (run,) = client.runs(schedule_id=schedule["id"])
+    (run,) = client.list_runs(schedule_id=schedule["id"])
     shown = " ".join(cupel().stdout.split())
     assert "2026-11-20 08:00:00" in shown
     assert json.loads(cupel("--json").stdout)[0]["firings"][0]["runId"] == run["id"]
@@ -91,13 +91,13 @@ def test_the_table_shows_what_the_last_firing_started(client: Client, cupel: Cup
 
 def test_a_schedule_is_disabled_and_enabled(client: Client, cupel: Cupel, definition_id: str) -> None:
     cupel("create", definition_id, "--models", "sim/steady", *CRON)
-    (schedule,) = client.schedules()
+    (schedule,) = client.list_schedules()
     assert "DISABLED" in cupel("disable", schedule["id"]).stdout
     assert "ENABLED" in cupel("enable", schedule["id"]).stdout
 
 
 def test_a_schedule_is_deleted(client: Client, cupel: Cupel, definition_id: str) -> None:
     cupel("create", definition_id, "--models", "sim/steady", *CRON)
-    (schedule,) = client.schedules()
+    (schedule,) = client.list_schedules()
     assert cupel("delete", schedule["id"]).exit_code == 0
-    assert list(client.schedules()) == []
+    assert list(client.list_schedules()) == []

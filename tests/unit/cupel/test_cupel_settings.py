@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cupel.commands.options import own_name
+from cupel.commands.options import command_name
 from tests.unit.cupel.fake_api import Cupel, FakeApi
 
 MODEL = {"simulated": False, "usable": True, "inputUsdPerMillion": 0.25, "outputUsdPerMillion": 2.0}
@@ -34,7 +34,7 @@ def test_models_are_those_that_can_be_used(cupel: Cupel):
     answer = cupel("models")
     assert "openai/gpt-5-mini" in answer.stdout
     assert "xai/grok" not in answer.stdout
-    assert "1 more with --all" in answer.stderr
+    assert "1 more of providers that are not configured" in answer.stderr
 
 
 @pytest.mark.usefixtures("two_models")
@@ -92,11 +92,11 @@ def test_only_what_is_named_is_changed(api: FakeApi, cupel: Cupel):
     [
         ([], "nothing to set"),
         (["--api-key-env", "NOT_THERE"], "NOT_THERE is not set"),
-        (["--api-key-stdin"], "standard input holds no key"),
-        (["--api-key-stdin", "--forget-api-key"], "give one of"),
+        (["--api-key-stdin"], "standard input is empty"),
+        (["--api-key-stdin", "--forget-api-key"], "give only one of"),
     ],
 )
-def test_settings_that_make_no_sense_are_wrong_use(api: FakeApi, cupel: Cupel, options: list[str], message: str):
+def test_invalid_settings_are_usage_errors(api: FakeApi, cupel: Cupel, options: list[str], message: str):
     answer = cupel("providers", "set", "openai", *options, stdin="")
     assert answer.exit_code == 2
     assert message in answer.stderr
@@ -106,7 +106,7 @@ def test_settings_that_make_no_sense_are_wrong_use(api: FakeApi, cupel: Cupel, o
 def test_a_new_token_is_printed_alone(cupel: Cupel):
     answer = cupel("tokens", "create", "--name", "ci", "--role", "viewer")
     assert answer.stdout == "cupel_secret\n"
-    assert "shown once" in answer.stderr
+    assert "shown only once" in answer.stderr
 
 
 def test_a_token_has_a_known_role(cupel: Cupel):
@@ -125,11 +125,11 @@ def test_a_token_is_revoked(api: FakeApi, cupel: Cupel):
 
 
 def test_help_names_the_exit_codes(cupel: Cupel):
-    assert "0 done" in cupel("--help").output
+    assert "0 success" in cupel("--help").output
 
 
 def test_help_loads_neither_an_http_client_nor_aws():
-    """They take longer to import than all else; `cupel --help` is there at once."""
+    """They take longer to import than everything else, and `cupel --help` must be fast."""
     loaded = "import sys, cupel.cli; print([m for m in ('httpx', 'boto3', 'botocore', 'pydantic') if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert answer.stdout == "[]\n"
@@ -138,10 +138,10 @@ def test_help_loads_neither_an_http_client_nor_aws():
 def test_commands_to_copy_name_this_clones_executable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(tmp_path / ".venv" / "bin" / "cupel"), "run"])
-    assert own_name() == ".venv/bin/cupel"
+    assert command_name() == ".venv/bin/cupel"
 
 
 def test_commands_to_copy_name_an_installed_command_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["/usr/bin/cupel", "run"])
-    assert own_name() == "cupel"
+    assert command_name() == "cupel"

@@ -1,10 +1,10 @@
-"""Reading definition files: what is wrong is told with the file and the field."""
+"""Definition files: errors name the file and the field."""
 
 from pathlib import Path
 
 import pytest
 
-from cupel.errors import WrongUse
+from cupel.errors import UsageError
 from cupel.files import read_definition
 
 GOOD = "name: Facts\nfolder: demo\ntags: [a]\ncontent: {system: x}\nscenarios: [{prompt: one}]\n"
@@ -41,8 +41,8 @@ def test_dates_stay_text(tmp_path: Path):
         ("just text", "must be a mapping"),
         ("", "must be a mapping"),
         (GOOD + "sceanrios: []", "sceanrios: unknown field"),
-        (GOOD.replace("name: Facts\n", ""), "name: must be text"),
-        (GOOD.replace("Facts", "' '"), "name: must be text"),
+        (GOOD.replace("name: Facts\n", ""), "name: must be non-empty text"),
+        (GOOD.replace("Facts", "' '"), "name: must be non-empty text"),
         (GOOD.replace("[a]", "a"), "tags: must be a list"),
         (GOOD.replace("[a]", "[a, 1]"), r"tags\.1: must be text"),
         (GOOD.replace("{system: x}", "hello"), "content: must be a mapping"),
@@ -51,23 +51,23 @@ def test_dates_stay_text(tmp_path: Path):
         (GOOD.replace("scenarios: [{prompt: one}]", ""), "either scenarios or generate"),
         (GOOD + "generate: {mode: matrix}", "either scenarios or generate"),
         (GOOD.replace("scenarios: [{prompt: one}]", "generate: matrix"), "generate: must be a mapping"),
-        (GOOD.replace("one", ".nan"), "a value that JSON does not have"),
-        (GOOD.replace("{prompt: one}", "&a {prompt: *a}"), "a value that JSON does not have"),
+        (GOOD.replace("one", ".nan"), "a value that JSON cannot represent"),
+        (GOOD.replace("{prompt: one}", "&a {prompt: *a}"), "a value that JSON cannot represent"),
         ("!!python/object:os.system {}", "could not determine a constructor"),
     ],
 )
-def test_mistakes_are_told_with_file_and_field(tmp_path: Path, text: str, message: str):
-    with pytest.raises(WrongUse, match=message) as caught:
+def test_errors_name_the_file_and_the_field(tmp_path: Path, text: str, message: str):
+    with pytest.raises(UsageError, match=message) as caught:
         read(tmp_path, text)
     assert str(tmp_path / "d.yaml") in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path):
-    with pytest.raises(WrongUse, match=r"nope\.yaml: No such file"):
+    with pytest.raises(UsageError, match=r"nope\.yaml: No such file"):
         read_definition(tmp_path / "nope.yaml")
 
 
-def test_a_file_that_is_no_text_is_named(tmp_path: Path):
+def test_a_file_that_is_not_text_is_named(tmp_path: Path):
     (tmp_path / "d.yaml").write_bytes(b"name: \xff\xfe")
-    with pytest.raises(WrongUse, match=r"d\.yaml: is not YAML text"):
+    with pytest.raises(UsageError, match=r"d\.yaml: is not valid YAML text"):
         read_definition(tmp_path / "d.yaml")

@@ -1,4 +1,4 @@
-"""`cupel.evaluate`: the loop in this process."""
+"""`cupel.evaluate`: evaluations in this process."""
 
 import asyncio
 import subprocess
@@ -13,17 +13,17 @@ import pytest
 from aiohttp import web
 
 import cupel
-from api.routes.transcripts import TranscriptAnswer
-from cupel.errors import WrongUse
-from cupel.in_process import Options, ProbeResult
-from cupel.in_process.plan import order
-from cupel.in_process.runner import MOST_WAITS, Holding
+from cupel.errors import UsageError
+from cupel.in_process import EvaluationOptions, ProbeResult
+from cupel.in_process.plan import plan_evaluation
+from cupel.in_process.runner import MAX_WAITS, EvaluationRunner
+from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.sampling import sample
-from cupel_core.domain.turns.model_request import ErrorCode, Thread
+from cupel_core.domain.turns.model_request import AgentThread, ProbeErrorCode
 from cupel_core.providers import http
 from tests.conftest import ROOT
-from tests.unit.providers.agents import Asked, json, serving
+from tests.unit.providers.agents import ReceivedRequest, json, serving
 
 APPOINTMENT = ROOT / "samples" / "appointment.yaml"
 type Json = dict[str, Any]
@@ -42,25 +42,25 @@ def verdict(*, success: bool = False, failure: bool = False) -> Json:
     return {"successMet": success, "failureMet": failure, "confidence": 0.9, "reasoning": "as it was said"}
 
 
-def answering(*answers: object) -> Callable[[Asked], web.Response]:
-    """A server of OpenAI's format that gives these answers one after another, and the last one ever after."""
-    left = list(answers)
+def responder(*answers: object) -> Callable[[ReceivedRequest], web.Response]:
+    """An OpenAI-compatible server that returns these answers in order, and repeats the last one."""
+    remaining = list(answers)
 
-    def answer(_: Asked) -> web.Response:
-        said = left.pop(0) if len(left) > 1 else left[0]
-        if isinstance(said, web.Response):
-            return said
-        text = said if isinstance(said, str) else orjson.dumps(said).decode()
+    def respond(_: ReceivedRequest) -> web.Response:
+        answer = remaining.pop(0) if len(remaining) > 1 else remaining[0]
+        if isinstance(answer, web.Response):
+            return answer
+        text = answer if isinstance(answer, str) else orjson.dumps(answer).decode()
         usage = {"prompt_tokens": 10, "completion_tokens": 5}
         return json({"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": usage})
 
-    return answer
+    return respond
 
 
-def test_each_probe_is_told_with_its_result() -> None:
+def test_each_probe_has_a_result() -> None:
     found = cupel.evaluate(definition(), capital)
-    told = [(each.scenario, each.target, each.repeat, each.status, each.success) for each in found.results]
-    assert told == [
+    results = [(each.scenario, each.target, each.repeat, each.status, each.success) for each in found.results]
+    assert results == [
         ("France", "connector/capital", 0, ProbeStatus.COMPLETED, True),
         ("Italy", "connector/capital", 0, ProbeStatus.COMPLETED, False),
     ]
@@ -93,9 +93,9 @@ def test_probes_are_those_of_a_runs_plan() -> None:
     assert [each.probe.index for each in found.results] == list(range(12))
 
 
-async def test_a_judge_ends_the_conversation_and_plays_the_user() -> None:
+async def test_a_judge_ends_the_conversation_and_simulates_the_user() -> None:
     file = definition(scenarios=[{"prompt": "Hi", "successCriteria": "greeted", "instructions": "wants a greeting"}])
-    judge = answering(verdict(), {"content": "And now?"}, verdict(success=True))
+    judge = responder(verdict(), {"content": "And now?"}, verdict(success=True))
     async with serving(judge) as server:
         providers = {"custom": {"base_url": server.url}}
         found = await cupel.evaluate_async(file, lambda _: "Paris", judge_model="custom/judge", providers=providers)
@@ -106,35 +106,37 @@ async def test_a_judge_ends_the_conversation_and_plays_the_user() -> None:
     assert {role: spend.calls for role, spend in result.spends.items()} == {"target": 2, "judge": 2, "persona": 1}
 
 
-async def held(busy: int) -> tuple[ProbeResult, list[float], int]:
-    """What a probe comes to whose provider asks to wait so often, how long was waited, and how often it was asked."""
+async def run_with_waits(busy: int) -> tuple[ProbeResult, list[float], int]:
+    """The result of a probe whose provider asks to wait `busy` times, the waits, and the number of requests."""
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
     refusals = [json({"error": {"message": "later"}}, 429, {"retry-after": "45"}) for _ in range(busy)]
-    async with serving(answering(*refusals, "Paris")) as server:
-        asked = order(definition("France"), "custom/model", {"providers": {"custom": {"base_url": server.url}}})
+    async with serving(responder(*refusals, "Paris")) as server:
+        plan = plan_evaluation(
+            definition("France"), "custom/model", {"providers": {"custom": {"base_url": server.url}}}
+        )
         with ThreadPoolExecutor(1) as threads:
-            (result,) = await Holding(asked, threads, sleep).results()
+            (result,) = await EvaluationRunner(plan, threads, sleep).run()
     await http.close()
-    return result, waits, len(server.asked)
+    return result, waits, len(server.requests)
 
 
 async def test_a_provider_that_asks_to_wait_is_waited_for() -> None:
-    result, waits, asked = await held(busy=2)
-    assert (result.success, asked) == (True, 3)
+    result, waits, requests = await run_with_waits(busy=2)
+    assert (result.success, requests) == (True, 3)
     assert waits == pytest.approx([45, 45], rel=0.2)
 
 
 async def test_a_provider_that_asks_to_wait_again_and_again_is_an_error() -> None:
-    result, waits, _ = await held(busy=MOST_WAITS + 1)
+    result, waits, _ = await run_with_waits(busy=MAX_WAITS + 1)
     assert result.error
-    assert (result.error.code, len(waits)) == (ErrorCode.RATE_LIMITED, MOST_WAITS)
+    assert (result.error.code, len(waits)) == (ProbeErrorCode.RATE_LIMITED, MAX_WAITS)
 
 
-def test_an_error_is_told_apart_and_stops_nothing() -> None:
+def test_an_errored_probe_does_not_stop_the_others() -> None:
     def agent(messages: list[dict[str, str]]) -> str:
         if messages[-1]["content"] == "Italy":
             raise RuntimeError("the agent is down")
@@ -143,12 +145,12 @@ def test_an_error_is_told_apart_and_stops_nothing() -> None:
     found = cupel.evaluate(definition(), agent)
     (errored,) = found.errors
     assert errored.error
-    assert (errored.status, errored.error.code) == (ProbeStatus.ERROR, ErrorCode.PROVIDER_ERROR)
+    assert (errored.status, errored.error.code) == (ProbeStatus.ERROR, ProbeErrorCode.PROVIDER_ERROR)
     assert errored.error.message.startswith("RuntimeError: the agent is down (test_evaluate.py:")
     assert found.success_rate == 1.0
 
 
-def test_an_assertion_that_cannot_be_computed_is_held_against_nobody() -> None:
+def test_an_assertion_that_cannot_be_computed_is_not_a_failure() -> None:
     file = definition("France", content={"assertions": [{"type": "llm-rubric", "value": "is polite"}]})
     found = cupel.evaluate(file, capital)
     assert (found.success_rate, found.results[0].success, found.models[0].unscored) == (None, None, 1)
@@ -160,25 +162,25 @@ def test_select_best_compares_the_targets() -> None:
     assert sorted(str(each.success) for each in found.results) == ["False", "True"]
 
 
-async def test_a_rubric_without_a_pattern_is_read_by_its_judge() -> None:
+async def test_a_rubric_without_a_pattern_is_decided_by_its_judge() -> None:
     decision = {"rubric": "5 when it names Paris", "judgeModel": "custom/judge"}
-    async with serving(answering({"decisionCode": "5", "decisionText": "It does."})) as server:
+    async with serving(responder({"decisionCode": "5", "decisionText": "It does."})) as server:
         providers = {"custom": {"base_url": server.url}}
         file = definition("France", content={"decision": decision})
         found = await cupel.evaluate_async(file, capital, providers=providers)
     assert found.models[0].decisions.distribution["5"] == 1
 
 
-def test_callbacks_are_told_in_order() -> None:
-    told: list[tuple[str, str]] = []
+def test_callbacks_are_called_in_order() -> None:
+    calls: list[tuple[str, str]] = []
     cupel.evaluate(
         definition("France"),
         capital,
-        on_status=lambda probe, status: told.append(("status", f"{probe.name} {status}")),
-        on_start=lambda probe: told.append(("start", probe.target)),
-        on_complete=lambda _, transcript: told.append(("complete", transcript.messages[-1].content)),
+        on_status=lambda probe, status: calls.append(("status", f"{probe.name} {status}")),
+        on_start=lambda probe: calls.append(("start", probe.target)),
+        on_complete=lambda _, transcript: calls.append(("complete", transcript.messages[-1].content)),
     )
-    assert told == [
+    assert calls == [
         ("status", "France RUNNING"),
         ("start", "connector/capital"),
         ("status", "France COMPLETED"),
@@ -186,22 +188,22 @@ def test_callbacks_are_told_in_order() -> None:
     ]
 
 
-def test_an_async_callback_is_awaited_and_told_of_errors() -> None:
-    told: list[str] = []
+def test_an_async_callback_is_awaited_and_receives_errors() -> None:
+    calls: list[str] = []
 
     async def on_error(probe: cupel.Probe, error: Any) -> None:
         await asyncio.sleep(0)
-        told.append(f"{probe.name}: {error.code}")
+        calls.append(f"{probe.name}: {error.code}")
 
     cupel.evaluate(definition("France"), lambda _: None, on_error=on_error)
-    assert told == ["France: provider_error"]
+    assert calls == ["France: provider_error"]
 
 
-def test_what_a_callback_raises_ends_the_evaluation_and_reaches_the_caller() -> None:
-    asked: list[str] = []
+def test_an_exception_of_a_callback_ends_the_evaluation_and_reaches_the_caller() -> None:
+    prompts: list[str] = []
 
     def agent(messages: list[dict[str, str]]) -> str:
-        asked.append(messages[-1]["content"])
+        prompts.append(messages[-1]["content"])
         return "Paris"
 
     def on_complete(*_: object) -> None:
@@ -209,15 +211,15 @@ def test_what_a_callback_raises_ends_the_evaluation_and_reaches_the_caller() -> 
 
     with pytest.raises(LookupError, match="a bug of the callback"):
         cupel.evaluate(definition("one", "two", "three"), agent, on_complete=on_complete, max_concurrency=1)
-    assert asked == ["one"]
+    assert prompts == ["one"]
 
 
 async def test_a_cancelled_evaluation_makes_no_further_call() -> None:
-    asked: list[str] = []
+    prompts: list[str] = []
     begun = asyncio.Event()
 
     async def agent(messages: list[dict[str, str]]) -> str:
-        asked.append(messages[-1]["content"])
+        prompts.append(messages[-1]["content"])
         begun.set()
         await asyncio.Event().wait()
         return ""
@@ -228,7 +230,7 @@ async def test_a_cancelled_evaluation_makes_no_further_call() -> None:
     with pytest.raises(asyncio.CancelledError):
         await work
     await asyncio.sleep(0)
-    assert asked == ["one"]
+    assert prompts == ["one"]
 
 
 async def test_conversations_are_bounded() -> None:
@@ -245,16 +247,16 @@ async def test_conversations_are_bounded() -> None:
     assert most == 3
 
 
-async def test_within_an_event_loop_the_async_twin_is_named() -> None:
-    with pytest.raises(WrongUse, match="evaluate_async"):
+async def test_within_an_event_loop_evaluate_async_is_suggested() -> None:
+    with pytest.raises(UsageError, match="evaluate_async"):
         cupel.evaluate(definition(), capital)
 
 
 def test_an_agent_may_keep_a_conversation_by_its_thread() -> None:
-    seen: list[Thread] = []
+    seen: list[AgentThread] = []
 
     class Agent:
-        async def __call__(self, messages: Sequence[Json], thread: Thread) -> Json:
+        async def __call__(self, messages: Sequence[Json], thread: AgentThread) -> Json:
             assert len(messages) == 1 + 2 * thread.turn
             seen.append(thread)
             return {"content": "Paris", "tool": "atlas"}
@@ -266,7 +268,7 @@ def test_an_agent_may_keep_a_conversation_by_its_thread() -> None:
     assert [(thread.turn, thread.persona) for thread in seen] == [(turn, "Ada") for turn in range(len(seen))]
     transcript = found.results[0].transcript
     assert transcript
-    assert transcript.dialogue.output == {"tool": "atlas"}
+    assert transcript.conversation.output == {"tool": "atlas"}
 
 
 def test_a_function_that_takes_too_long_is_an_error() -> None:
@@ -276,14 +278,14 @@ def test_a_function_that_takes_too_long_is_an_error() -> None:
 
     found = cupel.evaluate(definition("France"), agent, call_timeout_seconds=0.01)
     assert found.results[0].error
-    assert found.results[0].error.code is ErrorCode.TIMEOUT
+    assert found.results[0].error.code is ProbeErrorCode.TIMEOUT
 
 
-async def test_a_connector_of_the_file_is_asked_with_the_headers_of_connector_and_persona(
+async def test_a_connector_of_the_file_is_called_with_the_headers_of_connector_and_persona(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AGENT_TOKEN", "secret")
-    async with serving(lambda asked: json({"said": f"Paris, {asked.body['q']}"})) as server:
+    async with serving(lambda request: json({"said": f"Paris, {request.body['q']}"})) as server:
         connector = {
             "name": "atlas",
             "type": "http",
@@ -295,15 +297,15 @@ async def test_a_connector_of_the_file_is_asked_with_the_headers_of_connector_an
         file = definition("France", connectors=[connector], personas=personas)
         found = await cupel.evaluate_async(file, "connector/atlas", personas=["Ada"])
     assert found.results[0].messages[-1].content == "Paris, France"
-    headers = server.asked[0].headers
+    headers = server.requests[0].headers
     assert (headers["authorization"], headers["x-user"]) == ("Bearer secret", "ada")
 
 
 def test_scenarios_and_personas_may_be_chosen_or_given() -> None:
     chosen: list[Any] = ["Italy", {"name": "Spain", "prompt": "Spain"}]
     found = cupel.evaluate(definition(), capital, scenarios=chosen, personas=[{"name": "Ada"}, {"name": "Ben"}])
-    told = [(each.scenario, each.persona) for each in found.results]
-    assert told == [("Italy", "Ada"), ("Italy", "Ben"), ("Spain", "Ada"), ("Spain", "Ben")]
+    results = [(each.scenario, each.persona) for each in found.results]
+    assert results == [("Italy", "Ada"), ("Italy", "Ben"), ("Spain", "Ada"), ("Spain", "Ben")]
 
 
 def test_scenarios_may_be_all_combinations_of_a_template() -> None:
@@ -314,13 +316,13 @@ def test_scenarios_may_be_all_combinations_of_a_template() -> None:
 
 def test_a_transcript_has_the_fields_of_the_api() -> None:
     found = cupel.evaluate(APPOINTMENT, "sim/steady", judge_model="sim/steady", seed=1)
-    told = found.to_json()["probes"][0]
+    probe = found.to_json()["probes"][0]
     own = {"status", "scenarioName", "personaName", "repeat", "output"}
-    assert TranscriptAnswer.model_validate({name: told[name] for name in told.keys() - own})
-    assert told.keys() - own == {field.alias for field in TranscriptAnswer.model_fields.values()}
+    assert TranscriptResponse.model_validate({name: probe[name] for name in probe.keys() - own})
+    assert probe.keys() - own == {field.alias for field in TranscriptResponse.model_fields.values()}
 
 
-def test_the_document_has_the_shape_of_a_runs() -> None:
+def test_the_document_has_the_fields_of_a_run() -> None:
     document = cupel.evaluate(definition(), capital, seed=4).to_json()
     assert document.keys() == {"run", "results", "successRate", "probes"}
     assert document["run"]["progress"] == {"total": 2, "completed": 2, "failed": 0}
@@ -329,10 +331,10 @@ def test_the_document_has_the_shape_of_a_runs() -> None:
     assert [probe["scenarioName"] for probe in document["probes"]] == ["France", "Italy"]
 
 
-def test_nothing_of_a_cloud_is_loaded_for_it() -> None:
+def test_no_cloud_library_is_imported() -> None:
     program = (
         "import sys, cupel\n"
-        "assert 'pydantic' not in sys.modules and 'httpx' not in sys.modules, 'importing cupel is to be light'\n"
+        "assert 'pydantic' not in sys.modules and 'httpx' not in sys.modules, 'importing cupel must be fast'\n"
         f"cupel.evaluate({str(APPOINTMENT)!r}, 'sim/steady', judge_model='sim/steady')\n"
         "clouds = ('boto3', 'botocore', 'pynamodb', 'aws_lambda_powertools', 'cupel_core.store')\n"
         "print([name for name in clouds if name in sys.modules])\n"
@@ -341,81 +343,81 @@ def test_nothing_of_a_cloud_is_loaded_for_it() -> None:
     assert (answer.stdout.strip(), answer.stderr) == ("[]", "")
 
 
-def refusal(file: Any, targets: Any = capital, **options: Unpack[Options]) -> str:
-    with pytest.raises(WrongUse) as caught:
-        order(file, targets, options)
+def refusal(file: Any, targets: Any = capital, **options: Unpack[EvaluationOptions]) -> str:
+    with pytest.raises(UsageError) as caught:
+        plan_evaluation(file, targets, options)
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"content": {"sytem": "x"}}, "content.sytem: Extra inputs are not permitted"),
         ({"content": {"assertions": [{"type": "containz"}]}}, "content.assertions.0.type"),
         ({"scenarios": [{"prompt": "x", "maxMessages": 0}]}, "scenarios.0.maxMessages"),
         ({"scenarios": [{"prompt": "x", "assertions": [{"type": "regex", "value": "("}]}]}, "scenarios.0.assertions.0"),
-        ({"scenarios": [{"prompt": "x", "personaIds": ["Eve"]}]}, "there is no persona Eve"),
+        ({"scenarios": [{"prompt": "x", "personaIds": ["Eve"]}]}, "unknown persona Eve"),
         ({"personas": [{"name": "Ada", "sytem": "x"}]}, "personas.0.sytem"),
-        ({"personas": [{"name": "Ada"}, {"name": "ada"}]}, "personas.1.name: ada is named twice"),
+        ({"personas": [{"name": "Ada"}, {"name": "ada"}]}, "personas.1.name: ada is used twice"),
         ({"personas": [{"name": "Ada", "headers": {"X": "${NOT_SET_ANYWHERE}"}}]}, "NOT_SET_ANYWHERE is not set"),
         ({"connectors": [{"name": "a", "type": "ftp", "baseUrl": "http://a"}]}, "connectors.0.type: must be one of"),
         ({"connectors": [{"name": "a", "type": "http", "baseUrl": "a"}]}, "connectors.0.baseUrl: must start"),
         ({"connectors": [{"name": "a", "type": "openai", "baseUrl": "http://a"}]}, "connectors.0.config.model"),
     ],
 )
-def test_a_mistake_in_a_definition_is_told_with_its_place(changes: Json, told: str) -> None:
-    assert told in refusal(definition() | changes)
+def test_an_error_in_a_definition_names_the_field(changes: Json, message: str) -> None:
+    assert message in refusal(definition() | changes)
 
 
 def test_generation_by_a_model_needs_a_stack() -> None:
     file = definition()
     del file["scenarios"]
-    assert "only matrix is possible" in refusal(file | {"generate": {"mode": "llm"}})
+    assert "the only mode is matrix" in refusal(file | {"generate": {"mode": "llm"}})
 
 
 @pytest.mark.parametrize(
-    ("targets", "told"),
+    ("targets", "message"),
     [
-        ("nope/x", "targets.0: unknown provider 'nope'"),
-        (["sim/steady", "openai/gpt-5-mini"], "targets.1: openai/gpt-5-mini needs a key: set OPENAI_API_KEY"),
+        ("nope/x", 'targets.0: unknown provider for model "nope/x"'),
+        (["sim/steady", "openai/gpt-5-mini"], "targets.1: openai/gpt-5-mini needs an API key: set OPENAI_API_KEY"),
         ("custom/x", "targets.0: custom/x needs an address: set CUSTOM_BASE_URL"),
-        ("connector/x", "targets.0: connector/x: the definition has no connector of this name"),
-        (["sim/steady", "sim/steady"], "targets.1: sim/steady is named twice"),
-        ([], "0 probes"),
+        ("connector/x", "targets.0: unknown connector connector/x; connectors of the definition: none"),
+        (["sim/steady", "sim/steady"], "targets.1: sim/steady is listed twice"),
+        ([], "the evaluation has 0 probes"),
     ],
 )
-def test_a_target_that_cannot_be_asked_is_told(targets: Any, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "CUSTOM_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    assert told in refusal(definition(), targets)
+    assert message in refusal(definition(), targets)
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"repeats": 0}, "repeats: must be a number from 1 to 100"),
         ({"sample_percentage": 101}, "sample_percentage"),
-        ({"judge_model": "connector/x"}, "judge_model: connector/x is no model"),
+        ({"judge_model": "connector/x"}, "judge_model: expected a model, not the connector connector/x"),
         ({"evaluator_url": "ftp://x"}, "evaluator_url: must start"),
-        ({"scenarios": ["Atlantis"]}, "scenarios.0: the definition has no scenario of the name 'Atlantis'"),
+        ({"scenarios": ["Atlantis"]}, "scenarios.0: the definition has no scenario named 'Atlantis'"),
         ({"providers": {"nope": {}}}, "providers.nope: unknown"),
         ({"providers": {"openai": {"key": "x"}}}, "providers.openai.key: unknown"),
     ],
 )
-def test_an_option_that_cannot_be_is_told(options: Any, told: str) -> None:
-    assert told in refusal(definition(), **options)
+def test_an_invalid_option_is_named(options: Any, message: str) -> None:
+    assert message in refusal(definition(), **options)
 
 
 def test_keys_and_addresses_come_from_the_caller_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "of the environment")
     monkeypatch.setenv("OPENAI_API_KEY", "of the environment")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    given: Any = {"openai": {"api_key": "of the caller"}}
-    asked = order(definition(), ["openai/x", "google/y"], {"providers": given})
-    accounts = [each.account for each in asked.targets]
+    providers: Any = {"openai": {"api_key": "of the caller"}}
+    plan = plan_evaluation(definition(), ["openai/x", "google/y"], {"providers": providers})
+    accounts = [each.account for each in plan.targets]
     assert [account.api_key for account in accounts] == ["of the caller", "of the environment"]
     assert accounts[0].base_url == "http://127.0.0.1:1/v1"
-    assert "of the caller" not in repr(asked)
+    assert "of the caller" not in repr(plan)
 
 
 def test_a_missing_file_is_named() -> None:

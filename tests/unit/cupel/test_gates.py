@@ -1,4 +1,4 @@
-"""Gates: a share of what was judged, and errors apart from it."""
+"""Gates: the success rate of judged probes, and errors separately."""
 
 import pytest
 
@@ -8,17 +8,17 @@ from tests.unit.cupel.fake_api import SIMULATED, a_transcript, an_error
 
 
 def results(passed: int, failed: int = 0, errors: int = 0, unscored: int = 0) -> list[ModelResults]:
-    said = [True] * passed + [False] * failed
-    told = [{"success": each, "score": float(each), "reason": ""} for each in said]
+    successes = [True] * passed + [False] * failed
+    judged = [{"success": each, "score": float(each), "reason": ""} for each in successes]
     broken = {"success": None, "results": [{"type": "cost", "passed": None, "weight": 1.0}]}
-    transcripts = [a_transcript(0, SIMULATED, None, result=each) for each in told]
+    transcripts = [a_transcript(0, SIMULATED, None, result=each) for each in judged]
     transcripts += [a_transcript(0, SIMULATED, None, scoring=broken) for _ in range(unscored)]
     errored = [an_error(0, SIMULATED) for _ in range(errors)]
     return tabulate([SIMULATED], len(transcripts) + errors, transcripts, errored)
 
 
 @pytest.mark.parametrize(
-    ("gate", "found", "complaints"),
+    ("gate", "found", "violations"),
     [
         (Gate(), results(0, failed=9, errors=9), 0),
         (Gate(fail_under=0.9), results(9, failed=1), 0),
@@ -32,19 +32,19 @@ def results(passed: int, failed: int = 0, errors: int = 0, unscored: int = 0) ->
         (Gate(fail_under=0), results(0), 1),
     ],
 )
-def test_a_gate_lets_pass_what_it_asks_for(gate: Gate, found: list[ModelResults], complaints: int) -> None:
-    assert len(gate.complaints(found)) == complaints
+def test_a_gate_checks_its_conditions(gate: Gate, found: list[ModelResults], violations: int) -> None:
+    assert len(gate.violations(found)) == violations
 
 
 def test_errors_do_not_change_the_rate() -> None:
     assert success_rate(results(3, failed=1, errors=100, unscored=100)) == 0.75
 
 
-def test_a_gate_about_nothing_judged_does_not_pass() -> None:
-    (complaint,) = Gate(fail_under=0).complaints(results(0))
-    assert complaint.startswith("nothing was judged")
+def test_a_gate_does_not_pass_if_nothing_was_judged() -> None:
+    (violation,) = Gate(fail_under=0).violations(results(0))
+    assert violation.startswith("nothing was judged")
 
 
-def test_the_line_tells_both_numbers() -> None:
-    (complaint,) = Gate(fail_under=0.9).complaints(results(2, failed=2))
-    assert complaint == "success rate 0.500 of 4 judged probes is below 0.9"
+def test_a_violation_names_both_numbers() -> None:
+    (violation,) = Gate(fail_under=0.9).violations(results(2, failed=2))
+    assert violation == "success rate 0.500 of 4 judged probes is below 0.9"

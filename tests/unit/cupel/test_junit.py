@@ -1,4 +1,4 @@
-"""JUnit's XML: what a transcript is as a test, and whether others can read it."""
+"""JUnit XML: the test case of a transcript, and whether other programs can read it."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import JUnitXml
 
-from cupel import junit
-from cupel.junit import MOST_CHARACTERS, Case, Suite
+from cupel import junit_xml
+from cupel.junit_xml import MAX_CHARACTERS, JunitCase, JunitSuite
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 
 type Json = dict[str, Any]
@@ -27,19 +27,19 @@ def read(text: str) -> list[Any]:
     return list(JUnitXml.fromstring(text.encode()))
 
 
-def test_others_read_the_counts_of_suites_and_of_the_whole() -> None:
+def test_other_programs_read_the_counts_of_suites_and_of_the_document() -> None:
     cases = [
-        Case("one", 1.5),
-        Case("two", 0.5, "failure", "GOAL_MISS", "no"),
-        Case("three", 0, "error", "timeout", "no answer"),
-        Case("four", 0, "skipped", "unjudged", "nothing was judged"),
+        JunitCase("one", 1.5),
+        JunitCase("two", 0.5, "failure", "GOAL_MISS", "no"),
+        JunitCase("three", 0, "error", "timeout", "no answer"),
+        JunitCase("four", 0, "skipped", "unjudged", "nothing was judged"),
     ]
-    text = junit.document("run", [Suite("a/x", cases), Suite("b/y", cases[:1])])
+    text = junit_xml.to_xml("run", [JunitSuite("a/x", cases), JunitSuite("b/y", cases[:1])])
     whole = JUnitXml.fromstring(text.encode())
     assert (whole.tests, whole.failures, whole.errors, whole.skipped, whole.time) == (5, 1, 1, 1, 3.5)
     assert [(suite.name, suite.tests, suite.time) for suite in whole] == [("a/x", 4, 2.0), ("b/y", 1, 1.5)]
-    told = [(case.classname, case.name, [type(each).__name__ for each in case.result]) for case in read(text)[0]]
-    assert told == [
+    cases_read = [(case.classname, case.name, [type(each).__name__ for each in case.result]) for case in read(text)[0]]
+    assert cases_read == [
         ("a/x", "one", []),
         ("a/x", "two", ["Failure"]),
         ("a/x", "three", ["Error"]),
@@ -48,7 +48,7 @@ def test_others_read_the_counts_of_suites_and_of_the_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "verdict", "kind"),
+    ("changes", "outcome", "failure_type"),
     [
         ({"result": {"success": True, "score": 1.0, "reason": ""}}, None, ""),
         ({"result": {"success": False, "score": 0.0, "reason": "no"}}, "failure", "failed"),
@@ -65,49 +65,49 @@ def test_others_read_the_counts_of_suites_and_of_the_whole() -> None:
         ({}, "skipped", "unjudged"),
     ],
 )
-def test_a_transcript_is_a_test(changes: Json, verdict: str | None, kind: str) -> None:
-    case = junit.case_of("x", a_transcript(0, SIMULATED, "3", **changes))
-    assert (case.verdict, case.kind) == (verdict, kind)
+def test_a_transcript_is_a_test(changes: Json, outcome: str | None, failure_type: str) -> None:
+    case = junit_xml.transcript_case("x", a_transcript(0, SIMULATED, "3", **changes))
+    assert (case.outcome, case.failure_type) == (outcome, failure_type)
 
 
-def test_an_infrastructure_failure_is_an_error_and_no_failure() -> None:
-    assert junit.case_of_probe("x", an_error(1, REAL)) == Case("x", 0, "error", "timeout", "no answer in 60 s")
+def test_an_infrastructure_failure_is_an_error_not_a_failure() -> None:
+    assert junit_xml.probe_case("x", an_error(1, REAL)) == JunitCase("x", 0, "error", "timeout", "no answer in 60 s")
 
 
 def test_a_cancelled_probe_is_skipped() -> None:
-    case = junit.case_of_probe("x", {"status": "CANCELLED", "error": None})
-    assert (case.verdict, case.reason) == ("skipped", "was not run: CANCELLED")
+    case = junit_xml.probe_case("x", {"status": "CANCELLED", "error": None})
+    assert (case.outcome, case.reason) == ("skipped", "was not run: CANCELLED")
 
 
 @pytest.mark.parametrize(
     ("persona", "repeats", "name"), [(None, 1, "x"), ("Ada", 1, "x (Ada)"), (None, 3, "x #2"), ("Ada", 3, "x (Ada) #2")]
 )
 def test_a_test_is_named_by_scenario_persona_and_repeat(persona: str | None, repeats: int, name: str) -> None:
-    assert junit.case_name("x", persona, 1, repeats) == name
+    assert junit_xml.case_name("x", persona, 1, repeats) == name
 
 
 @given(st.text())
-def test_whatever_a_model_says_is_well_formed(text: str) -> None:
-    case = Case(text, 0, "failure", text, text, [{"role": "assistant", "content": text}])
-    ElementTree.fromstring(junit.document(text, [Suite(text, [case])]))
+def test_any_text_of_a_model_is_well_formed(text: str) -> None:
+    case = JunitCase(text, 0, "failure", text, text, [{"role": "assistant", "content": text}])
+    ElementTree.fromstring(junit_xml.to_xml(text, [JunitSuite(text, [case])]))
 
 
-def test_what_xml_cannot_hold_is_written_as_an_escape() -> None:
-    case = Case("x", messages=[{"role": "user", "content": "\x1b[31m<b>\x00"}])
-    (suite,) = read(junit.document("run", [Suite("s", [case])]))
+def test_characters_that_xml_cannot_represent_are_escaped() -> None:
+    case = JunitCase("x", messages=[{"role": "user", "content": "\x1b[31m<b>\x00"}])
+    (suite,) = read(junit_xml.to_xml("run", [JunitSuite("s", [case])]))
     assert next(iter(suite)).system_out == "[user]\n\\x1b[31m<b>\\x00"
 
 
-def test_a_long_conversation_is_cut() -> None:
-    case = Case("x", messages=[{"role": "user", "content": "y" * (MOST_CHARACTERS + 100)}])
-    text = junit.document("run", [Suite("s", [case])])
-    assert len(text) < MOST_CHARACTERS + 1_000
-    assert "characters more" in text
+def test_a_long_conversation_is_truncated() -> None:
+    case = JunitCase("x", messages=[{"role": "user", "content": "y" * (MAX_CHARACTERS + 100)}])
+    text = junit_xml.to_xml("run", [JunitSuite("s", [case])])
+    assert len(text) < MAX_CHARACTERS + 1_000
+    assert "more characters" in text
 
 
 def a_judged(index: int, model: str, *, success: bool, **changes: Any) -> Json:
-    told = {"success": success, "score": float(success), "reason": "as asked" if success else "said nothing of it"}
-    return a_transcript(index, model, None, result=told, **changes)
+    result = {"success": success, "score": float(success), "reason": "as asked" if success else "said nothing of it"}
+    return a_transcript(index, model, None, result=result, **changes)
 
 
 def test_a_run_is_written_by_its_id(api: FakeApi, cupel: Cupel) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog, resolve
-from cupel_core.definitions.catalog import Definition, Labels
+from cupel_core.domain.definitions.definitions import Definition, Labels
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.paging import encode_cursor
 from cupel_core.store import definitions
@@ -27,11 +27,11 @@ def create(name: str = "one", at: int = 0, workspace: str = "ws", **labels: Any)
 
 
 def change(definition_id: str, content: dict[str, Any], at: int = 1) -> Definition:
-    return catalog.change("ws", definition_id, Labels(), content, later(at))
+    return catalog.update("ws", definition_id, Labels(), content, later(at))
 
 
 def names(**wanted: Any) -> list[str]:
-    return [head.name for head in catalog.listed("ws", limit=100, **wanted).items]
+    return [head.name for head in catalog.list_definitions("ws", limit=100, **wanted).items]
 
 
 def test_a_definition_is_read_as_created() -> None:
@@ -42,7 +42,7 @@ def test_a_definition_is_read_as_created() -> None:
 
 def test_a_dimension_without_placeholder_is_warned_about() -> None:
     made = catalog.create("ws", Labels("one"), {"template": "x", "dimensions": [RISK]}, START)
-    assert [warning.field for warning in made.warnings] == ["content.dimensions.0"]
+    assert [warning.field for warning in made.warnings] == ["dimensions.0"]
 
 
 def test_a_placeholder_without_dimension_names_the_template() -> None:
@@ -58,7 +58,7 @@ def test_an_empty_content_names_the_content() -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 300_000, "金" * 50_000])
-def test_a_content_that_no_item_holds_is_refused(text: str) -> None:
+def test_content_too_large_for_an_item_is_refused(text: str) -> None:
     with pytest.raises(Invalid):
         catalog.create("ws", Labels("one"), {"template": text}, START)
 
@@ -85,23 +85,23 @@ def test_a_change_that_would_break_a_rule_changes_nothing() -> None:
 
 def test_a_new_name_or_folder_is_no_new_version() -> None:
     made = create(folder="old", tags=("a",))
-    renamed = catalog.change("ws", made.head.id, Labels("two", folder=""), None, later(1)).head
+    renamed = catalog.update("ws", made.head.id, Labels("two", folder=""), None, later(1)).head
     assert (renamed.name, renamed.folder, renamed.tags, renamed.version) == ("two", None, ("a",), 1)
 
 
-def test_of_two_changes_at_the_same_time_the_second_is_refused() -> None:
+def test_the_second_of_two_concurrent_changes_is_refused() -> None:
     made = create()
     change(made.head.id, {"template": "first"})
     with pytest.raises(Conflict):
-        definitions.change("ws", made.head, replace(made.head, version=2), {"template": "second"})
+        definitions.update("ws", made.head, replace(made.head, version=2), {"template": "second"})
     assert catalog.get("ws", made.head.id).content.template == "first"
 
 
-def test_a_rename_does_not_undo_a_change_that_was_faster() -> None:
+def test_a_rename_does_not_undo_a_concurrent_change() -> None:
     made = create()
     change(made.head.id, {"template": "first"})
     with pytest.raises(Conflict):
-        definitions.change("ws", made.head, replace(made.head, name="renamed"))
+        definitions.update("ws", made.head, replace(made.head, name="renamed"))
 
 
 def test_lists_are_newest_first() -> None:
@@ -110,11 +110,11 @@ def test_lists_are_newest_first() -> None:
     assert names() == ["three", "two", "one"]
 
 
-def test_a_list_goes_on_where_its_cursor_says() -> None:
+def test_a_cursor_continues_a_list() -> None:
     for minute in range(5):
         create(f"number {minute}", minute)
-    first = catalog.listed("ws", limit=3)
-    rest = catalog.listed("ws", limit=3, cursor=first.next_cursor)
+    first = catalog.list_definitions("ws", limit=3)
+    rest = catalog.list_definitions("ws", limit=3, cursor=first.next_cursor)
     assert [head.name for head in (*first.items, *rest.items)] == [f"number {n}" for n in (4, 3, 2, 1, 0)]
     assert rest.next_cursor is None
 
@@ -139,24 +139,24 @@ def test_folder_and_tag_narrow_a_list() -> None:
 def test_a_narrowed_list_fills_its_pages() -> None:
     for minute in range(12):
         create(f"number {minute}", minute, tags=("even",) if minute % 2 == 0 else ())
-    first = catalog.listed("ws", tag="even", limit=4)
-    rest = catalog.listed("ws", tag="even", limit=4, cursor=first.next_cursor)
+    first = catalog.list_definitions("ws", tag="even", limit=4)
+    rest = catalog.list_definitions("ws", tag="even", limit=4, cursor=first.next_cursor)
     assert (len(first.items), len(rest.items), rest.next_cursor) == (4, 2, None)
 
 
 @pytest.mark.parametrize("cursor", ["x", "YzE6", "c1:zzz"])
-def test_a_cursor_of_nobody_is_refused(cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(Invalid) as refused:
-        catalog.listed("ws", limit=10, cursor=cursor)
+        catalog.list_definitions("ws", limit=10, cursor=cursor)
     assert refused.value.errors[0].field == "cursor"
 
 
 def test_a_cursor_of_another_workspace_finds_nothing_of_it() -> None:
     create("theirs", workspace="other")
-    assert catalog.listed("ws", limit=10, cursor=encode_cursor("9999")).items == ()
+    assert catalog.list_definitions("ws", limit=10, cursor=encode_cursor("9999")).items == ()
 
 
-def test_a_deleted_definition_is_gone_for_readers_and_lists() -> None:
+def test_a_deleted_definition_is_neither_read_nor_listed() -> None:
     made = create()
     catalog.delete("ws", made.head.id, later(1))
     assert names() == []
@@ -175,7 +175,7 @@ def test_another_workspace_finds_nothing() -> None:
         catalog.get("other", made.head.id)
     with pytest.raises(NotFound):
         catalog.delete("other", made.head.id, later(1))
-    assert catalog.listed("other", limit=10).items == ()
+    assert catalog.list_definitions("other", limit=10).items == ()
 
 
 def test_a_version_is_resolved_with_its_content() -> None:
@@ -188,7 +188,7 @@ def test_a_version_is_resolved_with_its_content() -> None:
 
 
 @pytest.mark.parametrize("version", [0, 2, -1])
-def test_a_version_that_there_is_not_is_not_found(version: int) -> None:
+def test_an_unknown_version_is_not_found(version: int) -> None:
     made = create()
     with pytest.raises(NotFound):
         resolve("ws", made.head.id, version)

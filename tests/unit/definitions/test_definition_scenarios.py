@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cupel_core.contract.scenarios import ScenarioItem
+from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import catalog, scenarios
-from cupel_core.definitions.catalog import Labels
-from cupel_core.domain.definitions.scenario_files import Format
+from cupel_core.domain.definitions.definitions import Labels
+from cupel_core.domain.definitions.scenario_files import ImportFormat
 from cupel_core.errors import Invalid, NotFound
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -23,21 +23,21 @@ def definition_id() -> str:
 
 
 def prompts(definition_id: str, limit: int = 100) -> list[str]:
-    return [s.messages[0].content for s in scenarios.listed("ws", definition_id, limit=limit).items]
+    return [s.messages[0].content for s in scenarios.list_scenarios("ws", definition_id, limit=limit).items]
 
 
-def test_added_scenarios_are_answered_with_their_ids_in_order(definition_id: str) -> None:
-    scenarios.add("ws", definition_id, [ScenarioItem(prompt="zero")])
-    added = scenarios.add("ws", definition_id, [ScenarioItem(prompt="one"), ScenarioItem(prompt="two")])
-    read = scenarios.listed("ws", definition_id, limit=10).items
+def test_adding_scenarios_returns_their_ids_in_order(definition_id: str) -> None:
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="zero")])
+    added = scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="one"), CreateScenario(prompt="two")])
+    read = scenarios.list_scenarios("ws", definition_id, limit=10).items
     assert added == (tuple(scenario.id for scenario in read[1:]), 3)
     assert [scenario.messages[0].content for scenario in read] == ["zero", "one", "two"]
 
 
 def test_scenarios_are_read_page_by_page(definition_id: str) -> None:
-    scenarios.add("ws", definition_id, [ScenarioItem(prompt=str(number)) for number in range(5)])
-    first = scenarios.listed("ws", definition_id, limit=3)
-    rest = scenarios.listed("ws", definition_id, limit=3, cursor=first.next_cursor)
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt=str(number)) for number in range(5)])
+    first = scenarios.list_scenarios("ws", definition_id, limit=3)
+    rest = scenarios.list_scenarios("ws", definition_id, limit=3, cursor=first.next_cursor)
     assert [s.messages[0].content for s in (*first.items, *rest.items)] == ["0", "1", "2", "3", "4"]
     assert rest.next_cursor is None
 
@@ -45,18 +45,20 @@ def test_scenarios_are_read_page_by_page(definition_id: str) -> None:
 @pytest.mark.parametrize("cursor", ["nonsense", "YzE6eA"])
 def test_a_bad_cursor_is_refused(definition_id: str, cursor: str) -> None:
     with pytest.raises(Invalid) as refused:
-        scenarios.listed("ws", definition_id, limit=3, cursor=cursor)
+        scenarios.list_scenarios("ws", definition_id, limit=3, cursor=cursor)
     assert refused.value.errors[0].field == "cursor"
 
 
 def test_a_cursor_past_the_end_finds_nothing(definition_id: str) -> None:
-    scenarios.add("ws", definition_id, [ScenarioItem(prompt="one")])
-    assert scenarios.listed("ws", definition_id, limit=3, cursor="YzE6OTk5").items == ()
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="one")])
+    assert scenarios.list_scenarios("ws", definition_id, limit=3, cursor="YzE6OTk5").items == ()
 
 
 def test_a_csv_file_is_imported_with_the_dimensions_of_the_definition(definition_id: str) -> None:
-    scenarios.import_text("ws", definition_id, Format.CSV, "name,prompt,risk_level\nfirst,Hello,3\n,Bye,1.5\n")
-    first, second = scenarios.listed("ws", definition_id, limit=10).items
+    scenarios.import_scenarios(
+        "ws", definition_id, ImportFormat.CSV, "name,prompt,risk_level\nfirst,Hello,3\n,Bye,1.5\n"
+    )
+    first, second = scenarios.list_scenarios("ws", definition_id, limit=10).items
     assert (first.name, first.dimensions, second.name, second.dimensions) == (
         "first", {"Risk Level": 3}, "Scenario 2", {"Risk Level": 1.5},
     )  # fmt: skip
@@ -64,13 +66,13 @@ def test_a_csv_file_is_imported_with_the_dimensions_of_the_definition(definition
 
 def test_a_jsonl_file_is_imported(definition_id: str) -> None:
     text = '{"prompt": "Hello", "metadata": {"n": 1}}\n{"messages": [{"role": "user", "content": "Bye"}]}\n'
-    added = scenarios.import_text("ws", definition_id, Format.JSONL, text)
+    added = scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
     assert (len(added.ids), prompts(definition_id)) == (2, ["Hello", "Bye"])
 
 
 def test_an_import_may_replace_all_others(definition_id: str) -> None:
-    scenarios.add("ws", definition_id, [ScenarioItem(prompt="old")])
-    added = scenarios.import_text("ws", definition_id, Format.JSONL, '{"prompt": "new"}', replace=True)
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="old")])
+    added = scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, '{"prompt": "new"}', replace=True)
     assert (added.total, prompts(definition_id)) == (1, ["new"])
 
 
@@ -78,7 +80,7 @@ def test_one_bad_line_imports_nothing_and_each_is_named(definition_id: str) -> N
     bad = ['{"prompt": ""}', '{"prompt": "x", "colour": 1}', "{}", '{"prompt": "x", "dimensions": {"r": "1"}}']
     text = "\n".join(['{"prompt": "fine"}', *bad])
     with pytest.raises(Invalid) as refused:
-        scenarios.import_text("ws", definition_id, Format.JSONL, text)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
     assert [error.field for error in refused.value.errors] == ["lines.2", "lines.3", "lines.4", "lines.5"]
     assert prompts(definition_id) == []
 
@@ -99,28 +101,28 @@ def test_one_bad_line_imports_nothing_and_each_is_named(definition_id: str) -> N
         '{"prompt": 7}',
     ],
 )
-def test_what_cannot_be_kept_is_refused_on_its_line(definition_id: str, line: str) -> None:
+def test_an_invalid_scenario_is_refused_on_its_line(definition_id: str, line: str) -> None:
     with pytest.raises(Invalid) as refused:
-        scenarios.import_text("ws", definition_id, Format.JSONL, line)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, line)
     assert [error.field for error in refused.value.errors] == ["lines.1"]
 
 
-def test_not_every_problem_of_a_wrong_file_is_listed(definition_id: str) -> None:
+def test_the_number_of_reported_errors_is_limited(definition_id: str) -> None:
     with pytest.raises(Invalid) as refused:
-        scenarios.import_text("ws", definition_id, Format.JSONL, "nonsense\n" * 5_000)
-    assert len(refused.value.errors) == scenarios.MAX_PROBLEMS
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, "nonsense\n" * 5_000)
+    assert len(refused.value.errors) == scenarios.MAX_ERRORS
 
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_an_empty_file_is_refused(definition_id: str, text: str) -> None:
     with pytest.raises(Invalid):
-        scenarios.import_text("ws", definition_id, Format.JSONL, text)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
 
 
 def test_another_workspace_neither_reads_nor_adds(definition_id: str) -> None:
     with pytest.raises(NotFound):
-        scenarios.listed("other", definition_id, limit=1)
+        scenarios.list_scenarios("other", definition_id, limit=1)
     with pytest.raises(NotFound):
-        scenarios.add("other", definition_id, [ScenarioItem(prompt="x")])
+        scenarios.add_scenarios("other", definition_id, [CreateScenario(prompt="x")])
     with pytest.raises(NotFound):
-        scenarios.import_text("other", definition_id, Format.JSONL, '{"prompt": "x"}')
+        scenarios.import_scenarios("other", definition_id, ImportFormat.JSONL, '{"prompt": "x"}')

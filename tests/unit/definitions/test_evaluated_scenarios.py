@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from cupel_core.contract.scenarios import ScenarioItem
+from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import catalog, forks, scenarios
-from cupel_core.definitions.catalog import Labels
-from cupel_core.domain.definitions.scenario_files import Format
+from cupel_core.domain.definitions.definitions import Labels
+from cupel_core.domain.definitions.scenario_files import ImportFormat
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import Criteria, FailureMode
+from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.errors import Invalid
 from cupel_core.store import resources
-from cupel_core.store.resources import Kind, Resource
+from cupel_core.store.resources import Resource, ResourceKind
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -31,22 +31,22 @@ def definition_id() -> str:
 
 
 def a_persona(name: str = "Ada") -> str:
-    resources.create("ws", Resource(Kind.PERSONA, f"per_{name}", name, {}, NOW, NOW))
+    resources.create("ws", Resource(ResourceKind.PERSONA, f"per_{name}", name, {}, NOW, NOW))
     return f"per_{name}"
 
 
-def items(*given: dict[str, Any]) -> Sequence[ScenarioItem]:
-    return [ScenarioItem.model_validate(each) for each in given]
+def items(*given: dict[str, Any]) -> Sequence[CreateScenario]:
+    return [CreateScenario.model_validate(each) for each in given]
 
 
 def added(definition_id: str, item: dict[str, Any]) -> Scenario:
-    scenarios.add("ws", definition_id, items(item))
-    return scenarios.listed("ws", definition_id, limit=1).items[0]
+    scenarios.add_scenarios("ws", definition_id, items(item))
+    return scenarios.list_scenarios("ws", definition_id, limit=1).items[0]
 
 
 def wrong(definition_id: str, *given: dict[str, Any]) -> list[str]:
     with pytest.raises(Invalid) as refused:
-        scenarios.add("ws", definition_id, items(*given))
+        scenarios.add_scenarios("ws", definition_id, items(*given))
     return [error.field for error in refused.value.errors]
 
 
@@ -63,7 +63,9 @@ def test_a_scenario_is_read_as_it_was_added(definition_id: str) -> None:
         "personaIds": [persona_id],
     }
     scenario = added(definition_id, item)
-    assert scenario.criteria == Criteria("the refund is promised", "the agent gets rude", FailureMode.EVERY_TURN)
+    assert scenario.criteria == Criteria(
+        "the refund is promised", "the agent gets rude", FailureCriteriaMode.EVERY_TURN
+    )
     assert (scenario.instructions, scenario.max_messages) == ("You want your money back.", 8)
     assert scenario.assertions == (Assertion("contains", value="refund"),)
     assert scenario.persona_ids == (persona_id,)
@@ -88,12 +90,12 @@ def test_a_simulated_user_may_begin(definition_id: str) -> None:
         {"prompt": "a", "max_messages": 3},
     ],
 )
-def test_a_wrong_item_is_refused(item: dict[str, Any]) -> None:
+def test_an_invalid_item_is_refused(item: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        ScenarioItem.model_validate(item)
+        CreateScenario.model_validate(item)
 
 
-def test_each_wrong_assertion_is_named(definition_id: str) -> None:
+def test_each_invalid_assertion_is_named(definition_id: str) -> None:
     assert wrong(
         definition_id,
         {"prompt": "a", "assertions": [CONTAINS, {"type": "containz", "value": "x"}]},
@@ -114,18 +116,18 @@ def test_each_scenario_with_an_unknown_persona_is_named(definition_id: str) -> N
     assert wrong(definition_id, *given) == ["items.1.personaIds"]
 
 
-def test_nothing_is_added_when_one_of_several_is_wrong(definition_id: str) -> None:
+def test_nothing_is_added_if_one_of_several_is_invalid(definition_id: str) -> None:
     wrong(definition_id, {"prompt": "a"}, {"prompt": "b", "personaIds": ["per_nobody"]})
-    assert scenarios.listed("ws", definition_id, limit=1).items == ()
+    assert scenarios.list_scenarios("ws", definition_id, limit=1).items == ()
 
 
 def test_the_columns_of_a_csv_file_are_the_fields_of_an_item(definition_id: str) -> None:
     header = "instructions,maxMessages,successCriteria,failureCriteria,failureCriteriaMode,personaIds,assertions"
     quoted = json.dumps([CONTAINS]).replace('"', '""')
     row = f'Ask for it,6,promised,rude,every_turn,"{a_persona()}, {a_persona("Bob")}","{quoted}"'
-    scenarios.import_text("ws", definition_id, Format.CSV, f"{header}\n{row}\n")
-    (scenario,) = scenarios.listed("ws", definition_id, limit=1).items
-    assert scenario.criteria == Criteria("promised", "rude", FailureMode.EVERY_TURN)
+    scenarios.import_scenarios("ws", definition_id, ImportFormat.CSV, f"{header}\n{row}\n")
+    (scenario,) = scenarios.list_scenarios("ws", definition_id, limit=1).items
+    assert scenario.criteria == Criteria("promised", "rude", FailureCriteriaMode.EVERY_TURN)
     assert (scenario.instructions, scenario.max_messages) == ("Ask for it", 6)
     assert (scenario.persona_ids, scenario.assertions) == (("per_Ada", "per_Bob"), (Assertion.from_json(CONTAINS),))
 
@@ -138,10 +140,10 @@ def test_the_columns_of_a_csv_file_are_the_fields_of_an_item(definition_id: str)
         ({"prompt": "a", "maxMessages": "many"}, "maxMessages"),
     ],
 )
-def test_a_line_of_a_file_is_named_with_what_is_wrong(definition_id: str, line: dict[str, Any], told: str) -> None:
+def test_an_invalid_line_is_named_with_its_problem(definition_id: str, line: dict[str, Any], told: str) -> None:
     text = json.dumps({"prompt": "fine"}) + "\n" + json.dumps(line)
     with pytest.raises(Invalid, match=told) as refused:
-        scenarios.import_text("ws", definition_id, Format.JSONL, text)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
     assert [error.field for error in refused.value.errors] == ["lines.2"]
 
 
@@ -150,7 +152,7 @@ def test_a_definition_has_assertions_for_all_its_scenarios() -> None:
     assert catalog.get("ws", made.head.id).content.assertions == (Assertion("contains", value="refund"),)
 
 
-def test_a_wrong_assertion_of_a_definition_is_named() -> None:
+def test_an_invalid_assertion_of_a_definition_is_named() -> None:
     with pytest.raises(Invalid) as refused:
         catalog.create("ws", Labels("one"), {"system": "x", "assertions": [CONTAINS, {"value": 1}]}, NOW)
     assert [error.field for error in refused.value.errors] == ["content.assertions.1.type"]
@@ -162,7 +164,7 @@ def test_a_fork_inherits_the_assertions_or_overrides_them(overrides: dict[str, A
     assert len(forks.fork("ws", parent.head.id, Labels(), overrides, NOW).content.assertions) == kept
 
 
-def test_a_connector_is_no_judge() -> None:
+def test_a_connector_cannot_be_a_judge() -> None:
     decision = {"rubric": "x", "judgeModel": "connector/con_1"}
     with pytest.raises(Invalid, match="judgeModel"):
         catalog.create("ws", Labels("one"), {"system": "x", "decision": decision}, NOW)

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog, forks, resolve
-from cupel_core.definitions.catalog import Definition, Labels
-from cupel_core.domain.definitions.definitions import Version
+from cupel_core.domain.definitions.definitions import Definition, DefinitionVersion, Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import definitions, scenarios
 
@@ -23,7 +22,7 @@ CONTENT = {"system": "s", "template": "There is [risk].", "dimensions": [RISK]}
 @pytest.fixture
 def root() -> Definition:
     made = catalog.create("ws", Labels("root", folder="f"), CONTENT, NOW)
-    scenarios.append("ws", made.head.id, [Scenario("", "", (Message(Role.USER, "hello"),))])
+    scenarios.append("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "hello"),))])
     return made
 
 
@@ -35,29 +34,33 @@ def names(page: Any) -> list[str]:
     return [head.name for head in page.items]
 
 
-def test_a_fork_without_overrides_is_its_parent_in_all(root: Definition) -> None:
+def test_a_fork_without_overrides_equals_its_parent(root: Definition) -> None:
     made = fork(root)
     assert made.content == root.content
     assert resolve("ws", made.head.id).content == root.content
-    assert (made.head.parent, made.head.name, made.head.folder) == (Version(root.head.id, 1), "root (fork)", "f")
+    assert (made.head.parent, made.head.name, made.head.folder) == (
+        DefinitionVersion(root.head.id, 1),
+        "root (fork)",
+        "f",
+    )
 
 
 def test_a_fork_stores_only_what_it_overrides(root: Definition) -> None:
     made = fork(root, system="mine")
-    assert definitions.content("ws", Version(made.head.id, 1)) == {"system": "mine"}
+    assert definitions.get_content("ws", DefinitionVersion(made.head.id, 1)) == {"system": "mine"}
     assert (made.content.system, made.content.template) == ("mine", "There is [risk].")
 
 
 def test_a_fork_keeps_the_version_it_was_made_from(root: Definition) -> None:
     made = fork(root)
-    catalog.change("ws", root.head.id, Labels(), {"system": "later"}, NOW)
+    catalog.update("ws", root.head.id, Labels(), {"system": "later"}, NOW)
     assert resolve("ws", made.head.id).content.system == "s"
 
 
 def test_an_older_version_can_be_forked(root: Definition) -> None:
-    catalog.change("ws", root.head.id, Labels(), {"system": "later"}, NOW)
+    catalog.update("ws", root.head.id, Labels(), {"system": "later"}, NOW)
     made = forks.fork("ws", root.head.id, Labels("old"), {}, NOW, version=1)
-    assert (made.content.system, made.head.parent) == ("s", Version(root.head.id, 1))
+    assert (made.content.system, made.head.parent) == ("s", DefinitionVersion(root.head.id, 1))
 
 
 def test_a_fork_of_a_fork_inherits_through_both(root: Definition) -> None:
@@ -73,9 +76,9 @@ def test_a_fork_outlives_its_parent(root: Definition) -> None:
     assert resolve("ws", made.head.id).content == root.content
 
 
-def test_a_change_of_a_fork_keeps_inheriting_the_rest(root: Definition) -> None:
+def test_a_changed_fork_still_inherits_the_other_fields(root: Definition) -> None:
     made = fork(root, system="mine")
-    changed = catalog.change("ws", made.head.id, Labels(), {"system": None}, NOW)
+    changed = catalog.update("ws", made.head.id, Labels(), {"system": None}, NOW)
     assert changed.content.to_json() == {"template": "There is [risk].", "dimensions": [RISK]}
     assert changed.version == 2
 
@@ -88,43 +91,43 @@ def test_overrides_must_fit_what_is_inherited(root: Definition) -> None:
 
 def test_a_fork_inherits_the_scenarios_and_adds_to_its_own_only(root: Definition) -> None:
     made = fork(root, system="mine")
-    scenarios.append("ws", made.head.id, [Scenario("", "", (Message(Role.USER, "more"),))])
-    assert scenarios.manifest("ws", made.head.id).total == 2
-    assert scenarios.manifest("ws", root.head.id).total == 1
+    scenarios.append("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "more"),))])
+    assert scenarios.get_manifest("ws", made.head.id).total == 2
+    assert scenarios.get_manifest("ws", root.head.id).total == 1
 
 
 def test_the_ids_of_inherited_and_own_scenarios_differ(root: Definition) -> None:
     made = fork(root)
-    grown = scenarios.append("ws", made.head.id, [Scenario("", "", (Message(Role.USER, "more"),))])
-    assert len({scenarios.at(grown, position).id for position in range(2)}) == 2
+    grown = scenarios.append("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "more"),))])
+    assert len({scenarios.get_scenario(grown, position).id for position in range(2)}) == 2
 
 
 @pytest.mark.parametrize("overrides", [{"template": "Some [risk]."}, {"dimensions": [RISK]}])
 def test_a_fork_that_shapes_its_own_scenarios_inherits_none(root: Definition, overrides: dict[str, Any]) -> None:
     made = fork(root, **overrides)
-    assert (made.scenario_count, scenarios.manifest("ws", made.head.id).total) == (0, 0)
+    assert (made.scenario_count, scenarios.get_manifest("ws", made.head.id).total) == (0, 0)
 
 
-def test_ancestors_are_told_nearest_first(root: Definition) -> None:
+def test_ancestors_are_listed_nearest_first(root: Definition) -> None:
     middle = forks.fork("ws", root.head.id, Labels("middle"), {}, NOW)
     leaf = forks.fork("ws", middle.head.id, Labels("leaf"), {}, NOW)
-    assert names(forks.ancestors("ws", leaf.head.id, limit=10, cursor=None)) == ["middle", "root"]
-    assert names(forks.ancestors("ws", root.head.id, limit=10, cursor=None)) == []
+    assert names(forks.list_ancestors("ws", leaf.head.id, limit=10, cursor=None)) == ["middle", "root"]
+    assert names(forks.list_ancestors("ws", root.head.id, limit=10, cursor=None)) == []
 
 
-def test_descendants_are_told_level_by_level(root: Definition) -> None:
+def test_descendants_are_listed_level_by_level(root: Definition) -> None:
     first = forks.fork("ws", root.head.id, Labels("a"), {}, NOW)
     forks.fork("ws", root.head.id, Labels("b"), {}, NOW)
     forks.fork("ws", first.head.id, Labels("aa"), {}, NOW)
-    assert sorted(names(forks.descendants("ws", root.head.id, limit=2, cursor=None))) == ["a", "b"]
-    assert names(forks.descendants("ws", root.head.id, limit=10, cursor=None))[-1] == "aa"
+    assert sorted(names(forks.list_descendants("ws", root.head.id, limit=2, cursor=None))) == ["a", "b"]
+    assert names(forks.list_descendants("ws", root.head.id, limit=10, cursor=None))[-1] == "aa"
 
 
 def test_both_go_on_where_their_cursor_says(root: Definition) -> None:
     below = root
     for number in range(4):
         below = forks.fork("ws", below.head.id, Labels(f"n{number}"), {}, NOW)
-    for listed, start in ((forks.ancestors, below), (forks.descendants, root)):
+    for listed, start in ((forks.list_ancestors, below), (forks.list_descendants, root)):
         first = listed("ws", start.head.id, limit=3, cursor=None)
         rest = listed("ws", start.head.id, limit=3, cursor=first.next_cursor)
         assert (len(first.items), len(rest.items), rest.next_cursor) == (3, 1, None)
@@ -134,8 +137,8 @@ def test_the_deleted_are_left_out_of_the_tree_but_not_their_forks(root: Definiti
     middle = forks.fork("ws", root.head.id, Labels("middle"), {}, NOW)
     leaf = forks.fork("ws", middle.head.id, Labels("leaf"), {}, NOW)
     catalog.delete("ws", middle.head.id, NOW)
-    assert names(forks.ancestors("ws", leaf.head.id, limit=10, cursor=None)) == ["root"]
-    assert names(forks.descendants("ws", root.head.id, limit=10, cursor=None)) == ["leaf"]
+    assert names(forks.list_ancestors("ws", leaf.head.id, limit=10, cursor=None)) == ["root"]
+    assert names(forks.list_descendants("ws", root.head.id, limit=10, cursor=None)) == ["leaf"]
 
 
 def test_the_tree_has_a_greatest_depth(root: Definition) -> None:

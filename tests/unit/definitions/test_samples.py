@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from cupel_core.contract.scenarios import ScenarioItem
-from cupel_core.definitions.resolution import check
-from cupel_core.domain.definitions.definitions import warnings_of
+from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.definitions.definitions import content_warnings
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.scoring.decisions import read_decision
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from tests.conftest import ROOT
 
 SAMPLES = sorted((ROOT / "samples").glob("*.yaml"))
@@ -24,7 +24,7 @@ def read(path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_a_sample_has_neither_errors_nor_warnings(path: Path) -> None:
-    assert warnings_of(check(read(path)["content"])) == ()
+    assert content_warnings(validate_content(read(path)["content"])) == ()
 
 
 DECIDING = [path for path in SAMPLES if "decision" in read(path)["content"]]
@@ -32,11 +32,11 @@ DECIDING = [path for path in SAMPLES if "decision" in read(path)["content"]]
 
 @pytest.mark.parametrize("path", DECIDING, ids=lambda path: path.stem)
 def test_a_sample_reads_the_decision_it_asks_for(path: Path) -> None:
-    content = check(read(path)["content"])
+    content = validate_content(read(path)["content"])
     asked = re.search(r"(\w+): N$", f"{content.system}\n{content.template or ''}", re.MULTILINE)
     assert asked
     assert content.decision
-    answer = Message(Role.ASSISTANT, f"Because.\n{asked[1]}: 4")
+    answer = Message(MessageRole.ASSISTANT, f"Because.\n{asked[1]}: 4")
     decision = read_decision(content.decision.pattern or "", [answer])
     assert decision
     assert decision[0] == "4"
@@ -44,14 +44,14 @@ def test_a_sample_reads_the_decision_it_asks_for(path: Path) -> None:
 
 def test_the_dilemma_has_a_scenario_for_each_of_36_combinations() -> None:
     sample = read(ROOT / "samples/value-dilemma.yaml")
-    texts = {scenario.messages[0].content for scenario in Matrix(check(sample["content"]))}
+    texts = {scenario.messages[0].content for scenario in Matrix(validate_content(sample["content"]))}
     assert len(texts) == 36
     assert sample["generate"] == {"mode": "matrix", "options": "first"}
 
 
 def test_each_fact_is_a_question_whose_answer_is_one_of_its_choices() -> None:
     for item in read(ROOT / "samples/facts.yaml")["scenarios"]:
-        scenario = ScenarioItem.model_validate(item).to_scenario()
+        scenario = CreateScenario.model_validate(item).to_scenario()
         choices = re.findall(r"([1-5])\)", scenario.messages[0].content)
         assert choices == list("12345"), scenario.name
         assert str(scenario.metadata["answer"]) in choices

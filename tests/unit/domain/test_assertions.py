@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.scoring.assertion_rules import KINDS, MAX_ASSERTIONS, Complaint, complaints
-from cupel_core.domain.scoring.assertion_values import has_variables, listed, render, written
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, MAX_ASSERTIONS, AssertionIssue, assertion_issues
+from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, render_variables, to_text
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.text.javascript_patterns import flaw, translated
-from cupel_core.domain.text.json_schema import flaws
+from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, to_python_pattern
+from cupel_core.domain.text.json_schema import schema_errors
 
 GOOD: list[dict[str, Any]] = [
     {"type": "equals", "value": 4},
@@ -37,12 +37,12 @@ GOOD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
-def test_nothing_is_said_about_a_good_assertion(assertion: dict[str, Any]) -> None:
-    assert complaints([assertion]) == ()
+def test_a_valid_assertion_has_no_issues(assertion: dict[str, Any]) -> None:
+    assert assertion_issues([assertion]) == ()
 
 
 @pytest.mark.parametrize("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
-def test_an_assertion_survives_the_way_to_json_and_back(assertion: dict[str, Any]) -> None:
+def test_an_assertion_survives_json(assertion: dict[str, Any]) -> None:
     read = Assertion.from_json(assertion)
     assert Assertion.from_json(read.to_json()) == read
 
@@ -56,15 +56,15 @@ def test_an_assertion_survives_the_way_to_json_and_back(assertion: dict[str, Any
         ({"type": "not-equal", "value": "a"}, "0.type", "did you mean equals?"),
         ({"type": "javascript", "value": "true"}, "0.type", "javascript is not supported"),
         ({"type": "not-python", "value": "True"}, "0.type", "not-python is not supported"),
-        ({"type": "not-assert-set", "assert": []}, "0.type", "no opposite"),
-        ({"type": "not-select-best", "value": "short"}, "0.type", "no opposite"),
-        ({"type": "equals"}, "0.value", "is needed"),
-        ({"type": "contains", "value": ""}, "0.value", "must be a text or a number"),
-        ({"type": "contains", "value": True}, "0.value", "must be a text or a number"),
-        ({"type": "contains-any", "value": [{}]}, "0.value", "list of texts"),
+        ({"type": "not-assert-set", "assert": []}, "0.type", "cannot be negated"),
+        ({"type": "not-select-best", "value": "short"}, "0.type", "cannot be negated"),
+        ({"type": "equals"}, "0.value", "is required"),
+        ({"type": "contains", "value": ""}, "0.value", "must be a non-empty string or a number"),
+        ({"type": "contains", "value": True}, "0.value", "must be a non-empty string or a number"),
+        ({"type": "contains-any", "value": [{}]}, "0.value", "list of strings"),
         ({"type": "contains-any", "value": []}, "0.value", "at least one"),
-        ({"type": "contains-all", "value": 'a, "b'}, "0.value", "not closed"),
-        ({"type": "contains-all", "value": '"a" b'}, "0.value", "not closed, or no comma"),
+        ({"type": "contains-all", "value": 'a, "b'}, "0.value", "unclosed quote"),
+        ({"type": "contains-all", "value": '"a" b'}, "0.value", "without a comma"),
         ({"type": "regex", "value": "("}, "0.value", "is not a regular expression"),
         ({"type": "regex", "value": "(a+)+$"}, "0.value", "must not repeat"),
         ({"type": "regex", "value": "a" * 1001}, "0.value", "at most 1000"),
@@ -73,57 +73,60 @@ def test_an_assertion_survives_the_way_to_json_and_back(assertion: dict[str, Any
         ({"type": "word-count", "value": {"min": 3, "max": 1}}, "0.value", "at most its max"),
         ({"type": "word-count", "value": {}}, "0.value", "min, max or both"),
         ({"type": "word-count", "value": "few"}, "0.value", "must be a number"),
-        ({"type": "bleu", "value": []}, "0.value", "list of texts"),
+        ({"type": "bleu", "value": []}, "0.value", "list of strings"),
         ({"type": "bleu", "value": "a", "threshold": 2}, "0.threshold", "from 0 to 1"),
-        ({"type": "latency"}, "0.threshold", "is needed"),
-        ({"type": "latency", "threshold": -1}, "0.threshold", "from 0"),
+        ({"type": "latency"}, "0.threshold", "is required"),
+        ({"type": "latency", "threshold": -1}, "0.threshold", "at least 0"),
         ({"type": "equals", "value": 1, "weight": "2"}, "0.weight", "must be a number"),
         ({"type": "equals", "value": 1, "weight": float("nan")}, "0.weight", "must be a number"),
-        ({"type": "equals", "value": 1, "metric": " "}, "0.metric", "must be a text"),
+        ({"type": "equals", "value": 1, "metric": " "}, "0.metric", "must be a string"),
         ({"type": "equals", "value": 1, "config": []}, "0.config", "must be an object"),
-        ({"type": "equals", "value": 1, "treshold": 1}, "0.treshold", "is not known"),
-        ({"type": "equals", "value": 1, "assert": []}, "0.assert", "belongs to an assert-set only"),
-        ({"type": "llm-rubric"}, "0.value", "must say what is graded"),
+        ({"type": "equals", "value": 1, "treshold": 1}, "0.treshold", "is not a field"),
+        ({"type": "equals", "value": 1, "assert": []}, "0.assert", "only allowed in an assert-set"),
+        ({"type": "llm-rubric"}, "0.value", "must be a rubric"),
         ({"type": "llm-rubric", "value": "kind", "provider": "gpt-5"}, "0.provider", "provider/name"),
         ({"type": "webhook", "value": "ftp://a"}, "0.value", "must be a URL"),
         ({"type": "webhook", "value": "https://a", "config": {"headers": {"a": "b"}}}, "0.config.headers", "secrets"),
         ({"type": "assert-set", "assert": []}, "0.assert", "must be a list"),
-        ({"type": "assert-set", "assert": [{"type": "equals"}]}, "0.assert.0.value", "is needed"),
+        ({"type": "assert-set", "assert": [{"type": "equals"}]}, "0.assert.0.value", "is required"),
         ({"type": "assert-set", "assert": [{"type": "select-best", "value": "a"}]}, "0.assert", "compares models"),
     ],
 )
-def test_a_complaint_names_the_field_and_what_is_wrong(assertion: Any, field: str, words: str) -> None:
-    found = complaints([assertion])
-    assert [complaint.field for complaint in found] == [f"assertions.{field}"]
-    assert words in found[0].message
+def test_an_issue_names_the_field_and_what_is_wrong(assertion: Any, field: str, words: str) -> None:
+    issues = assertion_issues([assertion])
+    assert [issue.field for issue in issues] == [f"assertions.{field}"]
+    assert words in issues[0].message
 
 
 def test_assertions_are_a_list() -> None:
-    assert complaints({}, "content.assertions") == (Complaint("content.assertions", "must be a list"),)
+    assert assertion_issues({}, "content.assertions") == (AssertionIssue("content.assertions", "must be a list"),)
 
 
 def test_sets_are_three_deep_at_most() -> None:
     innermost: dict[str, Any] = {"type": "assert-set", "assert": [{"type": "equals", "value": 1}]}
     three = {"type": "assert-set", "assert": [{"type": "assert-set", "assert": [innermost]}]}
-    assert complaints([three]) == ()
-    assert complaints([{"type": "assert-set", "assert": [three]}])[0].field == "assertions.0.assert.0.assert.0.assert"
+    assert assertion_issues([three]) == ()
+    assert (
+        assertion_issues([{"type": "assert-set", "assert": [three]}])[0].field
+        == "assertions.0.assert.0.assert.0.assert"
+    )
 
 
 def test_parts_of_sets_count() -> None:
     parts = [{"type": "equals", "value": 1}] * MAX_ASSERTIONS
-    assert complaints(parts) == ()
-    assert len(complaints([{"type": "assert-set", "assert": parts}])) == 1
+    assert assertion_issues(parts) == ()
+    assert len(assertion_issues([{"type": "assert-set", "assert": parts}])) == 1
 
 
-def test_a_value_with_variables_is_looked_at_when_it_is_known() -> None:
-    assert complaints([{"type": "regex", "value": "({{word}}"}]) == ()
+def test_a_value_with_variables_is_not_validated_yet() -> None:
+    assert assertion_issues([{"type": "regex", "value": "({{word}}"}]) == ()
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner, max_size=3)))
-def test_any_value_is_accepted_or_complained_about(value: Any) -> None:
-    for kind in KINDS:
-        found = complaints([{"type": kind, "value": value, "threshold": 1}])
-        assert all(complaint.field.startswith("assertions.0.") for complaint in found)
+def test_any_value_is_accepted_or_has_an_issue(value: Any) -> None:
+    for kind in ASSERTION_KINDS:
+        issues = assertion_issues([{"type": kind, "value": value, "threshold": 1}])
+        assert all(issue.field.startswith("assertions.0.") for issue in issues)
 
 
 @pytest.mark.parametrize(
@@ -138,33 +141,33 @@ def test_any_value_is_accepted_or_complained_about(value: Any) -> None:
     ],
 )
 def test_texts_are_listed_as_promptfoo_lists_them(cell: Any, texts: tuple[str, ...]) -> None:
-    assert listed(cell) == texts
+    assert parse_list(cell) == texts
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [("a", "a"), (1, "1"), (2.0, "2"), (2.5, "2.5"), (True, "true"), ([1], "[1]")]
 )
 def test_a_value_is_written_as_javascript_writes_it(value: Any, text: str) -> None:
-    assert written(value) == text
+    assert to_text(value) == text
 
 
 def test_variables_are_filled_in() -> None:
     variables = {"name": "Ada", "order": {"id": 7}, "a.b": "dotted"}
-    assert render("{{ name }} has {{order.id}}, {{a.b}}", variables) == "Ada has 7, dotted"
-    assert render(["{{name}}", 3], variables) == ["Ada", 3]
+    assert render_variables("{{ name }} has {{order.id}}, {{a.b}}", variables) == "Ada has 7, dotted"
+    assert render_variables(["{{name}}", 3], variables) == ["Ada", 3]
 
 
 def test_an_escaped_variable_is_left_in_place() -> None:
-    assert render(r"\{{name}}", {}) == "{{name}}"
+    assert render_variables(r"\{{name}}", {}) == "{{name}}"
 
 
 def test_an_unknown_variable_is_named() -> None:
-    with pytest.raises(ValueError, match="there is no variable nobody"):
-        render("{{nobody}}", {"name": "Ada"})
+    with pytest.raises(ValueError, match="unknown variable nobody"):
+        render_variables("{{nobody}}", {"name": "Ada"})
 
 
 @pytest.mark.parametrize("value", ["a{2}", "{{}}", 3, {"a": "{{name}}"}])
-def test_what_is_no_variable_is_none(value: Any) -> None:
+def test_other_values_have_no_variables(value: Any) -> None:
     assert not has_variables(value)
 
 
@@ -183,9 +186,9 @@ def test_what_is_no_variable_is_none(value: Any) -> None:
         ("a{1,3}", "a{1,3}"),
     ],
 )
-def test_an_expression_of_javascript_is_said_in_python(javascript: str, python: str) -> None:
-    assert translated(javascript) == python
-    assert flaw(javascript) is None
+def test_an_expression_of_javascript_is_translated_to_python(javascript: str, python: str) -> None:
+    assert to_python_pattern(javascript) == python
+    assert javascript_pattern_error(javascript) is None
 
 
 @pytest.mark.parametrize(
@@ -195,17 +198,17 @@ def test_an_expression_of_javascript_is_said_in_python(javascript: str, python: 
         ({"required": "a"}, "the schema: required must be a list of names"),
         ({"properties": {"a": {"type": 1}}}, "properties.a: type must be one of"),
         ({"items": {"pattern": "("}}, "items: pattern is not a regular expression"),
-        ({"$ref": "https://elsewhere.example/schema"}, "the schema: $ref must stay within"),
+        ({"$ref": "https://elsewhere.example/schema"}, "the schema: $ref must be a reference within"),
         ({"anyOf": []}, "the schema: anyOf must be a list of schemas"),
         ({"patternProperties": {"(a+)+": {}}}, "the schema: patternProperties has a pattern that must not repeat"),
-        ({"minLength": 1.5}, "the schema: minLength must be a whole number"),
+        ({"minLength": 1.5}, "the schema: minLength must be an integer"),
         ({"$defs": {"a": {"allOf": [{"enum": 1}]}}}, "$defs.a.allOf.0: enum must be a list"),
     ],
 )
-def test_a_schema_that_no_validator_takes_is_refused(schema: Any, words: str) -> None:
-    assert next(flaws(schema)).startswith(words)
+def test_an_invalid_schema_is_refused(schema: Any, words: str) -> None:
+    assert next(schema_errors(schema)).startswith(words)
 
 
 def test_a_schema_may_refer_to_itself() -> None:
     tree = {"$defs": {"node": {"type": ["object", "null"], "properties": {"next": {"$ref": "#/$defs/node"}}}}}
-    assert list(flaws({**tree, "$ref": "#/$defs/node", "additionalProperties": False})) == []
+    assert list(schema_errors({**tree, "$ref": "#/$defs/node", "additionalProperties": False})) == []

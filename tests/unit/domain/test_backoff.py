@@ -11,14 +11,14 @@ waits = st.floats(min_value=0, max_value=100_000)
 
 
 @given(attempt=attempts, seed=seeds)
-def test_a_wait_of_our_own_lies_between_zero_and_the_doubling_bound(attempt: int, seed: int) -> None:
+def test_a_wait_is_between_zero_and_the_doubling_bound(attempt: int, seed: int) -> None:
     bound = min(CAP_SECONDS, BASE_SECONDS * 2 ** (attempt - 1))
     assert 0 <= delay_seconds(attempt, None, Random(seed)) <= bound
 
 
-@given(attempt=attempts, seed=seeds, asked=waits)
-def test_what_the_provider_asks_for_is_waited_in_full(attempt: int, seed: int, asked: float) -> None:
-    assert asked <= delay_seconds(attempt, asked, Random(seed)) <= asked + BASE_SECONDS
+@given(attempt=attempts, seed=seeds, retry_after=waits)
+def test_the_wait_requested_by_the_provider_is_kept_in_full(attempt: int, seed: int, retry_after: float) -> None:
+    assert retry_after <= delay_seconds(attempt, retry_after, Random(seed)) <= retry_after + BASE_SECONDS
 
 
 @given(attempt=attempts, seed=seeds)
@@ -26,6 +26,6 @@ def test_the_same_seed_waits_the_same_time(attempt: int, seed: int) -> None:
     assert delay_seconds(attempt, None, Random(seed)) == delay_seconds(attempt, None, Random(seed))
 
 
-def test_callers_that_failed_together_do_not_come_back_together() -> None:
+def test_callers_that_failed_together_do_not_retry_together() -> None:
     rng = Random(1)
     assert len({delay_seconds(1, 5.0, rng) for _ in range(100)}) == 100

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from cupel_core.domain.runs.barrier import (
     FANOUT,
-    Inner,
+    InnerNode,
     Leaf,
     Node,
-    children_of,
+    child_count,
+    encode_member,
     leaf_of,
-    member,
-    probes_under,
+    probe_count,
     root_of,
 )
 
@@ -21,7 +21,7 @@ totals = st.one_of(st.integers(1, 250), st.integers(9_990, 10_110), st.integers(
 @given(totals)
 def test_the_root_covers_every_probe_and_no_lower_node_does(total: int) -> None:
     root = root_of(total)
-    assert probes_under(root, total) == total
+    assert probe_count(root, total) == total
     assert root.level == 0 or FANOUT**root.level < total
 
 
@@ -29,13 +29,13 @@ def test_the_root_covers_every_probe_and_no_lower_node_does(total: int) -> None:
 def test_the_children_of_a_node_cover_what_it_covers(total: int) -> None:
     node = root_of(total)
     if node.level:
-        children = [Node(node.level - 1, number) for number in range(children_of(node, total))]
-        assert sum(probes_under(child, total) for child in children) == total
+        children = [Node(node.level - 1, number) for number in range(child_count(node, total))]
+        assert sum(probe_count(child, total) for child in children) == total
         assert all(child.parent == node for child in children)
 
 
 @given(totals, st.data())
-def test_an_index_lies_in_its_leaf(total: int, data: st.DataObject) -> None:
+def test_an_index_is_in_its_leaf(total: int, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, total - 1))
     leaf = leaf_of(index)
     assert leaf.first_index <= index < leaf.first_index + leaf.span
@@ -50,20 +50,20 @@ def test_a_leaf_is_full_when_every_probe_has_an_outcome(total: int, completed: s
 
 
 @given(st.integers(101, 10_000), st.randoms(use_true_random=False))
-def test_a_node_told_of_its_children_in_any_order_and_twice_counts_each_once(total: int, rng: Random) -> None:
+def test_a_node_counts_each_child_once_in_any_order_and_with_duplicates(total: int, rng: Random) -> None:
     root = root_of(total)
-    failures = {number: rng.randint(0, 100) for number in range(children_of(root, total))}
-    told = [*failures, *rng.choices(list(failures), k=20)]
-    rng.shuffle(told)
-    inner = Inner()
-    for number in told:
-        inner = Inner(inner.members | {member(Node(0, number), failures[number])})
+    failures = {number: rng.randint(0, 100) for number in range(child_count(root, total))}
+    reports = [*failures, *rng.choices(list(failures), k=20)]
+    rng.shuffle(reports)
+    inner = InnerNode()
+    for number in reports:
+        inner = InnerNode(inner.members | {encode_member(Node(0, number), failures[number])})
     assert inner.is_full(root, total)
     assert inner.failed == sum(failures.values())
 
 
 def test_a_node_is_not_full_while_a_child_is_missing() -> None:
     root = root_of(250)
-    inner = Inner(frozenset({member(Node(0, 0), 3), member(Node(0, 2), 0)}))
+    inner = InnerNode(frozenset({encode_member(Node(0, 0), 3), encode_member(Node(0, 2), 0)}))
     assert not inner.is_full(root, 250)
     assert inner.full_children == {0, 2}

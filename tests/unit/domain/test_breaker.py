@@ -2,85 +2,85 @@
 
 import pytest
 
-from cupel_core.domain.limits.breaker import LONGEST_SECONDS, SHORTEST_SECONDS, Breaker, Call
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.limits.breaker import MAX_OPEN_SECONDS, MIN_OPEN_SECONDS, Breaker, CallRecord
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 MODEL = "openai/m"
 
 
-def after(*codes: ErrorCode | None, now: float = 100.0) -> Breaker:
+def after(*codes: ProbeErrorCode | None, now: float = 100.0) -> Breaker:
     breaker = Breaker()
     for code in codes:
-        breaker = breaker.note(Call(MODEL, code, now), now)
+        breaker = breaker.after_call(CallRecord(MODEL, code, now), now)
     return breaker
 
 
 def opened(now: float = 100.0) -> Breaker:
-    return after(*[ErrorCode.AUTH] * 5, now=now)
+    return after(*[ProbeErrorCode.AUTH] * 5, now=now)
 
 
-@pytest.mark.parametrize("code", [ErrorCode.AUTH, ErrorCode.INVALID_REQUEST])
-def test_five_refusals_in_a_row_open_it(code: ErrorCode) -> None:
+@pytest.mark.parametrize("code", [ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST])
+def test_five_refusals_in_a_row_open_it(code: ProbeErrorCode) -> None:
     assert not after(*[code] * 4).is_open
     breaker = after(*[code] * 5)
     assert breaker.is_open
-    assert breaker.until == 100 + SHORTEST_SECONDS
+    assert breaker.until == 100 + MIN_OPEN_SECONDS
     assert code in breaker.reason
 
 
-def test_an_answer_between_refusals_starts_their_count_again() -> None:
-    assert not after(*[ErrorCode.AUTH] * 4, None, *[ErrorCode.AUTH] * 4).is_open
+def test_an_answer_between_refusals_resets_their_count() -> None:
+    assert not after(*[ProbeErrorCode.AUTH] * 4, None, *[ProbeErrorCode.AUTH] * 4).is_open
 
 
 def test_half_of_the_last_twenty_calls_open_it() -> None:
-    assert not after(*[ErrorCode.PROVIDER_ERROR, None, None] * 20).is_open
-    assert after(*[ErrorCode.TIMEOUT, None] * 10).is_open
+    assert not after(*[ProbeErrorCode.PROVIDER_ERROR, None, None] * 20).is_open
+    assert after(*[ProbeErrorCode.TIMEOUT, None] * 10).is_open
 
 
 def test_too_few_calls_open_nothing() -> None:
-    assert not after(*[ErrorCode.NETWORK] * 19).is_open
+    assert not after(*[ProbeErrorCode.NETWORK] * 19).is_open
 
 
 def test_filtered_content_is_an_answer() -> None:
-    assert not after(*[ErrorCode.CONTENT_FILTERED] * 40).is_open
+    assert not after(*[ProbeErrorCode.CONTENT_FILTERED] * 40).is_open
 
 
-def test_being_asked_to_wait_says_nothing_about_the_model() -> None:
-    assert after(*[ErrorCode.RATE_LIMITED] * 40) == Breaker()
+def test_a_rate_limit_says_nothing_about_the_model() -> None:
+    assert after(*[ProbeErrorCode.RATE_LIMITED] * 40) == Breaker()
 
 
 def test_calls_in_flight_when_it_opened_change_nothing() -> None:
     breaker = opened()
-    assert breaker.note(Call(MODEL, ErrorCode.AUTH, 99.0), 101.0) == breaker
-    assert breaker.note(Call(MODEL, None, 99.0), 101.0) == breaker
+    assert breaker.after_call(CallRecord(MODEL, ProbeErrorCode.AUTH, 99.0), 101.0) == breaker
+    assert breaker.after_call(CallRecord(MODEL, None, 99.0), 101.0) == breaker
 
 
 def test_an_answer_to_a_later_call_closes_it() -> None:
-    assert opened().note(Call(MODEL, None, 131.0), 132.0) == Breaker()
+    assert opened().after_call(CallRecord(MODEL, None, 131.0), 132.0) == Breaker()
 
 
 def test_each_failed_trial_doubles_the_time_up_to_a_cap() -> None:
     breaker, lengths = opened(), []
     for _ in range(8):
         now = breaker.until + 1
-        breaker = breaker.note(Call(MODEL, ErrorCode.AUTH, now), now)
+        breaker = breaker.after_call(CallRecord(MODEL, ProbeErrorCode.AUTH, now), now)
         lengths.append(breaker.until - now)
-    assert lengths == [60, 120, 240, 480, LONGEST_SECONDS, LONGEST_SECONDS, LONGEST_SECONDS, LONGEST_SECONDS]
+    assert lengths == [60, 120, 240, 480, MAX_OPEN_SECONDS, MAX_OPEN_SECONDS, MAX_OPEN_SECONDS, MAX_OPEN_SECONDS]
 
 
 def test_one_worker_at_a_time_may_try_and_only_when_it_is_due() -> None:
     breaker = opened()
-    assert breaker.tried_by("a", breaker.until - 1).trial_of is None
-    tried = breaker.tried_by("a", breaker.until)
+    assert breaker.with_trial_by("a", breaker.until - 1).trial_of is None
+    tried = breaker.with_trial_by("a", breaker.until)
     assert tried.trial_of == "a"
-    assert tried.tried_by("b", breaker.until + 1).trial_of == "a"
+    assert tried.with_trial_by("b", breaker.until + 1).trial_of == "a"
 
 
-def test_a_trial_that_never_ended_is_somebody_elses() -> None:
-    tried = opened().tried_by("a", 200.0)
-    assert tried.tried_by("b", tried.trial_until).trial_of == "b"
+def test_a_trial_that_never_ended_goes_to_another_worker() -> None:
+    tried = opened().with_trial_by("a", 200.0)
+    assert tried.with_trial_by("b", tried.trial_until).trial_of == "b"
 
 
-def test_a_trial_that_was_asked_to_wait_may_be_tried_again() -> None:
-    tried = opened().tried_by("a", 200.0)
-    assert tried.note(Call(MODEL, ErrorCode.RATE_LIMITED, 201.0), 202.0).trial_of is None
+def test_a_rate_limited_trial_may_be_tried_again() -> None:
+    tried = opened().with_trial_by("a", 200.0)
+    assert tried.after_call(CallRecord(MODEL, ProbeErrorCode.RATE_LIMITED, 201.0), 202.0).trial_of is None

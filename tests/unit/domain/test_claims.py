@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.runs.barrier import Leaf
-from cupel_core.domain.runs.claims import Claim, divide
+from cupel_core.domain.runs.claims import Claim, divide_slice
 
 NOW = 1_000.0
 offsets = st.frozensets(st.integers(0, 99))
@@ -11,22 +11,22 @@ claims = st.lists(st.builds(Claim, offsets, st.sampled_from([NOW - 1, NOW + 60])
 
 @given(offsets, offsets, claims, offsets)
 def test_every_missing_probe_is_in_exactly_one_part(
-    completed: frozenset[int], failed: frozenset[int], others: list[Claim], wanted: frozenset[int]
+    completed: frozenset[int], failed: frozenset[int], others: list[Claim], indexes: frozenset[int]
 ) -> None:
-    division = divide(Leaf(completed, failed - completed), others, sorted(wanted), NOW)
-    parts = [*division.fresh, *division.doubtful, *division.taken]
-    assert sorted(parts) == sorted(wanted - completed - failed)
+    division = divide_slice(Leaf(completed, failed - completed), others, sorted(indexes), NOW)
+    parts = [*division.unclaimed, *division.expired, *division.claimed]
+    assert sorted(parts) == sorted(indexes - completed - failed)
 
 
-def test_a_probe_somebody_works_on_is_taken() -> None:
-    assert divide(Leaf(), [Claim(frozenset({1}), NOW + 1)], [1, 2], NOW).taken == (1,)
+def test_a_probe_with_an_active_claim_is_claimed() -> None:
+    assert divide_slice(Leaf(), [Claim(frozenset({1}), NOW + 1)], [1, 2], NOW).claimed == (1,)
 
 
-def test_a_probe_of_a_claimant_that_is_gone_is_doubtful() -> None:
-    division = divide(Leaf(), [Claim(frozenset({1}), NOW - 1)], [1, 2], NOW)
-    assert (division.doubtful, division.fresh) == ((1,), (2,))
+def test_a_probe_whose_claim_has_ended_is_expired() -> None:
+    division = divide_slice(Leaf(), [Claim(frozenset({1}), NOW - 1)], [1, 2], NOW)
+    assert (division.expired, division.unclaimed) == ((1,), (2,))
 
 
-def test_a_probe_with_an_outcome_is_nobodys() -> None:
-    division = divide(Leaf(completed=frozenset({1})), [Claim(frozenset({1}), NOW - 1)], [1], NOW)
-    assert division.doubtful == division.fresh == division.taken == ()
+def test_a_probe_with_an_outcome_is_in_no_part() -> None:
+    division = divide_slice(Leaf(completed=frozenset({1})), [Claim(frozenset({1}), NOW - 1)], [1], NOW)
+    assert division.expired == division.unclaimed == division.claimed == ()

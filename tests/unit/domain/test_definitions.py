@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.definitions.definitions import Content, Decision, Dimension, Level, errors_of, merge, warnings_of
-from cupel_core.domain.text.patterns import complaint
-from cupel_core.domain.text.templates import placeholders, render
+from cupel_core.domain.definitions.definitions import (
+    Content,
+    DecisionMethod,
+    Dimension,
+    Level,
+    content_errors,
+    content_warnings,
+    merge_overrides,
+)
+from cupel_core.domain.text.patterns import decision_pattern_error
+from cupel_core.domain.text.templates import placeholder_names, render
 
 PROVIDERS = ("openai", "sim")
 RISK = {"name": "Risk level", "levels": [{"score": 1, "label": "low", "options": ["hardly any risk"]}]}
@@ -20,29 +28,29 @@ def content(**fields: Any) -> Content:
 
 
 def fields_of(checked: Content) -> list[str]:
-    return [finding.field for finding in errors_of(checked, PROVIDERS)]
+    return [issue.field for issue in content_errors(checked, PROVIDERS)]
 
 
-def test_a_whole_content_survives_json() -> None:
-    whole = Content(
+def test_a_full_content_survives_json() -> None:
+    full = Content(
         system="You advise.",
         template="There is [risk].",
         dimensions=(Dimension("risk", (Level(1, "low", "not much", ("little", "hardly any")), Level(2.5, "high"))),),
         matching_rules=({"field": "risk", "is": 1},),
         follow_ups=("Are you sure?",),
         max_turns=2,
-        decision=Decision(r"(\d)", "Judge it.", "sim/steady"),
+        decision=DecisionMethod(r"(\d)", "Judge it.", "sim/steady"),
     )
-    assert Content.from_json(whole.to_json()) == whole
+    assert Content.from_json(full.to_json()) == full
 
 
-def test_what_is_not_set_is_not_in_the_json() -> None:
+def test_unset_fields_are_omitted_from_the_json() -> None:
     assert Content(template="hello").to_json() == {"template": "hello"}
 
 
 def test_a_good_content_has_neither_errors_nor_warnings() -> None:
     good = content(template="There is [risk level].", dimensions=[RISK], decision={"pattern": "(x)"})
-    assert (errors_of(good, PROVIDERS), warnings_of(good)) == ((), ())
+    assert (content_errors(good, PROVIDERS), content_warnings(good)) == ((), ())
 
 
 def test_an_empty_content_is_refused() -> None:
@@ -58,7 +66,7 @@ def test_a_blank_template_is_refused() -> None:
 
 
 def test_a_placeholder_without_dimension_is_an_error_that_names_it() -> None:
-    errors = errors_of(content(template="[risk level] and [benefit]", dimensions=[RISK]), PROVIDERS)
+    errors = content_errors(content(template="[risk level] and [benefit]", dimensions=[RISK]), PROVIDERS)
     assert [error.field for error in errors] == ["template"]
     assert "[benefit]" in errors[0].message
 
@@ -66,12 +74,12 @@ def test_a_placeholder_without_dimension_is_an_error_that_names_it() -> None:
 def test_a_dimension_without_placeholder_is_only_a_warning() -> None:
     checked = content(template="no placeholder", dimensions=[RISK])
     assert fields_of(checked) == []
-    assert [warning.field for warning in warnings_of(checked)] == ["dimensions.0"]
+    assert [warning.field for warning in content_warnings(checked)] == ["dimensions.0"]
 
 
-@pytest.mark.parametrize("written", ["Risk level", "risk_level", "RISK-LEVEL", "risk  level"])
-def test_a_placeholder_may_write_its_dimension_in_other_ways(written: str) -> None:
-    assert fields_of(content(template=f"[{written}]", dimensions=[RISK])) == []
+@pytest.mark.parametrize("spelling", ["Risk level", "risk_level", "RISK-LEVEL", "risk  level"])
+def test_a_placeholder_may_spell_its_dimension_differently(spelling: str) -> None:
+    assert fields_of(content(template=f"[{spelling}]", dimensions=[RISK])) == []
 
 
 def test_two_dimensions_of_one_name_are_refused() -> None:
@@ -89,7 +97,7 @@ def test_a_dimension_needs_levels() -> None:
     assert fields_of(content(template="[r]", dimensions=[{"name": "r", "levels": []}])) == ["dimensions.0.levels"]
 
 
-def test_a_level_needs_something_to_say() -> None:
+def test_a_level_needs_a_label_or_options() -> None:
     levels = [{"score": 1, "label": "low", "options": ["fine", " "]}]
     assert fields_of(content(template="[r]", dimensions=[{"name": "r", "levels": levels}])) == ["dimensions.0.levels.0"]
 
@@ -113,17 +121,17 @@ def test_a_bad_decision_pattern_is_refused(pattern: str) -> None:
     ],
 )
 def test_a_usual_decision_pattern_is_accepted(pattern: str) -> None:
-    assert complaint(pattern) is None
+    assert decision_pattern_error(pattern) is None
 
 
 @given(st.text(max_size=60))
-def test_any_text_gets_an_answer_as_a_pattern(text: str) -> None:
-    if complaint(text) is None:
+def test_any_text_is_accepted_or_refused_as_a_pattern(text: str) -> None:
+    if decision_pattern_error(text) is None:
         assert re.compile(text).groups
 
 
 @pytest.mark.parametrize("model", ["unknown/x", "openai", "openai/", "/x", ""])
-def test_a_judge_of_no_known_provider_is_refused(model: str) -> None:
+def test_a_judge_of_an_unknown_provider_is_refused(model: str) -> None:
     assert fields_of(content(template="x", decision={"judgeModel": model})) == ["decision.judgeModel"]
 
 
@@ -138,7 +146,7 @@ def test_a_conversation_has_a_turn_per_follow_up_within_the_limit() -> None:
 
 def test_a_fork_replaces_what_it_overrides_and_inherits_the_rest() -> None:
     parent = {"system": "s", "template": "t", "decision": {"pattern": "(x)", "rubric": "r"}}
-    assert merge(parent, {"template": "mine", "decision": {"rubric": "mine"}}) == {
+    assert merge_overrides(parent, {"template": "mine", "decision": {"rubric": "mine"}}) == {
         "system": "s",
         "template": "mine",
         "decision": {"rubric": "mine"},
@@ -146,17 +154,17 @@ def test_a_fork_replaces_what_it_overrides_and_inherits_the_rest() -> None:
 
 
 def test_a_fork_overrides_with_null_to_leave_a_field_unset() -> None:
-    assert merge({"system": "s", "template": "t"}, {"system": None}) == {"template": "t"}
+    assert merge_overrides({"system": "s", "template": "t"}, {"system": None}) == {"template": "t"}
 
 
 def test_brackets_that_are_no_names_are_plain_text() -> None:
     text = "Choose [1-5] or [a, b], see [] and \\[name]; [x](y)"
-    assert placeholders(text) == ["x"]
+    assert placeholder_names(text) == ["x"]
     assert render(text, {"X": "z"}) == "Choose [1-5] or [a, b], see [] and [name]; z(y)"
 
 
 def test_a_placeholder_is_listed_once_as_first_written() -> None:
-    assert placeholders("[B b] [a] [b_b]") == ["B b", "a"]
+    assert placeholder_names("[B b] [a] [b_b]") == ["B b", "a"]
 
 
 @given(st.lists(st.text(st.characters(blacklist_characters="[]\\")), min_size=1, max_size=6), st.text())

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.definitions.definitions import Content, Dimension, Level
-from cupel_core.domain.definitions.matrix import Matrix, Options
+from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 
 
 def dimension(name: str, levels: int, options: int = 0) -> Dimension:
-    made = (
+    dimension_levels = (
         Level(score, f"{name}{score}", None, tuple(f"{name}{score}-{option}" for option in range(options)))
         for score in range(1, levels + 1)
     )
-    return Dimension(name, tuple(made))
+    return Dimension(name, tuple(dimension_levels))
 
 
 def content(*dimensions: Dimension) -> Content:
@@ -27,13 +27,13 @@ sizes = st.lists(st.integers(1, 4), max_size=4)
 
 
 def contents(sizes: list[int], options: int = 0) -> Content:
-    return content(*(dimension("abcd"[place], size, options) for place, size in enumerate(sizes)))
+    return content(*(dimension("abcd"[number], size, options) for number, size in enumerate(sizes)))
 
 
 @given(sizes)
-def test_every_combination_is_there_once_and_the_last_dimension_changes_fastest(sizes: list[int]) -> None:
-    found = [tuple(scenario.dimensions.values()) for scenario in Matrix(contents(sizes))]
-    assert found == list(product(*(range(1, size + 1) for size in sizes)))
+def test_every_combination_occurs_once_and_the_last_dimension_changes_fastest(sizes: list[int]) -> None:
+    scores = [tuple(scenario.dimensions.values()) for scenario in Matrix(contents(sizes))]
+    assert scores == list(product(*(range(1, size + 1) for size in sizes)))
 
 
 @given(sizes)
@@ -42,28 +42,28 @@ def test_its_size_is_the_number_of_scenarios(sizes: list[int]) -> None:
     assert matrix.size == len(list(matrix))
 
 
-def test_each_level_speaks_through_its_first_option() -> None:
+def test_each_level_is_expressed_by_its_first_option() -> None:
     matrix = Matrix(content(dimension("a", 2, options=3)))
     assert [scenario.messages[0].content for scenario in matrix] == ["Case: a1-0", "Case: a2-0"]
 
 
-def test_a_level_without_options_speaks_through_its_label() -> None:
+def test_a_level_without_options_is_expressed_by_its_label() -> None:
     assert next(iter(Matrix(content(dimension("a", 1))))).messages[0].content == "Case: a1"
 
 
 @given(sizes, st.integers())
 def test_the_same_seed_draws_the_same_options(sizes: list[int], seed: int) -> None:
-    drawn = Matrix(contents(sizes, options=5), Options.RANDOM, seed)
-    assert list(drawn) == list(Matrix(contents(sizes, options=5), Options.RANDOM, seed))
+    drawn = Matrix(contents(sizes, options=5), LevelOptionChoice.RANDOM, seed)
+    assert list(drawn) == list(Matrix(contents(sizes, options=5), LevelOptionChoice.RANDOM, seed))
 
 
 def test_another_seed_draws_other_options() -> None:
-    texts = {Matrix(contents([2, 2, 2], options=5), Options.RANDOM, seed).text(0) for seed in range(50)}
+    texts = {Matrix(contents([2, 2, 2], options=5), LevelOptionChoice.RANDOM, seed).text(0) for seed in range(50)}
     assert len(texts) > 10
 
 
 def test_drawn_options_are_of_the_combinations_own_levels() -> None:
-    matrix = Matrix(contents([3, 3], options=4), Options.RANDOM, 7)
+    matrix = Matrix(contents([3, 3], options=4), LevelOptionChoice.RANDOM, 7)
     for index in range(matrix.size):
         own = [level.options for level in matrix.levels(index)]
         assert all(phrase in options for phrase, options in zip(matrix.phrases(index), own, strict=True))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.runs.plan import Plan, Probe
+from cupel_core.domain.runs.plan import Plan, ProbePosition
 
 plans = st.builds(
     Plan,
@@ -13,7 +13,7 @@ plans = st.builds(
 
 
 @given(plans)
-def test_every_index_stands_for_one_probe_and_back(plan: Plan) -> None:
+def test_every_index_maps_to_one_probe_and_back(plan: Plan) -> None:
     probes = [plan.probe(index) for index in range(plan.total)]
     assert [plan.index(probe) for probe in probes] == list(range(plan.total))
     assert len(set(probes)) == plan.total
@@ -33,7 +33,7 @@ def test_the_ranges_of_all_targets_are_all_indexes(plan: Plan) -> None:
 
 
 @given(plans)
-def test_the_range_of_a_target_holds_its_probes_only(plan: Plan) -> None:
+def test_the_range_of_a_target_contains_only_its_probes(plan: Plan) -> None:
     for target in range(len(plan.targets)):
         assert {plan.probe(index).target for span in plan.target_ranges(target) for index in span} == {target}
 
@@ -45,13 +45,13 @@ def test_the_indexes_of_a_case_are_its_probes_in_order(plan: Plan, data: st.Data
     assert sorted(plan.case_indexes(case)) == expected
 
 
-def test_probes_of_one_target_lie_next_to_each_other() -> None:
+def test_probes_of_one_target_are_adjacent() -> None:
     plan = Plan(("a/x", "b/y"), (2,), repeats=2)
-    assert plan.probe(0) == Probe(0, 0, 0)
-    assert plan.probe(3) == Probe(1, 0, 1)
-    assert plan.probe(4) == Probe(0, 1, 0)
+    assert plan.probe(0) == ProbePosition(0, 0, 0)
+    assert plan.probe(3) == ProbePosition(1, 0, 1)
+    assert plan.probe(4) == ProbePosition(0, 1, 0)
 
 
-def test_an_index_beyond_the_plan_stands_for_nothing() -> None:
+def test_an_index_beyond_the_plan_is_an_index_error() -> None:
     with pytest.raises(IndexError):
         Plan(("a/x",), (2,)).probe(2)

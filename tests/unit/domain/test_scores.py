@@ -2,17 +2,17 @@
 
 import pytest
 
-from cupel_core.domain.scoring.scores import Scored, model_scores, scenario_scores
+from cupel_core.domain.scoring.scores import ScoredResult, model_scores, scenario_scores
 
 YES, NO, NEITHER = True, False, None
 
 
-def results(scenario: str, *cases: list[bool | None], first: int = 0, **more: object) -> list[Scored]:
+def results(scenario: str, *cases: list[bool | None], first: int = 0, **more: object) -> list[ScoredResult]:
     """Of one model: a list of successes for each case of the scenario."""
-    found = [(first * 10 + number, success) for number, case in enumerate(cases) for success in case]
+    all_results = [(first * 10 + number, success) for number, case in enumerate(cases) for success in case]
     return [
-        Scored(first * 100 + index, case, "sim/steady", scenario, success, **more)  # type: ignore[arg-type]
-        for index, (case, success) in enumerate(found)
+        ScoredResult(first * 100 + index, case, "sim/steady", scenario, success, **more)  # type: ignore[arg-type]
+        for index, (case, success) in enumerate(all_results)
     ]
 
 
@@ -41,27 +41,31 @@ def test_a_case_with_less_than_k_results_is_left_out() -> None:
     assert row.pass_at_k is None
 
 
-def test_rows_come_in_the_order_of_the_results_and_say_where_they_begin() -> None:
+def test_rows_have_the_order_of_the_results_and_their_first_index() -> None:
     rows = list(scenario_scores([*results("scn_1", [YES]), *results("scn_2", [NO], first=1)], k=1))
     assert [(row.scenario_id, row.first_index) for row in rows] == [("scn_1", 0), ("scn_2", 100)]
 
 
 def test_a_model_is_the_mean_over_its_scenarios() -> None:
-    found = [*results("scn_1", [YES, YES]), *results("scn_2", [NO, YES], first=1), *results("scn_3", [NO, NO], first=2)]
-    model = model_scores("sim/steady", found, k=2)
+    all_results = [
+        *results("scn_1", [YES, YES]),
+        *results("scn_2", [NO, YES], first=1),
+        *results("scn_3", [NO, NO], first=2),
+    ]
+    model = model_scores("sim/steady", all_results, k=2)
     assert (model.judged, model.successes, model.mean) == (6, 3, 0.5)
     assert (model.pass_at_k, model.pass_hat_k) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
     # Deviations of 1, 0 and -1 over 6 results, times 3 / 2 for three clusters.
     assert model.standard_error == pytest.approx(3**0.5 / 6)
 
 
-def test_scores_metrics_and_tags_are_told_as_means_and_counts() -> None:
-    found = [
+def test_scores_and_metrics_are_means_and_tags_are_counts() -> None:
+    all_results = [
         *results("scn_1", [YES], score=1.0, metrics={"tone": 0.5}),
         *results("scn_2", [NO], first=1, score=0.5, metrics={"tone": 1.0}, tags=["REFUSAL", "GOAL_MISS"]),
         *results("scn_3", [NEITHER], first=2, score=None, tags=[]),
     ]
-    model = model_scores("sim/steady", found, k=1)
+    model = model_scores("sim/steady", all_results, k=1)
     assert (model.mean_score, model.metrics, model.tags) == (0.75, {"tone": 0.75}, {"REFUSAL": 1, "GOAL_MISS": 1})
 
 

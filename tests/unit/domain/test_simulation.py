@@ -5,28 +5,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.turns.model_request import Case, Conversation, Message, Role
-from cupel_core.domain.turns.simulation import MODELS, answer_of, asked_word, fails, mean_score
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, SimulationKey
+from cupel_core.domain.turns.simulation import MODELS, mean_score, requested_label, should_fail, simulated_answer
 
 RATERS = tuple(name for name in MODELS if name != "echo")
 
 
-def about(scores: dict[str, float], scenario_id: str = "scn_1", repeat: int = 0) -> Conversation:
-    asked = Message(Role.USER, "What do you do? End with a line `Rating: N`.")
-    return Conversation((asked,), case=Case(scenario_id, scores, repeat, seed=7))
+def about(scores: dict[str, float], scenario_id: str = "scn_1", repeat: int = 0) -> ModelRequest:
+    message = Message(MessageRole.USER, "What do you do? End with a line `Rating: N`.")
+    return ModelRequest((message,), simulation_key=SimulationKey(scenario_id, scores, repeat, seed=7))
 
 
-def rating_of(model: str, conversation: Conversation) -> int:
-    return int(answer_of(model, conversation).rpartition(" ")[2])
+def rating_of(model: str, request: ModelRequest) -> int:
+    return int(simulated_answer(model, request).rpartition(" ")[2])
 
 
 def ratings(model: str, score: float, count: int = 200) -> list[int]:
     return [rating_of(model, about({"risk": score}, f"scn_{number}")) for number in range(count)]
 
 
-def asks(text: str, system: str | None = None) -> Conversation:
-    first = (Message(Role.SYSTEM, system),) if system else ()
-    return Conversation((*first, Message(Role.USER, text)))
+def request_for(text: str, system: str | None = None) -> ModelRequest:
+    first = (Message(MessageRole.SYSTEM, system),) if system else ()
+    return ModelRequest((*first, Message(MessageRole.USER, text)))
 
 
 @given(
@@ -35,13 +35,13 @@ def asks(text: str, system: str | None = None) -> Conversation:
     scenario_id=st.text(max_size=10),
     repeat=st.integers(0, 99),
 )
-def test_every_rating_lies_between_1_and_5(model: str, scores: dict[str, float], scenario_id: str, repeat: int) -> None:
+def test_every_rating_is_between_1_and_5(model: str, scores: dict[str, float], scenario_id: str, repeat: int) -> None:
     assert rating_of(model, about(scores, scenario_id, repeat)) in range(1, 6)
 
 
 @pytest.mark.parametrize("model", RATERS)
 def test_the_same_probe_gets_the_same_answer(model: str) -> None:
-    assert answer_of(model, about({"risk": 3})) == answer_of(model, about({"risk": 3}))
+    assert simulated_answer(model, about({"risk": 3})) == simulated_answer(model, about({"risk": 3}))
 
 
 def test_repeats_of_one_scenario_vary() -> None:
@@ -51,7 +51,9 @@ def test_repeats_of_one_scenario_vary() -> None:
 
 def test_a_later_turn_has_noise_of_its_own() -> None:
     first = [about({"risk": 2.5}, f"scn_{number}") for number in range(50)]
-    second = [turn.say(Role.ASSISTANT, "Rating: 3").say(Role.USER, "Sure?") for turn in first]
+    second = [
+        turn.with_message(MessageRole.ASSISTANT, "Rating: 3").with_message(MessageRole.USER, "Sure?") for turn in first
+    ]
     assert [rating_of("steady", turn) for turn in first] != [rating_of("steady", turn) for turn in second]
 
 
@@ -76,13 +78,15 @@ def test_flaky_rates_as_steady_does() -> None:
 
 def test_flaky_alone_fails_about_a_tenth_of_its_probes() -> None:
     cases = [about({}, f"scn_{number}") for number in range(2000)]
-    assert 0.08 < mean(fails("flaky", case) for case in cases) < 0.12
-    assert not any(fails(model, case) for case in cases for model in MODELS if model != "flaky")
+    assert 0.08 < mean(should_fail("flaky", case) for case in cases) < 0.12
+    assert not any(should_fail(model, case) for case in cases for model in MODELS if model != "flaky")
 
 
 def test_a_probe_fails_whatever_turn_it_is_in() -> None:
-    probe = next(case for case in (about({}, f"scn_{n}") for n in range(100)) if fails("flaky", case))
-    assert fails("flaky", probe.say(Role.ASSISTANT, "Rating: 1").say(Role.USER, "And now?"))
+    probe = next(case for case in (about({}, f"scn_{n}") for n in range(100)) if should_fail("flaky", case))
+    assert should_fail(
+        "flaky", probe.with_message(MessageRole.ASSISTANT, "Rating: 1").with_message(MessageRole.USER, "And now?")
+    )
 
 
 def test_without_dimensions_only_the_scenario_decides_the_score() -> None:
@@ -90,21 +94,21 @@ def test_without_dimensions_only_the_scenario_decides_the_score() -> None:
     assert mean_score(about({}, "scn_1")) != mean_score(about({}, "scn_2"))
 
 
-def test_outside_of_a_run_what_is_said_decides() -> None:
-    bare = [replace(asks(f"Question {number}?"), case=Case()) for number in range(20)]
-    assert len({mean_score(conversation) for conversation in bare}) == 20
+def test_outside_of_a_run_the_messages_decide() -> None:
+    bare = [replace(request_for(f"Question {number}?"), simulation_key=SimulationKey()) for number in range(20)]
+    assert len({mean_score(request) for request in bare}) == 20
 
 
 def test_every_answer_says_that_it_is_simulated() -> None:
-    assert all("simulated" in answer_of(model, about({"risk": 3})) for model in RATERS)
+    assert all("simulated" in simulated_answer(model, about({"risk": 3})) for model in RATERS)
 
 
 def test_echo_answers_a_single_text_with_itself() -> None:
-    assert answer_of("echo", asks("What now? {}")) == "What now? {}"
+    assert simulated_answer("echo", request_for("What now? {}")) == "What now? {}"
 
 
 def test_echo_answers_a_chat_with_its_json_as_promptfoo_does() -> None:
-    answer = answer_of("echo", asks("Grüße", system="Be kind"))
+    answer = simulated_answer("echo", request_for("Grüße", system="Be kind"))
     assert answer == (
         '[\n  {\n    "role": "system",\n    "content": "Be kind"\n  },\n'
         '  {\n    "role": "user",\n    "content": "Grüße"\n  }\n]'
@@ -112,7 +116,7 @@ def test_echo_answers_a_chat_with_its_json_as_promptfoo_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "word"),
+    ("text", "label"),
     [
         ("End with a line `Rating: N`.", "Rating"),
         ("Finish with Answer: N (1 to 5).", "Answer"),
@@ -123,19 +127,27 @@ def test_echo_answers_a_chat_with_its_json_as_promptfoo_does() -> None:
         ("Situation: a fire. What now?", "Rating"),
     ],
 )
-def test_the_answer_ends_with_the_word_that_was_asked_for(text: str, word: str) -> None:
-    assert asked_word(asks(text)) == word
+def test_the_answer_ends_with_the_requested_label(text: str, label: str) -> None:
+    assert requested_label(request_for(text)) == label
 
 
-def test_the_system_prompt_may_ask_for_the_word() -> None:
-    assert asked_word(asks("What now?", system="End with `Verdict: N`.")) == "Verdict"
+def test_the_system_prompt_may_request_the_label() -> None:
+    assert requested_label(request_for("What now?", system="End with `Verdict: N`.")) == "Verdict"
 
 
 def test_the_newest_request_counts() -> None:
-    conversation = asks("Doubt: N").say(Role.ASSISTANT, "Doubt: 2").say(Role.USER, "Now Trust: N")
-    assert asked_word(conversation) == "Trust"
+    request = (
+        request_for("Doubt: N")
+        .with_message(MessageRole.ASSISTANT, "Doubt: 2")
+        .with_message(MessageRole.USER, "Now Trust: N")
+    )
+    assert requested_label(request) == "Trust"
 
 
-def test_a_follow_up_that_asks_for_no_word_keeps_the_one_before() -> None:
-    conversation = asks("End with Trust: N").say(Role.ASSISTANT, "Trust: 2").say(Role.USER, "Are you sure?")
-    assert asked_word(conversation) == "Trust"
+def test_a_follow_up_without_a_label_keeps_the_previous_one() -> None:
+    request = (
+        request_for("End with Trust: N")
+        .with_message(MessageRole.ASSISTANT, "Trust: 2")
+        .with_message(MessageRole.USER, "Are you sure?")
+    )
+    assert requested_label(request) == "Trust"

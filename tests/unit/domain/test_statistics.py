@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cupel_core.domain.statistics import (
     Cluster,
-    Decision,
     Proportion,
+    ScenarioDecision,
     clustered_standard_error,
     decision_statistics,
     mean,
@@ -23,7 +23,7 @@ from cupel_core.domain.statistics import (
 )
 
 codes = st.sampled_from(["1", "2", "3", "4", "5", "other", "maybe"])
-decisions = st.lists(st.builds(Decision, st.sampled_from(["a", "b", "c", "d"]), codes))
+decisions = st.lists(st.builds(ScenarioDecision, st.sampled_from(["a", "b", "c", "d"]), codes))
 scores = st.lists(st.integers(1, 5).map(float), min_size=2, max_size=200)
 
 
@@ -54,7 +54,7 @@ def test_wilson_interval_matches_newcombe_1998_table_1(successes: int, trials: i
 
 
 @given(st.integers(0, 500), st.integers(1, 500))
-def test_wilson_interval_holds_the_proportion_and_stays_between_0_and_1(successes: int, extra: int):
+def test_wilson_interval_contains_the_proportion_and_stays_between_0_and_1(successes: int, extra: int):
     trials = successes + extra
     interval = wilson_interval(successes, trials)
     assert interval is not None
@@ -72,37 +72,37 @@ def test_wilson_interval_is_mirrored_for_failures(successes: int, failures: int)
 
 
 @given(scores)
-def test_clusters_of_one_give_the_plain_standard_error(values: list[float]):
-    clustered = clustered_standard_error({str(place): [value] for place, value in enumerate(values)})
+def test_clusters_of_one_have_the_plain_standard_error(values: list[float]):
+    clustered = clustered_standard_error({str(number): [value] for number, value in enumerate(values)})
     assert clustered == pytest.approx(standard_error(values), abs=1e-12)
 
 
 @given(scores, st.integers(2, 5))
 def test_repeating_the_same_answers_gains_no_precision(values: list[float], repeats: int):
-    once = clustered_standard_error({str(place): [value] for place, value in enumerate(values)})
-    often = clustered_standard_error({str(place): [value] * repeats for place, value in enumerate(values)})
+    once = clustered_standard_error({str(number): [value] for number, value in enumerate(values)})
+    often = clustered_standard_error({str(number): [value] * repeats for number, value in enumerate(values)})
     assert often == pytest.approx(once, abs=1e-12)
 
 
 def test_one_scenario_has_no_standard_error():
-    assert decision_statistics([Decision("a", "3"), Decision("a", "4")]).standard_error is None
+    assert decision_statistics([ScenarioDecision("a", "3"), ScenarioDecision("a", "4")]).standard_error is None
 
 
 @given(decisions)
-def test_the_distribution_counts_every_decision_once(taken: list[Decision]):
+def test_the_distribution_counts_every_decision_once(taken: list[ScenarioDecision]):
     statistics_ = decision_statistics(taken)
     assert sum(statistics_.distribution.values()) == len(taken)
     assert statistics_.decided == sum(decision.code in "12345" for decision in taken)
 
 
 @given(decisions)
-def test_other_answers_do_not_move_the_mean(taken: list[Decision]):
+def test_other_answers_do_not_move_the_mean(taken: list[ScenarioDecision]):
     numbers = [int(decision.code) for decision in taken if decision.code in "12345"]
     assert decision_statistics(taken).mean == (pytest.approx(statistics.fmean(numbers)) if numbers else None)
 
 
 @given(decisions)
-def test_the_order_of_transcripts_does_not_matter(taken: list[Decision]):
+def test_the_order_of_transcripts_does_not_matter(taken: list[ScenarioDecision]):
     forward, backward = decision_statistics(taken), decision_statistics(reversed(taken))
     assert forward.distribution == backward.distribution
     assert (forward.mean, forward.sd) == (pytest.approx(backward.mean), pytest.approx(backward.sd))
@@ -165,31 +165,31 @@ def test_more_trials_than_there_were_say_nothing(estimate: Callable[[int, int, i
 clusters = st.lists(st.lists(st.booleans(), min_size=1, max_size=6), max_size=40)
 
 
-def proportion(found: list[list[bool]]) -> Proportion:
+def proportion(clusters: list[list[bool]]) -> Proportion:
     share = Proportion()
-    for each in found:
+    for each in clusters:
         share.add(Cluster(len(each), sum(each)))
     return share
 
 
 @given(clusters)
-def test_a_proportion_that_passes_by_has_the_clustered_standard_error(found: list[list[bool]]):
-    known = clustered_standard_error({str(n): [float(each) for each in cluster] for n, cluster in enumerate(found)})
-    share = proportion(found)
+def test_a_streamed_proportion_has_the_clustered_standard_error(clusters: list[list[bool]]):
+    known = clustered_standard_error({str(n): [float(each) for each in cluster] for n, cluster in enumerate(clusters)})
+    share = proportion(clusters)
     assert share.standard_error == (None if known is None else pytest.approx(known, abs=1e-12))
-    assert share.mean == mean([float(each) for cluster in found for each in cluster])
+    assert share.mean == mean([float(each) for cluster in clusters for each in cluster])
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=60))
-def test_the_interval_of_independent_trials_is_wilsons(found: list[bool]):
-    known = wilson_interval(sum(found), len(found))
+def test_the_interval_of_independent_trials_is_wilsons(clusters: list[bool]):
+    known = wilson_interval(sum(clusters), len(clusters))
     assert known is not None
-    assert proportion([[each] for each in found]).interval == pytest.approx(known)
+    assert proportion([[each] for each in clusters]).interval == pytest.approx(known)
 
 
 @given(clusters)
-def test_trials_that_go_together_never_narrow_the_interval(found: list[list[bool]]):
-    share = proportion(found)
+def test_correlated_trials_never_narrow_the_interval(clusters: list[list[bool]]):
+    share = proportion(clusters)
     known, interval = wilson_interval(share.successes, share.trials), share.interval
     if interval is not None:
         assert known is not None

@@ -6,7 +6,7 @@ from cupel_core.store import scenarios, snapshots
 
 
 @pytest.fixture(autouse=True)
-def forget_what_was_read() -> Iterator[None]:
+def clear_caches() -> Iterator[None]:
     yield
     snapshots.get.cache_clear()
     scenarios.read_page.cache_clear()

@@ -11,15 +11,15 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
-from cupel_core.domain.scoring.scoring import CRITERIA, conclude
-from cupel_core.domain.turns.model_request import ErrorCode, Message, Role
+from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.errors import RetryableError
 from cupel_core.finishing import phases
-from cupel_core.finishing.compare import compare
+from cupel_core.finishing.compare import compare_slice
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import amendments, outcomes, runs
-from tests.answered_runs import Answered, transcript_of
+from tests.answered_runs import AnsweredRun, get_transcript
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW, ref_of
 
@@ -28,21 +28,21 @@ THREE = ("sim/steady", "sim/bold", "sim/contrarian")
 
 
 def asking(*assertions: Assertion) -> Scenario:
-    return Scenario("", "", (Message(Role.USER, "?"),), assertions=assertions)
+    return Scenario("", "", (Message(MessageRole.USER, "?"),), assertions=assertions)
 
 
 async def compared(run: Run, judge: ScriptedJudge) -> list[bool | None]:
-    """Who has won, by index, after all slices; each is of one leaf here."""
+    """Whether each probe was selected, by index, after all slices (one leaf each)."""
     for part in (LeafRange(leaf, 1) for leaf in range(-(-run.plan.total // FANOUT))):
-        await compare(ref_of(run), run.epoch, part, lambda: 900.0, judge)
-    found = outcomes.in_range(ref_of(run), range(run.plan.total))
+        await compare_slice(ref_of(run), run.fencing_token, part, lambda: 900.0, judge)
+    found = outcomes.list_range(ref_of(run), range(run.plan.total))
     return [each.result.success if isinstance(each, Transcript) and each.result else None for each in found]
 
 
 async def test_the_answer_that_the_judge_chooses_passes_and_the_others_fail(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), THREE).summarizing()
-    assert await compared(run, ScriptedJudge(best=1)) == [False, True, False]
-    winner, loser = (transcript_of(run, index).scoring for index in (1, 0))
+    run = AnsweredRun((asking(SHORTEST),), THREE).summarizing()
+    assert await compared(run, ScriptedJudge(best_index=1)) == [False, True, False]
+    winner, loser = (get_transcript(run, index).scoring for index in (1, 0))
     assert winner is not None
     assert loser is not None
     assert (winner.score, winner.metrics) == (1.0, {"brevity": 1.0})
@@ -53,39 +53,39 @@ async def test_the_answer_that_the_judge_chooses_passes_and_the_others_fail(clou
     )
 
 
-async def test_each_case_and_repeat_is_a_contest_of_its_own(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST), asking()), THREE[:2], repeats=2).summarizing()
+async def test_each_case_and_repeat_has_its_own_selection(cloud: Settings) -> None:
+    run = AnsweredRun((asking(SHORTEST), asking()), THREE[:2], repeats=2).summarizing()
     judge = ScriptedJudge()
     assert await compared(run, judge) == [True, True, None, None, False, False, None, None]
-    assert len(judge.asked) == 2
+    assert len(judge.called_models) == 2
 
 
 async def test_an_assertion_of_the_definition_compares_every_scenario(cloud: Settings) -> None:
-    run = Answered((asking(), asking()), THREE[:2], content=Content(assertions=(SHORTEST,))).summarizing()
+    run = AnsweredRun((asking(), asking()), THREE[:2], content=Content(assertions=(SHORTEST,))).summarizing()
     assert await compared(run, ScriptedJudge()) == [True, True, False, False]
 
 
-async def test_rivals_may_lie_in_another_slice(cloud: Settings) -> None:
-    run = Answered((*(asking() for _ in range(60)), asking(SHORTEST)), THREE[:2]).summarizing()
+async def test_siblings_may_be_in_another_slice(cloud: Settings) -> None:
+    run = AnsweredRun((*(asking() for _ in range(60)), asking(SHORTEST)), THREE[:2]).summarizing()
     judge = ScriptedJudge()
     found = await compared(run, judge)
     assert (found[60], found[121]) == (True, False)
-    assert len(judge.asked) == 1
+    assert len(judge.called_models) == 1
 
 
-async def test_comparing_again_asks_nobody_and_changes_nothing(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), THREE).summarizing()
-    await compared(run, ScriptedJudge(best=2))
-    before, again = transcript_of(run, 0), ScriptedJudge(best=0)
+async def test_comparing_again_calls_no_judge_and_changes_nothing(cloud: Settings) -> None:
+    run = AnsweredRun((asking(SHORTEST),), THREE).summarizing()
+    await compared(run, ScriptedJudge(best_index=2))
+    before, again = get_transcript(run, 0), ScriptedJudge(best_index=0)
     assert await compared(run, again) == [False, False, True]
-    assert again.asked == []
-    assert transcript_of(run, 0) == before
+    assert again.called_models == []
+    assert get_transcript(run, 0) == before
 
 
-async def test_a_crash_between_the_word_of_the_judge_and_the_transcripts_leaves_one_winner(
+async def test_a_crash_after_the_selection_and_before_the_transcripts_leaves_one_winner(
     cloud: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Answered((asking(SHORTEST),), THREE).summarizing()
+    run = AnsweredRun((asking(SHORTEST),), THREE).summarizing()
 
     class Crash(Exception):
         pass
@@ -96,109 +96,111 @@ async def test_a_crash_between_the_word_of_the_judge_and_the_transcripts_leaves_
     with monkeypatch.context() as patched:
         patched.setattr(amendments, "amend", crash)
         with pytest.raises(Crash):
-            await compared(run, ScriptedJudge(best=2))
-    assert await compared(run, ScriptedJudge(best=0)) == [False, False, True]
+            await compared(run, ScriptedJudge(best_index=2))
+    assert await compared(run, ScriptedJudge(best_index=0)) == [False, False, True]
 
 
-async def test_what_the_judge_has_used_is_counted_at_one_transcript(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), THREE).summarizing()
+async def test_the_judges_spend_is_counted_for_one_transcript(cloud: Settings) -> None:
+    run = AnsweredRun((asking(SHORTEST),), THREE).summarizing()
     await compared(run, ScriptedJudge())
-    assert [transcript_of(run, index).dialogue.judge.calls for index in range(3)] == [1, 0, 0]
+    assert [get_transcript(run, index).conversation.judge_spend.calls for index in range(3)] == [1, 0, 0]
 
 
-async def test_the_rest_of_a_scoring_stays(cloud: Settings) -> None:
+async def test_other_results_of_a_scoring_stay(cloud: Settings) -> None:
     ruled = AssertionResult(CRITERIA, True, 1.0, "met")
     short = AssertionResult("word-count", False, 0.0, "too long", tag="FORMAT_ERROR")
-    run = Answered((asking(SHORTEST),), scoring=lambda _: conclude(None, None, (ruled, short))).summarizing()
+    run = AnsweredRun((asking(SHORTEST),), scoring=lambda _: build_scoring(None, None, (ruled, short))).summarizing()
     assert await compared(run, ScriptedJudge()) == [False, False]
-    scoring = transcript_of(run, 0).scoring
+    scoring = get_transcript(run, 0).scoring
     assert scoring is not None
     assert [result.type for result in scoring.results] == [CRITERIA, "word-count", "select-best"]
     assert (scoring.score, scoring.tags) == (pytest.approx(2 / 3), ("FORMAT_ERROR",))
 
 
 async def test_a_judge_that_fails_leaves_the_answers_unscored(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),)).summarizing()
-    assert await compared(run, ScriptedJudge(failure=ProviderError(ErrorCode.AUTH, "bad key"))) == [None, None]
-    scoring = transcript_of(run, 0).scoring
+    run = AnsweredRun((asking(SHORTEST),)).summarizing()
+    assert await compared(run, ScriptedJudge(error=ProviderError(ProbeErrorCode.AUTH, "bad key"))) == [None, None]
+    scoring = get_transcript(run, 0).scoring
     assert scoring is not None
     assert scoring.success is None
     assert "bad key" in str(scoring.results[0].error)
 
 
 async def test_without_a_judge_the_answers_are_unscored(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), evaluation=replace(Answered().evaluation, judge_model=None)).summarizing()
+    run = AnsweredRun(
+        (asking(SHORTEST),), grader_config=replace(AnsweredRun().grader_config, judge_model=None)
+    ).summarizing()
     assert await compared(run, ScriptedJudge()) == [None, None]
 
 
 async def test_the_only_answer_wins(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), ("sim/steady",)).summarizing()
+    run = AnsweredRun((asking(SHORTEST),), ("sim/steady",)).summarizing()
     judge = ScriptedJudge()
     assert await compared(run, judge) == [True]
-    assert judge.asked == []
+    assert judge.called_models == []
 
 
-async def test_a_target_that_errored_is_no_rival(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), THREE, answer=lambda index: None if index == 1 else "yes").summarizing()
-    assert await compared(run, ScriptedJudge(best=1)) == [False, None, True]
+async def test_an_errored_target_is_no_candidate(cloud: Settings) -> None:
+    run = AnsweredRun((asking(SHORTEST),), THREE, answer=lambda index: None if index == 1 else "yes").summarizing()
+    assert await compared(run, ScriptedJudge(best_index=1)) == [False, None, True]
 
 
-async def test_a_retry_that_brings_another_answer_compares_anew(cloud: Settings) -> None:
-    given = Answered((asking(SHORTEST), asking(SHORTEST)), answer=lambda index: None if index == 3 else "yes")
+async def test_a_retry_that_adds_an_answer_compares_again(cloud: Settings) -> None:
+    given = AnsweredRun((asking(SHORTEST), asking(SHORTEST)), answer=lambda index: None if index == 3 else "yes")
     run = given.summarizing()
     await compared(run, ScriptedJudge())
-    runs.move(ref_of(run), Action.COMPLETE, NOW)
-    again = runs.move(ref_of(run), Action.REOPEN, NOW)
-    late = replace(Answered(given.scenarios).outcome(again, 3), generation=again.generation)
-    outcomes.record(again, again.epoch, [late])
-    again = runs.move(ref_of(run), Action.SUMMARIZE, NOW)
-    judge = ScriptedJudge(best=1)
+    runs.transition(ref_of(run), Action.COMPLETE, NOW)
+    again = runs.transition(ref_of(run), Action.REOPEN, NOW)
+    late = replace(AnsweredRun(given.scenarios).outcome(again, 3), retry_round=again.retry_round)
+    outcomes.record(again, again.fencing_token, [late])
+    again = runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
+    judge = ScriptedJudge(best_index=1)
     assert await compared(again, judge) == [True, False, False, True]
-    assert len(judge.asked) == 1
+    assert len(judge.called_models) == 1
 
 
-async def test_what_was_deleted_is_left(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), THREE).summarizing()
-    outcomes.forget_content(ref_of(run), 0, None)
-    assert await compared(run, ScriptedJudge(best=1)) == [None, False, True]
+async def test_deleted_content_is_not_compared(cloud: Settings) -> None:
+    run = AnsweredRun((asking(SHORTEST),), THREE).summarizing()
+    outcomes.delete_content(ref_of(run), 0, None)
+    assert await compared(run, ScriptedJudge(best_index=1)) == [None, False, True]
 
 
 async def test_a_value_may_have_variables(cloud: Settings) -> None:
     named = replace(SHORTEST, value="the most {{how}}")
     scenario = replace(asking(named), metadata={"vars": {"how": "polite"}})
-    run = Answered((scenario, asking(named))).summarizing()
+    run = AnsweredRun((scenario, asking(named))).summarizing()
     assert await compared(run, ScriptedJudge()) == [True, None, False, None]
 
 
 async def test_long_conversations_are_amended_in_the_bucket(cloud: Settings) -> None:
-    run = Answered((asking(SHORTEST),), answer=lambda index: f"{index} " + "x" * 10_000).summarizing()
-    assert await compared(run, ScriptedJudge(best=1)) == [False, True]
-    assert len(transcript_of(run, 0).messages[-1].content) == 10_002
+    run = AnsweredRun((asking(SHORTEST),), answer=lambda index: f"{index} " + "x" * 10_000).summarizing()
+    assert await compared(run, ScriptedJudge(best_index=1)) == [False, True]
+    assert len(get_transcript(run, 0).messages[-1].content) == 10_002
 
 
-async def test_without_time_nobody_is_asked_and_the_slice_comes_again(cloud: Settings) -> None:
-    run, judge = Answered((asking(SHORTEST),)).summarizing(), ScriptedJudge()
+async def test_without_time_no_judge_is_called_and_the_slice_is_retried(cloud: Settings) -> None:
+    run, judge = AnsweredRun((asking(SHORTEST),)).summarizing(), ScriptedJudge()
     with pytest.raises(RetryableError, match="2 transcripts"):
-        await compare(ref_of(run), run.epoch, LeafRange(0, 1), lambda: 1.0, judge)
-    assert judge.asked == []
+        await compare_slice(ref_of(run), run.fencing_token, LeafRange(0, 1), lambda: 1.0, judge)
+    assert judge.called_models == []
 
 
-async def test_a_run_of_another_epoch_is_left(cloud: Settings) -> None:
-    run, judge = Answered((asking(SHORTEST),)).summarizing(), ScriptedJudge()
-    await compare(ref_of(run), run.epoch + 1, LeafRange(0, 1), lambda: 900.0, judge)
-    assert judge.asked == []
+async def test_a_run_with_another_fencing_token_is_left_unchanged(cloud: Settings) -> None:
+    run, judge = AnsweredRun((asking(SHORTEST),)).summarizing(), ScriptedJudge()
+    await compare_slice(ref_of(run), run.fencing_token + 1, LeafRange(0, 1), lambda: 900.0, judge)
+    assert judge.called_models == []
 
 
 @pytest.mark.parametrize(
     "given",
-    [Answered((asking(SHORTEST),)), Answered(content=Content(assertions=(SHORTEST,)))],
+    [AnsweredRun((asking(SHORTEST),)), AnsweredRun(content=Content(assertions=(SHORTEST,)))],
     ids=["in a scenario", "in the definition"],
 )
-def test_settling_hands_out_slices_when_something_is_to_be_compared(cloud: Settings, given: Answered) -> None:
+def test_settling_returns_slices_when_answers_must_be_compared(cloud: Settings, given: AnsweredRun) -> None:
     run = given.start()
-    assert phases.settle(ref_of(run), run.epoch, NOW).slices == (LeafRange(0, 1),)
+    assert phases.settle(ref_of(run), run.fencing_token, NOW).slices == (LeafRange(0, 1),)
 
 
-def test_settling_hands_out_nothing_without(cloud: Settings) -> None:
-    run = Answered((asking(Assertion("contains", value="yes")),)).start()
-    assert phases.settle(ref_of(run), run.epoch, NOW).slices == ()
+def test_settling_returns_no_slices_without_select_best(cloud: Settings) -> None:
+    run = AnsweredRun((asking(Assertion("contains", value="yes")),)).start()
+    assert phases.settle(ref_of(run), run.fencing_token, NOW).slices == ()

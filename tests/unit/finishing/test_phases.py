@@ -4,89 +4,89 @@ from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict
 from cupel_core.finishing import phases
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, events, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.started_runs import NOW, Given, ref_of
+from tests.started_runs import NOW, RunSetup, ref_of
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}
 
 
-def ended(given: Given, failed: set[int]) -> Run:
+def ended(given: RunSetup, failed: set[int]) -> Run:
     """A started run whose probes all have an outcome in the barrier."""
     run = given.start()
-    runs.move(ref_of(run), Action.START, NOW)
+    runs.transition(ref_of(run), Action.START, NOW)
     for first in range(0, run.plan.total, 100):
         node = Node(0, first // 100)
         covered = range(first, min(first + 100, run.plan.total))
-        leaf = barrier.record(Tree.of(run), node, {index: index not in failed for index in covered})
-        barrier.propagate(Tree.of(run), node, leaf)
+        leaf = barrier.record(Tree.for_run(run), node, {index: index not in failed for index in covered})
+        barrier.propagate(Tree.for_run(run), node, leaf)
     return run
 
 
 def test_a_run_with_a_completed_probe_is_summarized(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=3), failed={1})
+    run = ended(RunSetup(scenario_count=3), failed={1})
     assert phases.settle(ref_of(run), 1, NOW).status is RunStatus.SUMMARIZING
     assert runs.get(ref_of(run)).settled == Progress(3, completed=2, failed=1)
 
 
 def test_a_run_without_a_completed_probe_fails_and_says_why(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=2), failed={0, 1})
-    refused = [ProbeError(n, "scn", "sim/steady", ErrorCode.AUTH, "bad key", 1, NOW) for n in range(2)]
+    run = ended(RunSetup(scenario_count=2), failed={0, 1})
+    refused = [ProbeError(n, "scn", "sim/steady", ProbeErrorCode.AUTH, "bad key", 1, NOW) for n in range(2)]
     outcomes.record(run, 1, refused)
     assert phases.settle(ref_of(run), 1, NOW).status is RunStatus.FAILED
     failure = runs.get(ref_of(run)).failure
     assert failure is not None
     assert failure.where == "probing"
-    assert "auth (2 of 2 looked at): bad key" in failure.why
+    assert "auth (2 of 2 examined): bad key" in failure.why
 
 
-def test_a_pattern_leaves_nothing_for_the_map(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=3), failed=set())
+def test_a_pattern_needs_no_slices(cloud: Settings) -> None:
+    run = ended(RunSetup(scenario_count=3), failed=set())
     assert phases.settle(ref_of(run), 1, NOW).slices == ()
 
 
-def test_a_judge_gets_the_run_in_slices(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=1_130, content=JUDGED), failed=set())
+def test_a_run_with_a_judge_is_settled_into_slices(cloud: Settings) -> None:
+    run = ended(RunSetup(scenario_count=1_130, content=JUDGED), failed=set())
     assert phases.settle(ref_of(run), 1, NOW).slices == (LeafRange(0, 10), LeafRange(10, 2))
 
 
-def test_settling_again_answers_the_same(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=3, content=JUDGED), failed=set())
+def test_settling_again_returns_the_same(cloud: Settings) -> None:
+    run = ended(RunSetup(scenario_count=3, content=JUDGED), failed=set())
     assert phases.settle(ref_of(run), 1, NOW) == phases.settle(ref_of(run), 1, NOW)
-    assert len(events.after(ref_of(run), 0)) == 3
+    assert len(events.list_after(ref_of(run), 0)) == 3
 
 
-def test_a_run_that_is_paused_is_left(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=3), failed=set())
-    runs.move(ref_of(run), Action.PAUSE, NOW)
+def test_a_paused_run_is_not_settled(cloud: Settings) -> None:
+    run = ended(RunSetup(scenario_count=3), failed=set())
+    runs.transition(ref_of(run), Action.PAUSE, NOW)
     assert phases.settle(ref_of(run), 1, NOW).status is RunStatus.PAUSED
 
 
-def test_a_run_that_misses_a_probe_is_not_settled(cloud: Settings) -> None:
-    run = Given(scenario_count=3).start()
-    barrier.record(Tree.of(run), Node(0, 0), {0: True})
+def test_a_run_with_a_missing_probe_is_not_settled(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=3).start()
+    barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
     with pytest.raises(Conflict, match="2 probes have no outcome"):
         phases.settle(ref_of(run), 1, NOW)
 
 
 def test_completing_twice_completes_once(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=3), failed=set())
+    run = ended(RunSetup(scenario_count=3), failed=set())
     phases.settle(ref_of(run), 1, NOW)
     assert [phases.complete(ref_of(run), 1, NOW) for _ in range(2)] == [RunStatus.COMPLETED] * 2
     assert runs.get(ref_of(run)).completed_at == NOW
 
 
 def test_a_workflow_that_gives_up_says_where_and_why(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=3), failed=set())
+    run = ended(RunSetup(scenario_count=3), failed=set())
     phases.settle(ref_of(run), 1, NOW)
     assert phases.fail(ref_of(run), 1, "summarize", "States.Timeout", NOW) is RunStatus.FAILED
-    assert events.after(ref_of(run), 0)[-1].data["failure"] == {"where": "summarize", "why": "States.Timeout"}
+    assert events.list_after(ref_of(run), 0)[-1].data["failure"] == {"where": "summarize", "why": "States.Timeout"}
 
 
-def test_a_run_that_could_not_be_settled_goes_on_running(cloud: Settings) -> None:
-    run = ended(Given(scenario_count=3), failed=set())
+def test_a_run_that_could_not_be_settled_stays_running(cloud: Settings) -> None:
+    run = ended(RunSetup(scenario_count=3), failed=set())
     assert phases.fail(ref_of(run), 1, "settle", "outage", NOW) is RunStatus.RUNNING

@@ -24,10 +24,10 @@ def handle(body: str, receives: int = 1) -> list[str]:
 
 
 @pytest.mark.parametrize("body", ["", "nonsense", "{}", '{"workspace": 1}'])
-def test_a_poison_message_is_reported_so_that_its_queue_sets_it_aside(body: str) -> None:
+def test_a_poison_message_is_reported_as_failed(body: str) -> None:
     assert handle(body) == ["m1"]
 
 
 @pytest.mark.parametrize("receives", [1, 4])
-def test_an_order_of_nothing_is_reported(receives: int) -> None:
+def test_a_request_for_an_unknown_generation_is_reported_as_failed(receives: int) -> None:
     assert handle(ORDER, receives) == ["m1"]

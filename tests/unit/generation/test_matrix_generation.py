@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog
-from cupel_core.definitions.catalog import Labels
-from cupel_core.domain.definitions.generations import GenerationStatus, Mode
-from cupel_core.domain.definitions.matrix import Options
+from cupel_core.domain.definitions.definitions import Labels
+from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus
+from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.errors import Invalid
 from cupel_core.generation import generations
-from cupel_core.generation.generations import GenerationSpec, begin
+from cupel_core.generation.generations import start_generation
 from cupel_core.store import scenarios
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -30,12 +30,12 @@ def define(levels: int = 40, dimensions: int = 1, options: int = 9, **content: A
 
 
 def prompts(definition_id: str) -> list[str]:
-    manifest = scenarios.manifest("ws", definition_id)
-    return [scenarios.at(manifest, position).messages[0].content for position in range(manifest.total)]
+    manifest = scenarios.get_manifest("ws", definition_id)
+    return [scenarios.get_scenario(manifest, position).messages[0].content for position in range(manifest.total)]
 
 
 def generate(definition_id: str, **spec: Any) -> list[str]:
-    begin("ws", definition_id, GenerationSpec(Mode.MATRIX, replace=True, **spec), NOW)
+    start_generation("ws", definition_id, GenerationSpec(GenerationMode.MATRIX, replace=True, **spec), NOW)
     scenarios.read_page.cache_clear()
     return prompts(definition_id)
 
@@ -46,20 +46,20 @@ def test_first_options_are_written_in_order() -> None:
 
 def test_the_same_seed_writes_the_same_scenarios_and_another_others() -> None:
     definition_id = define()
-    first = generate(definition_id, options=Options.RANDOM, seed=1)
-    assert generate(definition_id, options=Options.RANDOM, seed=1) == first
-    assert generate(definition_id, options=Options.RANDOM, seed=2) != first
+    first = generate(definition_id, options=LevelOptionChoice.RANDOM, seed=1)
+    assert generate(definition_id, options=LevelOptionChoice.RANDOM, seed=1) == first
+    assert generate(definition_id, options=LevelOptionChoice.RANDOM, seed=2) != first
 
 
-def test_a_drawn_seed_is_told_and_writes_the_same_again() -> None:
+def test_a_drawn_seed_is_reported_and_reproduces_the_scenarios() -> None:
     definition_id = define()
-    drawn = begin("ws", definition_id, GenerationSpec(Mode.MATRIX, Options.RANDOM), NOW)
-    assert prompts(definition_id) == generate(definition_id, options=Options.RANDOM, seed=drawn.seed)
+    drawn = start_generation("ws", definition_id, GenerationSpec(GenerationMode.MATRIX, LevelOptionChoice.RANDOM), NOW)
+    assert prompts(definition_id) == generate(definition_id, options=LevelOptionChoice.RANDOM, seed=drawn.seed)
 
 
-def test_a_generation_is_remembered_with_its_end() -> None:
+def test_a_finished_generation_can_be_read() -> None:
     definition_id = define()
-    made = begin("ws", definition_id, GenerationSpec(Mode.MATRIX), NOW)
+    made = start_generation("ws", definition_id, GenerationSpec(GenerationMode.MATRIX), NOW)
     assert generations.get("ws", definition_id, made.id) == made
     assert made.status is GenerationStatus.COMPLETED
 
@@ -67,10 +67,10 @@ def test_a_generation_is_remembered_with_its_end() -> None:
 def test_more_combinations_than_a_definition_may_have_are_refused_at_once() -> None:
     definition_id = define(dimensions=40, options=0)
     with pytest.raises(Invalid):
-        begin("ws", definition_id, GenerationSpec(Mode.MATRIX), NOW)
-    assert scenarios.manifest("ws", definition_id).revision == 0
+        start_generation("ws", definition_id, GenerationSpec(GenerationMode.MATRIX), NOW)
+    assert scenarios.get_manifest("ws", definition_id).revision == 0
 
 
 def test_without_a_template_there_is_nothing_to_generate() -> None:
     with pytest.raises(Invalid):
-        begin("ws", define(template=None, system="s"), GenerationSpec(Mode.MATRIX), NOW)
+        start_generation("ws", define(template=None, system="s"), GenerationSpec(GenerationMode.MATRIX), NOW)

@@ -1,17 +1,18 @@
-"""Whatever stands in a file, an import reads it or says why not; no other error."""
+"""Whatever a file contains, an import reads it or raises InvalidDocument, and no other error."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cupel_core.imports.datasets import Format, Scorer, read
-from cupel_core.imports.json_documents import Unreadable
+from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
+from cupel_core.imports.datasets import read_dataset
+from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 from tests.interop.suites import SUITE
-from tests.unit.imports.reading import suite
+from tests.unit.imports.reading import read_suite
 
 type Path = tuple[str | int, ...]
 
@@ -40,11 +41,13 @@ def with_junk(value: Any, path: Path, junk: Any) -> Any:
     return copy
 
 
+# No deadline: a reference to all tests inside the default test takes a second.
+@settings(deadline=None)
 @given(st.sampled_from(list(paths(CONFIG))), st.sampled_from(JUNK))
-def test_a_broken_configuration_is_read_or_refused(path: Path, junk: Any) -> None:
+def test_a_broken_configuration_is_read_or_rejected(path: Path, junk: Any) -> None:
     try:
-        drafts = suite(json.dumps(with_junk(CONFIG, path, junk)), **FILES).drafts
-    except Unreadable:
+        drafts = read_suite(json.dumps(with_junk(CONFIG, path, junk)), **FILES).drafts
+    except InvalidDocument:
         return
     json.dumps([scenario.to_json() for draft in drafts for scenario in draft.scenarios])
 
@@ -60,10 +63,16 @@ SAMPLES = st.fixed_dictionaries(
 )
 
 
-@given(SAMPLES, st.sampled_from(Format), st.none() | st.sampled_from(Scorer))
-def test_a_broken_sample_is_read_or_refused(sample: dict[str, Any], kind: Format, scorer: Scorer | None) -> None:
-    text = ",".join(sample) + "\n" + ",".join(map(str, sample.values())) if kind is Format.CSV else json.dumps(sample)
+@given(SAMPLES, st.sampled_from(DatasetFormat), st.none() | st.sampled_from(DatasetScorer))
+def test_a_broken_sample_is_read_or_rejected(
+    sample: dict[str, Any], kind: DatasetFormat, scorer: DatasetScorer | None
+) -> None:
+    text = (
+        ",".join(sample) + "\n" + ",".join(map(str, sample.values()))
+        if kind is DatasetFormat.CSV
+        else json.dumps(sample)
+    )
     try:
-        read(text, kind, "Samples", scorer)
-    except Unreadable:
+        read_dataset(text, kind, "Samples", scorer)
+    except InvalidDocument:
         return

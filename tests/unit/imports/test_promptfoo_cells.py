@@ -1,9 +1,9 @@
 import pytest
 
-from cupel_core.imports.json_documents import Unreadable
-from cupel_core.imports.promptfoo.cells import assertion_of, rows, test_of
+from cupel_core.imports.json_documents import InvalidDocument
+from cupel_core.imports.promptfoo.cells import parse_assertion, read_rows, row_to_test
 
-test_of.__test__ = False  # type: ignore[attr-defined]
+row_to_test.__test__ = False  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ test_of.__test__ = False  # type: ignore[attr-defined]
     ],
 )
 def test_a_cell_is_an_assertion(cell: str, assertion: dict[str, object]) -> None:
-    assert assertion_of(cell) == assertion
+    assert parse_assertion(cell) == assertion
 
 
-def test_a_quoted_text_must_end() -> None:
-    with pytest.raises(Unreadable, match="quoted"):
-        assertion_of('contains-any: "a')
+def test_a_quoted_text_must_be_closed() -> None:
+    with pytest.raises(InvalidDocument, match="quoted"):
+        parse_assertion('contains-any: "a')
 
 
 def test_the_columns_with_two_underscores_are_not_variables() -> None:
@@ -56,7 +56,7 @@ def test_the_columns_with_two_underscores_are_not_variables() -> None:
         "__metadata:l[]": r"a, b\,c",
         "__config:__expected2:threshold": "0.25",
     }
-    assert test_of(row) == {
+    assert row_to_test(row) == {
         "vars": {"x": "1"},
         "assert": [
             {"type": "equals", "value": "a", "metric": "m"},
@@ -71,17 +71,17 @@ def test_the_columns_with_two_underscores_are_not_variables() -> None:
 
 @pytest.mark.parametrize("column", ["__config:__expected0:threshold", "__config:__expected:weight", "__config:x"])
 def test_a_config_column_is_for_thresholds(column: str) -> None:
-    with pytest.raises(Unreadable, match="__config"):
-        test_of({column: "1"})
+    with pytest.raises(InvalidDocument, match="__config"):
+        row_to_test({column: "1"})
 
 
 def test_a_row_is_told_by_the_line_it_begins_on() -> None:
-    assert list(rows('\ufeffa,b\n"1\n2",3\n4,5\n', "t.csv")) == [
+    assert list(read_rows('\ufeffa,b\n"1\n2",3\n4,5\n', "t.csv")) == [
         (2, {"a": "1\n2", "b": "3"}),
         (4, {"a": "4", "b": "5"}),
     ]
 
 
 def test_a_row_of_another_length_is_told() -> None:
-    with pytest.raises(Unreadable, match="line 3 has 1 cells"):
-        list(rows("a,b\n1,2\n3\n", "t.csv"))
+    with pytest.raises(InvalidDocument, match="line 3 has 1 cells"):
+        list(read_rows("a,b\n1,2\n3\n", "t.csv"))

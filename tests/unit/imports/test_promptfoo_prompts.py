@@ -2,31 +2,31 @@ import json
 
 import pytest
 
-from cupel_core.domain.turns.model_request import Role
-from tests.unit.imports.reading import left, said, scenarios, suite
+from cupel_core.domain.turns.model_request import MessageRole
+from tests.unit.imports.reading import last_messages, read_suite, scenarios, skipped
 
 ONE_TEST = {"tests": [{"vars": {"x": "blue"}}]}
 CHAT = [{"role": "system", "content": "Be {{x}}"}, {"role": "user", "content": "Say {{x}}"}]
 
 
 def test_a_text_is_what_the_user_says() -> None:
-    assert said({"prompts": ["Say {{x}}"], **ONE_TEST}) == ["Say blue"]
+    assert last_messages({"prompts": ["Say {{x}}"], **ONE_TEST}) == ["Say blue"]
 
 
 def test_each_prompt_is_a_definition_of_its_own() -> None:
-    drafts = suite({"description": "Colours", "prompts": ["Say {{x}}", "Sing {{x}}"], **ONE_TEST}).drafts
+    drafts = read_suite({"description": "Colours", "prompts": ["Say {{x}}", "Sing {{x}}"], **ONE_TEST}).drafts
     assert [draft.name for draft in drafts] == ["Colours: Say {{x}}", "Colours: Sing {{x}}"]
 
 
 @pytest.mark.parametrize("chat", [CHAT, json.dumps(CHAT)], ids=["list", "text"])
 def test_a_chat_has_its_messages(chat: object) -> None:
-    draft = suite({"prompts": [chat], **ONE_TEST}).drafts[0]
+    draft = read_suite({"prompts": [chat], **ONE_TEST}).drafts[0]
     assert draft.content["system"] == "Be blue"
     assert [message.content for message in draft.scenarios[0].messages] == ["Say blue"]
 
 
 def test_a_system_message_that_differs_from_case_to_case_stays_with_the_cases() -> None:
-    draft = suite({"prompts": [CHAT], "tests": [{"vars": {"x": ["blue", "red"]}}]}).drafts[0]
+    draft = read_suite({"prompts": [CHAT], "tests": [{"vars": {"x": ["blue", "red"]}}]}).drafts[0]
     assert "system" not in draft.content
     assert [scenario.messages[0].content for scenario in draft.scenarios] == ["Be blue", "Be red"]
 
@@ -34,18 +34,18 @@ def test_a_system_message_that_differs_from_case_to_case_stays_with_the_cases() 
 def test_a_chat_in_yaml_is_a_chat() -> None:
     found = scenarios({"prompts": ["- role: user\n  content: A\n- role: assistant\n  content: '{{x}}'"], **ONE_TEST})
     assert [(message.role, message.content) for message in found[0].messages] == [
-        (Role.USER, "A"),
-        (Role.ASSISTANT, "blue"),
+        (MessageRole.USER, "A"),
+        (MessageRole.ASSISTANT, "blue"),
     ]
 
 
 def test_quotes_in_a_variable_do_not_break_a_chat() -> None:
     chat = [{"role": "user", "content": "{{x}}"}]
-    assert said({"prompts": [json.dumps(chat)], "tests": [{"vars": {"x": 'a "b"\\'}}]}) == ['a "b"\\']
+    assert last_messages({"prompts": [json.dumps(chat)], "tests": [{"vars": {"x": 'a "b"\\'}}]}) == ['a "b"\\']
 
 
 def test_a_text_file_may_have_several_prompts() -> None:
-    found = said({"prompts": ["file://p.txt"], **ONE_TEST}, p__txt="one {{x}}\n---\n\ntwo {{x}}\n")
+    found = last_messages({"prompts": ["file://p.txt"], **ONE_TEST}, p__txt="one {{x}}\n---\n\ntwo {{x}}\n")
     assert found == ["one blue", "two blue"]
 
 
@@ -60,29 +60,31 @@ def test_a_text_file_may_have_several_prompts() -> None:
         ("p.csv", 'prompt,label\n"Say {{x}}",blue\n'),
     ],
 )
-def test_prompts_come_out_of_files(name: str, content: str) -> None:
-    assert said({"prompts": [f"file://{name}"], **ONE_TEST}, **{name.replace(".", "__"): content}) == ["Say blue"]
+def test_prompts_are_read_from_files(name: str, content: str) -> None:
+    assert last_messages({"prompts": [f"file://{name}"], **ONE_TEST}, **{name.replace(".", "__"): content}) == [
+        "Say blue"
+    ]
 
 
 @pytest.mark.parametrize(
     "prompt", ["file://p.js", "file://p.py:f", "exec:p.sh", "langfuse://p", "file://../p.txt", "file:///etc/passwd"]
 )
-def test_what_would_be_run_or_fetched_is_left(prompt: str) -> None:
-    found = suite({"prompts": ["Say {{x}}", prompt], **ONE_TEST}, p__js="x", p__py="x")
-    assert [note.where for note in found.report.leavings] == ["prompts.1"]
+def test_prompts_that_need_execution_or_fetching_are_skipped(prompt: str) -> None:
+    found = read_suite({"prompts": ["Say {{x}}", prompt], **ONE_TEST}, p__js="x", p__py="x")
+    assert [note.where for note in found.report.skipped] == ["prompts.1"]
     assert len(found.drafts) == 1
 
 
-def test_a_text_with_a_slash_is_no_file() -> None:
-    assert said({"prompts": ["this and/or {{x}}"], **ONE_TEST}) == ["this and/or blue"]
+def test_a_text_with_a_slash_is_not_a_file() -> None:
+    assert last_messages({"prompts": ["this and/or {{x}}"], **ONE_TEST}) == ["this and/or blue"]
 
 
-def test_a_role_that_is_not_known_is_told() -> None:
-    [note, _] = left({"prompts": [[{"role": "tool", "content": "x"}]], **ONE_TEST})
+def test_an_unknown_role_is_reported() -> None:
+    [note, _] = skipped({"prompts": [[{"role": "tool", "content": "x"}]], **ONE_TEST})
     assert "tool" in note.why
 
 
-def test_labels_and_ids_choose_the_prompts_of_a_test() -> None:
+def test_labels_and_ids_select_the_prompts_of_a_test() -> None:
     prompts = [{"id": "a", "raw": "A {{x}}"}, {"raw": "B {{x}}", "label": "group:b"}, "C {{x}}"]
     tests = [{"vars": {"x": "1"}, "prompts": ["a", "group"]}, {"vars": {"x": "2"}, "prompts": ["gr*"]}]
-    assert said({"prompts": prompts, "tests": tests}) == ["A 1", "B 1", "B 2"]
+    assert last_messages({"prompts": prompts, "tests": tests}) == ["A 1", "B 1", "B 2"]

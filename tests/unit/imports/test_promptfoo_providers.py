@@ -1,7 +1,7 @@
 import pytest
 
-from cupel_core.imports.promptfoo.providers import model_of
-from tests.unit.imports.reading import suite
+from cupel_core.imports.promptfoo.providers import to_model
+from tests.unit.imports.reading import read_suite
 
 
 @pytest.mark.parametrize(
@@ -33,27 +33,27 @@ from tests.unit.imports.reading import suite
     ],
 )
 def test_a_provider_is_a_model(identifier: str, model: str | None) -> None:
-    assert model_of(identifier) == model
+    assert to_model(identifier) == model
 
 
 def config(*providers: object) -> dict[str, object]:
     return {"prompts": ["A", {"raw": "B", "label": "b"}], "providers": list(providers)}
 
 
-def test_models_are_suggested_for_the_prompts_they_are_for() -> None:
-    found = suite(config("echo", {"id": "openai:gpt-5-mini", "label": "mini", "prompts": ["b"]}))
+def test_models_are_suggested_for_their_prompts() -> None:
+    found = read_suite(config("echo", {"id": "openai:gpt-5-mini", "label": "mini", "prompts": ["b"]}))
     assert [draft.models for draft in found.drafts] == [("sim/echo",), ("sim/echo", "openai/gpt-5-mini")]
 
 
-def test_a_temperature_that_all_have_is_the_runs() -> None:
+def test_a_common_temperature_is_suggested_for_the_run() -> None:
     one = {"id": "openai:gpt-5-mini", "config": {"temperature": 0}}
-    assert suite(config(one)).temperature == 0
-    assert suite(config(one, "echo")).temperature is None
+    assert read_suite(config(one)).temperature == 0
+    assert read_suite(config(one, "echo")).temperature is None
 
 
-def test_what_has_no_like_is_left() -> None:
-    found = suite(config("file://x.py", {"id": "openai:gpt-5-mini", "config": {"top_p": 1}, "delay": 5}))
-    assert [note.where for note in found.report.leavings] == [
+def test_providers_and_options_without_equivalent_are_skipped() -> None:
+    found = read_suite(config("file://x.py", {"id": "openai:gpt-5-mini", "config": {"top_p": 1}, "delay": 5}))
+    assert [note.where for note in found.report.skipped] == [
         "providers.0",
         "providers.1.config.top_p",
         "providers.1.delay",

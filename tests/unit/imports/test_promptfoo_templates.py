@@ -1,6 +1,6 @@
 import pytest
 
-from cupel_core.imports.promptfoo.templates import Unrenderable, closed, render
+from cupel_core.imports.promptfoo.templates import RenderError, escape_unclosed_tags, render
 
 
 @pytest.mark.parametrize(
@@ -55,19 +55,19 @@ def test_a_template_is_rendered_as_nunjucks_would(template: str, text: str) -> N
         "{{ x ",
     ],
 )
-def test_what_is_not_a_template_of_both_or_too_much_work_is_refused(template: str) -> None:
-    with pytest.raises(Unrenderable):
+def test_an_unsupported_or_too_expensive_template_is_rejected(template: str) -> None:
+    with pytest.raises(RenderError):
         render(template, {"x": "blue", "list": []})
 
 
-def test_nothing_of_python_is_reached() -> None:
+def test_python_internals_are_not_accessible() -> None:
     assert render("{{ x.__class__ }}{{ x['__class__'] }}{{ list.__class__.__mro__[1] }}", {"x": "a", "list": []}) == ""
 
 
-def test_a_tag_that_never_ends_is_text() -> None:
-    assert render(closed("a {{ b"), {}) == "a {{ b"
+def test_an_unclosed_tag_is_plain_text() -> None:
+    assert render(escape_unclosed_tags("a {{ b"), {}) == "a {{ b"
 
 
-def test_a_loop_over_a_long_list_has_an_end() -> None:
-    with pytest.raises(Unrenderable, match="loops"):
+def test_the_steps_of_loops_are_limited() -> None:
+    with pytest.raises(RenderError, match="loops"):
         render("{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}", {"l": ["x"] * 1_000})

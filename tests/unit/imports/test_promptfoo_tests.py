@@ -3,28 +3,33 @@ from itertools import pairwise
 
 import pytest
 
-from cupel_core.imports.json_documents import Unreadable
-from tests.unit.imports.reading import asserted, left, said, scenarios, suite
+from cupel_core.imports.json_documents import InvalidDocument
+from tests.unit.imports.reading import first_assertions, last_messages, read_suite, scenarios, skipped
 
 PROMPT = {"prompts": ["{{x}}{{y}}"]}
 
 
 def test_lists_make_every_combination_and_the_first_changes_slowest() -> None:
-    assert said({**PROMPT, "tests": [{"vars": {"x": ["a", "b"], "y": ["1", "2"]}}]}) == ["a1", "a2", "b1", "b2"]
+    assert last_messages({**PROMPT, "tests": [{"vars": {"x": ["a", "b"], "y": ["1", "2"]}}]}) == [
+        "a1",
+        "a2",
+        "b1",
+        "b2",
+    ]
 
 
-def test_a_list_of_other_things_is_one_value() -> None:
-    assert said({**PROMPT, "tests": [{"vars": {"x": [1, 2]}}]}) == ["1,2"]
+def test_a_list_of_numbers_is_one_value() -> None:
+    assert last_messages({**PROMPT, "tests": [{"vars": {"x": [1, 2]}}]}) == ["1,2"]
 
 
-def test_expansion_can_be_switched_off() -> None:
+def test_expansion_can_be_disabled() -> None:
     test = {"vars": {"x": ["a", "b"]}, "options": {"disableVarExpansion": True}}
-    assert said({**PROMPT, "tests": [test]}) == ["a,b"]
+    assert last_messages({**PROMPT, "tests": [test]}) == ["a,b"]
 
 
-def test_default_variables_are_behind_the_tests_own() -> None:
+def test_a_tests_own_variables_override_the_defaults() -> None:
     config = {**PROMPT, "defaultTest": {"vars": {"x": "a", "y": "1"}}, "tests": [{"vars": {"y": "2"}}]}
-    assert said(config) == ["a2"]
+    assert last_messages(config) == ["a2"]
 
 
 def test_default_assertions_come_before_the_tests_own() -> None:
@@ -33,16 +38,16 @@ def test_default_assertions_come_before_the_tests_own() -> None:
         "defaultTest": {"assert": [{"type": "contains", "value": "a"}]},
         "tests": [{"vars": {"x": "a"}, "assert": [{"type": "is-json"}]}],
     }
-    assert [each["type"] for each in asserted(config)] == ["contains", "is-json"]
+    assert [each["type"] for each in first_assertions(config)] == ["contains", "is-json"]
 
 
-def test_default_assertions_can_be_switched_off() -> None:
+def test_default_assertions_can_be_disabled() -> None:
     config = {
         **PROMPT,
         "defaultTest": {"assert": [{"type": "contains", "value": "a"}]},
         "tests": [{"vars": {"x": "a"}, "options": {"disableDefaultAsserts": True}, "assert": [{"type": "is-json"}]}],
     }
-    assert [each["type"] for each in asserted(config)] == ["is-json"]
+    assert [each["type"] for each in first_assertions(config)] == ["is-json"]
 
 
 def test_scenarios_are_each_configuration_with_each_test() -> None:
@@ -56,30 +61,30 @@ def test_scenarios_are_each_configuration_with_each_test() -> None:
             }
         ],
     }
-    assert said(config) == ["a1!", "a2!", "b1!", "b2!"]
+    assert last_messages(config) == ["a1!", "a2!", "b1!", "b2!"]
     assert [assertion.kind for assertion in scenarios(config)[3].assertions] == ["is-json", "is-xml"]
 
 
-def test_without_tests_the_prompt_is_asked_once() -> None:
-    assert said({"prompts": ["Hello"]}) == ["Hello"]
+def test_without_tests_the_prompt_is_one_scenario() -> None:
+    assert last_messages({"prompts": ["Hello"]}) == ["Hello"]
 
 
-def test_variables_stand_for_one_another() -> None:
+def test_variables_may_contain_variables() -> None:
     config = {**PROMPT, "tests": [{"vars": {"x": "<{{y}}>", "y": "b\n"}}]}
-    assert said(config) == ["<b>b"]
+    assert last_messages(config) == ["<b>b"]
 
 
-def test_variables_come_out_of_text_files() -> None:
+def test_variables_are_read_from_text_files() -> None:
     tests = [{"vars": {"x": "file://v/*.txt"}}, {"vars": {"x": "file://v.yaml"}}]
     files = {"v/1__txt": " one\n", "v/2__txt": "two", "v__yaml": "a: 1"}
-    assert said({**PROMPT, "tests": tests}, **files) == ["one", "two", '{"a":1}']
+    assert last_messages({**PROMPT, "tests": tests}, **files) == ["one", "two", '{"a":1}']
 
 
 @pytest.mark.parametrize("value", ["file://v.py", "file://v.js", "file://nowhere.txt", "file://../secret.txt"])
-def test_a_variable_that_cannot_be_read_leaves_its_test(value: str) -> None:
+def test_a_test_with_an_unreadable_variable_is_skipped(value: str) -> None:
     config = {**PROMPT, "tests": [{"vars": {"x": value}}, {"vars": {"x": "a"}}]}
-    assert said(config, v__py="x", v__js="x") == ["a"]
-    assert left(config, v__py="x", v__js="x")[0].where.startswith("tests.0")
+    assert last_messages(config, v__py="x", v__js="x") == ["a"]
+    assert skipped(config, v__py="x", v__js="x")[0].where.startswith("tests.0")
 
 
 @pytest.mark.parametrize(
@@ -92,54 +97,56 @@ def test_a_variable_that_cannot_be_read_leaves_its_test(value: str) -> None:
     ],
 )
 @pytest.mark.parametrize("shape", [lambda name: f"file://{name}", lambda name: [name], lambda name: [{"path": name}]])
-def test_tests_come_out_of_files(name: str, content: str, shape) -> None:
-    assert said({**PROMPT, "tests": shape(name)}, **{name.replace(".", "__"): content}) == ["a"]
+def test_tests_are_read_from_files(name: str, content: str, shape) -> None:
+    assert last_messages({**PROMPT, "tests": shape(name)}, **{name.replace(".", "__"): content}) == ["a"]
 
 
 @pytest.mark.parametrize("tests", ["https://example.org/t.csv", "t.py", "t.xlsx", "nowhere.csv"])
-def test_tests_that_cannot_be_read_are_left(tests: str) -> None:
-    assert len(left({**PROMPT, "tests": [{"vars": {"x": "a"}}, tests]}, t__py="x", t__xlsx="x")) == 1
+def test_unreadable_tests_are_skipped(tests: str) -> None:
+    assert len(skipped({**PROMPT, "tests": [{"vars": {"x": "a"}}, tests]}, t__py="x", t__xlsx="x")) == 1
 
 
 def test_prefix_and_suffix_go_around_the_prompt() -> None:
-    assert said({**PROMPT, "tests": [{"vars": {"x": "a"}, "options": {"prefix": "<", "suffix": ">"}}]}) == ["<a>"]
+    assert last_messages({**PROMPT, "tests": [{"vars": {"x": "a"}, "options": {"prefix": "<", "suffix": ">"}}]}) == [
+        "<a>"
+    ]
 
 
-def test_references_lead_to_templates() -> None:
+def test_references_are_replaced_by_their_targets() -> None:
     config = {
         **PROMPT,
         "assertionTemplates": {"t": {"type": "contains", "value": "{{x}}", "weight": 2}},
         "tests": [{"vars": {"x": "a"}, "assert": [{"$ref": "#/assertionTemplates/t", "weight": 3}]}],
     }
-    assert asserted(config) == [{"type": "contains", "value": "a", "weight": 3}]
+    assert first_assertions(config) == [{"type": "contains", "value": "a", "weight": 3}]
 
 
-def test_a_reference_to_nothing_is_told() -> None:
+def test_an_unresolved_reference_is_reported() -> None:
     config = {**PROMPT, "tests": [{"vars": {"x": "a"}, "assert": [{"$ref": "#/nowhere"}]}]}
-    assert left(config)[0].what == "#/nowhere"
+    assert skipped(config)[0].what == "#/nowhere"
 
 
-def test_references_in_a_circle_end() -> None:
-    suite({**PROMPT, "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}})
+def test_circular_references_terminate() -> None:
+    read_suite({**PROMPT, "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}})
 
 
-def test_references_that_multiply_are_refused() -> None:
+def test_references_that_multiply_are_rejected() -> None:
     doubling = {f"a{n}": [{"$ref": f"#/a{n + 1}"}] * 9 for n in range(12)}
-    with pytest.raises(Unreadable, match="too large"):
-        suite({**PROMPT, **doubling, "a12": 1})
+    with pytest.raises(InvalidDocument, match="too large"):
+        read_suite({**PROMPT, **doubling, "a12": 1})
 
 
-def test_too_many_scenarios_are_refused() -> None:
-    with pytest.raises(Unreadable, match="10,000"):
-        suite({**PROMPT, "tests": [{"vars": {name: [str(n) for n in range(200)] for name in ("x", "y", "z")}}]})
+def test_too_many_scenarios_are_rejected() -> None:
+    with pytest.raises(InvalidDocument, match="10,000"):
+        read_suite({**PROMPT, "tests": [{"vars": {name: [str(n) for n in range(200)] for name in ("x", "y", "z")}}]})
 
 
-def test_a_test_that_asks_for_other_providers_is_told() -> None:
+def test_providers_of_a_single_test_are_reported() -> None:
     config = {**PROMPT, "tests": [{"vars": {"x": "a"}, "provider": "openai:gpt-4o", "providerOutput": "b"}]}
-    assert {note.what for note in left(config)} == {"provider", "providerOutput"}
+    assert {note.what for note in skipped(config)} == {"provider", "providerOutput"}
 
 
-def test_what_a_scenario_came_from_is_in_its_metadata() -> None:
+def test_the_source_of_a_scenario_is_in_its_metadata() -> None:
     config = {**PROMPT, "tests": [{"description": "One", "vars": {"x": "a"}, "metadata": {"team": "red"}}]}
     [scenario] = scenarios(config)
     assert scenario.name == "One"
@@ -148,24 +155,24 @@ def test_what_a_scenario_came_from_is_in_its_metadata() -> None:
 
 
 @pytest.mark.parametrize("value", [2**70, json.loads("[" * 25 + "]" * 25)], ids=["large", "deep"])
-def test_what_no_store_holds_is_left(value: object) -> None:
+def test_values_that_cannot_be_stored_are_skipped(value: object) -> None:
     config = {**PROMPT, "tests": [{"vars": {"x": "a"}, "assert": [{"type": "equals", "value": value}]}]}
-    assert said(config) == []
+    assert last_messages(config) == []
 
 
-def test_a_prompt_that_is_blank_has_a_name_all_the_same() -> None:
-    assert [draft.name for draft in suite({"prompts": [" {{x}}", "\n"], "tests": [{"vars": {"x": "a"}}]}).drafts] == [
-        "{{x}}"
-    ]
+def test_a_blank_prompt_makes_no_definition() -> None:
+    assert [
+        draft.name for draft in read_suite({"prompts": [" {{x}}", "\n"], "tests": [{"vars": {"x": "a"}}]}).drafts
+    ] == ["{{x}}"]
 
 
-def test_repeats_are_the_runs() -> None:
-    assert suite({**PROMPT, "evaluateOptions": {"repeat": 3}, "tests": [{"vars": {"x": "a"}}]}).repeats == 3
+def test_repeats_are_suggested_for_the_run() -> None:
+    assert read_suite({**PROMPT, "evaluateOptions": {"repeat": 3}, "tests": [{"vars": {"x": "a"}}]}).repeats == 3
 
 
-def test_yaml_is_read_as_javascript_reads_it() -> None:
+def test_yaml_is_read_as_in_javascript() -> None:
     text = "prompts: ['{{a}} {{b}} {{c}} {{d}}']\ntests:\n- vars: {a: yes, b: 010, c: 2026-01-01, d: 12:30}\n"
-    assert said(text) == ["yes 10 2026-01-01 12:30"]
+    assert last_messages(text) == ["yes 10 2026-01-01 12:30"]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +188,6 @@ def test_yaml_is_read_as_javascript_reads_it() -> None:
         + "".join(f"{c}: &{c} [{','.join([f'*{b}'] * 9)}]\n" for b, c in pairwise("abcdefgh")),
     ],
 )
-def test_what_is_no_configuration_is_refused(text: str) -> None:
-    with pytest.raises(Unreadable):
-        suite(text)
+def test_text_that_is_not_a_configuration_is_rejected(text: str) -> None:
+    with pytest.raises(InvalidDocument):
+        read_suite(text)

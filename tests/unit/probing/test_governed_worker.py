@@ -1,4 +1,4 @@
-"""What a worker does with what the governor grants it."""
+"""How a worker uses the lease that the governor grants."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from cupel_core import accounts
-from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.run import Priority, Progress, Run
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.worker import Worker
@@ -15,21 +15,21 @@ from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, governor
 from cupel_core.store.barrier import Tree
 from cupel_core.store.queues import Delivery
-from tests.started_runs import Given, delivered, slice_of
+from tests.started_runs import RunSetup, send_and_receive, slice_message
 
 LEAF = list(range(20))
 
 
 class Sent(NamedTuple):
-    """A message as it was handed on."""
+    """A message that the worker handed on."""
 
-    piece: ProbeSlice
+    probe_slice: ProbeSlice
     delay_seconds: int
 
 
 @pytest.fixture
 def sent(cloud: Settings) -> Iterator[list[Sent]]:
-    """What is handed on. A delayed message cannot be received by a test that does not wait."""
+    """The messages handed on. A test that does not wait cannot receive delayed messages."""
     events, seen = clients.sqs().meta.events, list[Sent]()
 
     def note(params: dict[str, Any], **_: object) -> None:
@@ -42,67 +42,69 @@ def sent(cloud: Settings) -> Iterator[list[Sent]]:
 
 
 def worker(priority: Priority = Priority.NORMAL) -> Worker:
-    return Worker("sim", time.time() + 600, linger_seconds=0, priority=priority)
+    return Worker("sim", time.time() + 600, receive_wait_seconds=0, priority=priority)
 
 
-def given(run: Run, indexes: list[int], sent: list[Sent]) -> list[Delivery]:
-    deliveries = delivered(slice_of(run, indexes))
+def deliver(run: Run, indexes: list[int], sent: list[Sent]) -> list[Delivery]:
+    deliveries = send_and_receive(slice_message(run, indexes))
     sent.clear()
     return deliveries
 
 
-async def test_a_worker_alone_takes_all_that_is_allowed(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
-    accounts.configure("ws_a", "sim", {"max_parallel_requests": 3})
-    run = Given(scenario_count=20).start()
-    await worker().run(delivered(slice_of(run, LEAF)))
-    assert barrier.progress(Tree.of(run)) == Progress(20, completed=20)
-    assert governor.standing("ws_a", "sim").limit == 3
+async def test_a_single_worker_gets_the_whole_limit(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 3})
+    run = RunSetup(scenario_count=20).start()
+    await worker().run(send_and_receive(slice_message(run, LEAF)))
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(20, completed=20)
+    assert governor.get_status("ws_a", "sim").limit == 3
 
 
-async def test_a_worker_that_ends_leaves_its_seat(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
-    run = Given(scenario_count=20).start()
-    await worker().run(delivered(slice_of(run, LEAF)))
-    assert governor.standing("ws_a", "sim").workers == 0
+async def test_a_worker_that_ends_gives_its_lease_back(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = RunSetup(scenario_count=20).start()
+    await worker().run(send_and_receive(slice_message(run, LEAF)))
+    assert governor.get_status("ws_a", "sim").workers == 0
 
 
 async def test_a_paused_account_hands_its_slices_on_and_calls_no_model(
     sent: list[Sent], finishing: list[tuple[str, int]]
 ) -> None:
-    run = Given(scenario_count=20).start()
+    run = RunSetup(scenario_count=20).start()
     governor.set_paused("ws_a", "sim", True)
-    assert await worker().run(given(run, LEAF, sent)) == []
-    assert barrier.progress(Tree.of(run)) == Progress(20)
-    assert [one.piece.indexes for one in sent] == [LEAF]
+    assert await worker().run(deliver(run, LEAF, sent)) == []
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(20)
+    assert [message.probe_slice.indexes for message in sent] == [LEAF]
     assert 5 <= sent[0].delay_seconds <= 7
 
 
-async def test_what_the_governor_holds_back_is_no_handoff_of_the_provider(
+async def test_probes_that_the_governor_postpones_are_not_counted_as_handoffs(
     sent: list[Sent], finishing: list[tuple[str, int]]
 ) -> None:
-    run = Given(scenario_count=20).start()
+    run = RunSetup(scenario_count=20).start()
     governor.set_paused("ws_a", "sim", True)
-    await worker().run(given(run, LEAF, sent))
-    assert sent[0].piece.handoffs == 0
+    await worker().run(deliver(run, LEAF, sent))
+    assert sent[0].probe_slice.handoffs == 0
 
 
-async def test_a_model_that_refuses_every_call_is_held_and_the_others_go_on(
+async def test_a_model_that_refuses_every_call_is_suspended_and_other_models_continue(
     sent: list[Sent], finishing: list[tuple[str, int]]
 ) -> None:
-    accounts.configure("ws_a", "sim", {"max_parallel_requests": 5})
-    run = Given(scenario_count=20, models=("sim/typo", "sim/steady")).start()
-    await worker().run(given(run, list(range(40)), sent))
-    counts = barrier.progress(Tree.of(run))
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    run = RunSetup(scenario_count=20, models=("sim/typo", "sim/steady")).start()
+    await worker().run(deliver(run, list(range(40)), sent))
+    counts = barrier.get_progress(Tree.for_run(run))
     assert counts.completed == 20
     assert 5 <= counts.failed < 10
-    assert [held.model for held in governor.standing("ws_a", "sim").held_models] == ["sim/typo"]
-    assert len(sent[0].piece.indexes) == 20 - counts.failed
+    assert [suspended.model for suspended in governor.get_status("ws_a", "sim").suspended_models] == ["sim/typo"]
+    assert len(sent[0].probe_slice.indexes) == 20 - counts.failed
     assert 30 <= sent[0].delay_seconds <= 32
 
 
-async def test_a_low_worker_gives_way_to_a_high_one(sent: list[Sent], finishing: list[tuple[str, int]]) -> None:
-    high = Report("high", Priority.HIGH, wanted=60, in_flight=50)
+async def test_a_worker_of_low_priority_yields_to_one_of_high_priority(
+    sent: list[Sent], finishing: list[tuple[str, int]]
+) -> None:
+    high = WorkerReport("high", Priority.HIGH, demand=60, in_flight=50)
     governor.renew("ws_a", "sim", Limits(50), high, time.time())
-    run = Given(scenario_count=20).start()
-    await worker(Priority.LOW).run(given(run, LEAF, sent))
-    assert barrier.progress(Tree.of(run)) == Progress(20)
+    run = RunSetup(scenario_count=20).start()
+    await worker(Priority.LOW).run(deliver(run, LEAF, sent))
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(20)
     assert sent[0].delay_seconds >= 10

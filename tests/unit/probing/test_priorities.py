@@ -1,4 +1,4 @@
-"""A run's priority is the queue that its slices are sent to, worked on from, and handed on in."""
+"""A run's priority selects the queue that its slices are sent to, processed from and handed on in."""
 
 import json
 import time
@@ -13,37 +13,39 @@ from cupel_core.store import barrier, clients, queues, runs
 from probe import app as probe
 from tests.conftest import ROOT
 from tests.lambda_context import Context
-from tests.started_runs import NOW, Given, order_of, ref_of, slice_of, waiting
+from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 
 
 def urgent() -> Run:
     """A run of six probes with high priority."""
-    plain = Given().start()
+    plain = RunSetup().start()
     return runs.create(replace(plain, id=f"{plain.id}-urgent", priority=Priority.HIGH), {})
 
 
 def test_slices_go_to_the_queue_of_their_runs_priority(cloud: Settings) -> None:
-    dispatch.carry_out(order_of(urgent()), NOW, lambda: 600.0)
-    assert waiting(cloud.probe_queue_url("sim")) == waiting(cloud.probe_queue_url("sim", Priority.LOW)) == []
-    assert waiting(cloud.probe_queue_url("sim", Priority.HIGH))
+    dispatch.execute(dispatch_request(urgent()), NOW, lambda: 600.0)
+    assert (
+        receive_bodies(cloud.probe_queue_url("sim")) == receive_bodies(cloud.probe_queue_url("sim", Priority.LOW)) == []
+    )
+    assert receive_bodies(cloud.probe_queue_url("sim", Priority.HIGH))
 
 
 def test_the_messages_of_a_run_are_one_group(cloud: Settings) -> None:
     run = urgent()
-    dispatch.carry_out(order_of(run), NOW, lambda: 600.0)
+    dispatch.execute(dispatch_request(run), NOW, lambda: 600.0)
     url = cloud.probe_queue_url("sim", Priority.HIGH)
-    found = clients.sqs().receive_message(
+    received = clients.sqs().receive_message(
         QueueUrl=url, MaxNumberOfMessages=10, MessageSystemAttributeNames=["MessageGroupId"]
     )
-    assert {message["Attributes"]["MessageGroupId"] for message in found["Messages"]} == {run.id}
+    assert {message["Attributes"]["MessageGroupId"] for message in received["Messages"]} == {run.id}
 
 
 async def test_a_worker_hands_on_in_its_own_queue(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
     run, url = urgent(), cloud.probe_queue_url("sim", Priority.HIGH)
-    queues.send(url, [slice_of(run, [0, 1])])
-    worker = Worker("sim", time.time() + 10, linger_seconds=0, priority=Priority.HIGH)
+    queues.send(url, [slice_message(run, [0, 1])])
+    worker = Worker("sim", time.time() + 10, receive_wait_seconds=0, priority=Priority.HIGH)
     assert await worker.run(queues.receive(url, 1)) == []
-    assert waiting(url) == [slice_of(run, [0, 1]).to_body()]
+    assert receive_bodies(url) == [slice_message(run, [0, 1]).to_body()]
 
 
 def test_the_function_takes_provider_and_priority_from_its_queue(
@@ -53,7 +55,7 @@ def test_the_function_takes_provider_and_priority_from_its_queue(
     event = json.loads((ROOT / "events" / "probe-slice.json").read_text())
     record = event["Records"][0]
     record["eventSourceARN"] += "-high"
-    record["body"] = slice_of(run, [0]).to_body()
-    queues.send(cloud.probe_queue_url("sim", Priority.HIGH), [slice_of(run, [1])])
+    record["body"] = slice_message(run, [0]).to_body()
+    queues.send(cloud.probe_queue_url("sim", Priority.HIGH), [slice_message(run, [1])])
     assert probe.handler(event, Context()) == {"batchItemFailures": []}
-    assert barrier.leaf(ref_of(run), Node(0, 0)).leaf.completed == {0, 1}
+    assert barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.completed == {0, 1}

@@ -1,4 +1,4 @@
-"""Servers of a test's own on the loopback interface, which remember what they were asked."""
+"""HTTP servers on the loopback interface, which record the requests they receive."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,22 +10,22 @@ import orjson
 from aiohttp import web
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     method: str
     path: str
     headers: dict[str, str]
     body: Any
     port: int
-    """Of the client: one for each connection."""
+    """The client's port: one for each connection."""
 
 
-type Answering = Callable[[Asked], web.StreamResponse | Awaitable[web.StreamResponse]]
+type Handler = Callable[[ReceivedRequest], web.StreamResponse | Awaitable[web.StreamResponse]]
 
 
 @dataclass
 class Agent:
     url: str
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
 
 
 def json(body: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
@@ -33,7 +33,7 @@ def json(body: object, status: int = 200, headers: dict[str, str] | None = None)
 
 
 @asynccontextmanager
-async def serving(answer: Answering) -> AsyncIterator[Agent]:
+async def serving(handler: Handler) -> AsyncIterator[Agent]:
     agent = Agent("")
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
@@ -42,9 +42,9 @@ async def serving(answer: Answering) -> AsyncIterator[Agent]:
         body = orjson.loads(content) if content else None
         assert request.transport is not None
         port = request.transport.get_extra_info("peername")[1]
-        agent.asked.append(Asked(request.method, request.path_qs, headers, body, port))
-        answered = answer(agent.asked[-1])
-        return answered if isinstance(answered, web.StreamResponse) else await answered
+        agent.requests.append(ReceivedRequest(request.method, request.path_qs, headers, body, port))
+        response = handler(agent.requests[-1])
+        return response if isinstance(response, web.StreamResponse) else await response
 
     runner = web.ServerRunner(web.Server(handle, handler_cancellation=True, access_log=None), shutdown_timeout=0.01)
     await runner.setup()
@@ -58,15 +58,15 @@ async def serving(answer: Answering) -> AsyncIterator[Agent]:
 
 
 @asynccontextmanager
-async def serving_bytes(say: Callable[[asyncio.StreamWriter], Awaitable[None]]) -> AsyncIterator[str]:
-    """Reads the head of a request, lets `say` write whatever it wants, and hangs up."""
+async def serving_bytes(write: Callable[[asyncio.StreamWriter], Awaitable[None]]) -> AsyncIterator[str]:
+    """Read the head of a request, let `write` send any bytes, and close the connection."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await reader.readuntil(b"\r\n\r\n")
-            await say(writer)
+            await write(writer)
         except ConnectionError:
-            pass  # the client has heard enough
+            pass  # the client has closed the connection
         finally:
             writer.close()
 

@@ -1,12 +1,12 @@
-"""Which addresses lead inside, and which addresses and headers cannot be called at all."""
+"""Which addresses are not public, and which URLs and headers are invalid."""
 
 import pytest
 from hypothesis import given
 from hypothesis.strategies import ip_addresses
 
-from cupel_core.providers.addresses import header_complaints, hide, is_inside, url_complaint
+from cupel_core.providers.addresses import header_errors, is_non_public_address, redact, url_error
 
-INSIDE = {
+NON_PUBLIC = {
     "loopback": "127.0.0.1 127.255.255.254 ::1",
     "private": "10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 fd12:3456::1 fc00::1",
     "link-local": "169.254.1.1 fe80::1 fe80::1%eth0",
@@ -22,22 +22,24 @@ INSIDE = {
     "6to4": "2002:7f00:1:: 2002:a00:1::1 2002:a9fe:a9fe::",
     "teredo": "2001:0:7f00:1::",
 }
-OUTSIDE = ("1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:101:101::1")
+PUBLIC = ("1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:101:101::1")
 
 
-@pytest.mark.parametrize("address", [each for group in INSIDE.values() for each in group.split()])
-def test_an_address_of_no_public_network_is_inside(address: str) -> None:
-    assert is_inside(address)
+@pytest.mark.parametrize("address", [address for group in NON_PUBLIC.values() for address in group.split()])
+def test_an_address_outside_public_networks_is_not_public(address: str) -> None:
+    assert is_non_public_address(address)
 
 
-@pytest.mark.parametrize("address", OUTSIDE)
-def test_a_public_address_is_outside(address: str) -> None:
-    assert not is_inside(address)
+@pytest.mark.parametrize("address", PUBLIC)
+def test_a_public_address_is_public(address: str) -> None:
+    assert not is_non_public_address(address)
 
 
 @given(ip_addresses(v=4))
-def test_an_ipv4_address_leads_to_the_same_place_in_every_form_of_ipv6(address: object) -> None:
-    assert {is_inside(f"::ffff:{address}"), is_inside(f"64:ff9b::{address}")} == {is_inside(str(address))}
+def test_an_ipv4_address_is_classified_alike_in_every_ipv6_form(address: object) -> None:
+    assert {is_non_public_address(f"::ffff:{address}"), is_non_public_address(f"64:ff9b::{address}")} == {
+        is_non_public_address(str(address))
+    }
 
 
 @pytest.mark.parametrize(
@@ -49,12 +51,12 @@ def test_an_ipv4_address_leads_to_the_same_place_in_every_form_of_ipv6(address: 
         "http://[::1]:2024/",
     ],
 )
-def test_an_address_over_http_can_be_called(url: str) -> None:
-    assert url_complaint(url) is None
+def test_an_http_url_is_valid(url: str) -> None:
+    assert url_error(url) is None
 
 
 @pytest.mark.parametrize(
-    ("url", "complaint"),
+    ("url", "error"),
     [
         ("", "must start with"),
         ("agent.example", "must start with"),
@@ -62,28 +64,28 @@ def test_an_address_over_http_can_be_called(url: str) -> None:
         ("file:///etc/passwd", "must start with"),
         ("http://", "must start with"),
         ("http://host:0", "must start with"),
-        ("http://user:secret@agent.example", "must not hold a user"),
+        ("http://user:secret@agent.example", "must not contain a user"),
         ("http://agent.example/#part", "fragment"),
-        ("http://agent.example/a b", "blanks"),
+        ("http://agent.example/a b", "spaces"),
         ("http://agent.example:port", "not a valid"),
         ("http://[::1", "not a valid"),
         ("http://agent.example/" + "a" * 2000, "at most 2000"),
     ],
 )
-def test_any_other_address_is_refused(url: str, complaint: str) -> None:
-    assert complaint in (url_complaint(url) or "")
+def test_any_other_url_is_rejected(url: str, error: str) -> None:
+    assert error in (url_error(url) or "")
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "Connection", "Content-Type"])
-def test_a_header_of_the_connection_is_refused(name: str) -> None:
-    assert header_complaints({name: "x", "x-fine": "y"}) == [(name, "is a header that the connection sets itself")]
+def test_a_header_of_the_http_client_is_rejected(name: str) -> None:
+    assert header_errors({name: "x", "x-fine": "y"}) == [(name, "is set by the HTTP client and cannot be overridden")]
 
 
 @pytest.mark.parametrize("headers", [{"x y": "z"}, {"": "z"}, {"x": "secret\r\nHost: inside"}, {"x": "secret\0"}])
-def test_a_header_that_cannot_be_sent_is_refused_without_its_value(headers: dict[str, str]) -> None:
-    [(_, complaint)] = header_complaints(headers)
-    assert "secret" not in complaint
+def test_the_error_for_an_invalid_header_does_not_contain_its_value(headers: dict[str, str]) -> None:
+    [(_, reason)] = header_errors(headers)
+    assert "secret" not in reason
 
 
-def test_of_secrets_that_hold_each_other_the_longer_is_hidden_first() -> None:
-    assert hide("Bearer abc, abc", ["abc", "Bearer abc", ""]) == "[hidden], [hidden]"
+def test_if_one_secret_contains_another_the_longer_is_redacted_first() -> None:
+    assert redact("Bearer abc, abc", ["abc", "Bearer abc", ""]) == "[hidden], [hidden]"

@@ -19,14 +19,14 @@ from botocore.exceptions import (
 )
 from botocore.stub import Stubber
 
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers import bedrock
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 ACCOUNT = Account("bedrock", "")
-TALK = Conversation((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "Hello")), temperature=0.0)
+TALK = ModelRequest((Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")), temperature=0.0)
 ANSWER = {
     "output": {"message": {"role": "assistant", "content": [{"text": "Hi"}]}},
     "stopReason": "end_turn",
@@ -42,12 +42,12 @@ def stub() -> Iterator[Stubber]:
 
 
 async def ask(stub: Stubber) -> Reply:
-    return await bedrock.answer(ACCOUNT, "amazon.nova-lite-v1:0", TALK, 5, NOW, lambda *_: stub.client)
+    return await bedrock.complete(ACCOUNT, "amazon.nova-lite-v1:0", TALK, 5, NOW, lambda *_: stub.client)
 
 
 async def failure(client: Any) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
-        await bedrock.answer(ACCOUNT, "m", TALK, 5, NOW, lambda *_: client)
+        await bedrock.complete(ACCOUNT, "m", TALK, 5, NOW, lambda *_: client)
     return caught.value
 
 
@@ -59,24 +59,24 @@ async def test_converse_answers(stub: Stubber) -> None:
 @pytest.mark.parametrize(
     ("name", "status", "code"),
     [
-        ("ThrottlingException", 429, ErrorCode.RATE_LIMITED),
-        ("ServiceQuotaExceededException", 400, ErrorCode.RATE_LIMITED),
-        ("ModelTimeoutException", 408, ErrorCode.TIMEOUT),
-        ("ModelNotReadyException", 429, ErrorCode.PROVIDER_ERROR),
-        ("ModelErrorException", 424, ErrorCode.PROVIDER_ERROR),
-        ("InternalServerException", 500, ErrorCode.PROVIDER_ERROR),
-        ("ServiceUnavailableException", 503, ErrorCode.PROVIDER_ERROR),
-        ("AccessDeniedException", 403, ErrorCode.AUTH),
-        ("ExpiredTokenException", 400, ErrorCode.AUTH),
-        ("ValidationException", 400, ErrorCode.INVALID_REQUEST),
-        ("ResourceNotFoundException", 404, ErrorCode.INVALID_REQUEST),
+        ("ThrottlingException", 429, ProbeErrorCode.RATE_LIMITED),
+        ("ServiceQuotaExceededException", 400, ProbeErrorCode.RATE_LIMITED),
+        ("ModelTimeoutException", 408, ProbeErrorCode.TIMEOUT),
+        ("ModelNotReadyException", 429, ProbeErrorCode.PROVIDER_ERROR),
+        ("ModelErrorException", 424, ProbeErrorCode.PROVIDER_ERROR),
+        ("InternalServerException", 500, ProbeErrorCode.PROVIDER_ERROR),
+        ("ServiceUnavailableException", 503, ProbeErrorCode.PROVIDER_ERROR),
+        ("AccessDeniedException", 403, ProbeErrorCode.AUTH),
+        ("ExpiredTokenException", 400, ProbeErrorCode.AUTH),
+        ("ValidationException", 400, ProbeErrorCode.INVALID_REQUEST),
+        ("ResourceNotFoundException", 404, ProbeErrorCode.INVALID_REQUEST),
     ],
 )
-async def test_the_code_of_an_error_answer(stub: Stubber, name: str, status: int, code: ErrorCode) -> None:
+async def test_the_code_of_an_error_response(stub: Stubber, name: str, status: int, code: ProbeErrorCode) -> None:
     stub.add_client_error("converse", name, "no", status, response_meta={"HTTPHeaders": {"retry-after": "9"}})
     error = await failure(stub.client)
     assert error.code is code
-    assert error.retry_after == 9
+    assert error.retry_after_seconds == 9
     assert error.message == f"HTTP {status} {name}: no"
 
 
@@ -87,7 +87,7 @@ class Body(io.BytesIO):
         yield self.read()
 
 
-class Broken:
+class FailingClient:
     def __init__(self, error: BotoCoreError) -> None:
         self._error = error
 
@@ -98,26 +98,26 @@ class Broken:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (ReadTimeoutError(endpoint_url="https://bedrock"), ErrorCode.TIMEOUT),
-        (EndpointConnectionError(endpoint_url="https://bedrock"), ErrorCode.NETWORK),
-        (ConnectionClosedError(endpoint_url="https://bedrock"), ErrorCode.NETWORK),
-        (NoCredentialsError(), ErrorCode.AUTH),
-        (ParamValidationError(report="blank text"), ErrorCode.INVALID_REQUEST),
+        (ReadTimeoutError(endpoint_url="https://bedrock"), ProbeErrorCode.TIMEOUT),
+        (EndpointConnectionError(endpoint_url="https://bedrock"), ProbeErrorCode.NETWORK),
+        (ConnectionClosedError(endpoint_url="https://bedrock"), ProbeErrorCode.NETWORK),
+        (NoCredentialsError(), ProbeErrorCode.AUTH),
+        (ParamValidationError(report="blank text"), ProbeErrorCode.INVALID_REQUEST),
     ],
 )
-async def test_the_code_of_a_call_without_answer(error: BotoCoreError, code: ErrorCode) -> None:
-    assert (await failure(Broken(error))).code is code
+async def test_the_code_of_a_call_without_response(error: BotoCoreError, code: ProbeErrorCode) -> None:
+    assert (await failure(FailingClient(error))).code is code
 
 
-async def test_an_answer_without_output_is_the_providers_error() -> None:
+async def test_a_response_without_output_is_the_providers_error() -> None:
     class Empty:
         def converse(self, **_: object) -> dict[str, object]:
             return {}
 
-    assert (await failure(Empty())).code is ErrorCode.PROVIDER_ERROR
+    assert (await failure(Empty())).code is ProbeErrorCode.PROVIDER_ERROR
 
 
-async def test_an_accounts_own_key_goes_as_a_bearer_token() -> None:
+async def test_an_accounts_own_key_is_sent_as_a_bearer_token() -> None:
     account = Account("bedrock", "https://bedrock.test", "bk-1")
     sent: list[AWSPreparedRequest] = []
 
@@ -126,11 +126,11 @@ async def test_an_accounts_own_key_goes_as_a_bearer_token() -> None:
         return AWSResponse(request.url, 200, {"content-type": "application/json"}, Body(json.dumps(ANSWER).encode()))
 
     bedrock.client_for(account, 5).meta.events.register_first("before-send.bedrock-runtime", answer)
-    assert (await bedrock.answer(account, "m", TALK, 5, NOW)).text == "Hi"
+    assert (await bedrock.complete(account, "m", TALK, 5, NOW)).text == "Hi"
     assert sent[0].url == "https://bedrock.test/model/m/converse"
     assert sent[0].headers["Authorization"] == b"Bearer bk-1"
 
 
-def test_clients_are_kept_for_their_account() -> None:
+def test_clients_are_cached_by_account() -> None:
     assert bedrock.client_for(ACCOUNT, 5) is bedrock.client_for(ACCOUNT, 5)
     assert bedrock.client_for(ACCOUNT, 5) is not bedrock.client_for(Account("bedrock", "", "bk-2"), 5)

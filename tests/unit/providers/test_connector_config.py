@@ -1,4 +1,4 @@
-"""What a connector's config may hold, and that whoever saves one hears of everything else."""
+"""The schema of a connector's config, and the errors for everything else."""
 
 import re
 from typing import Any
@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.providers.connectors.config import HttpConfig, LangGraphConfig, OpenAIConfig, complaints
-from cupel_core.providers.connectors.expressions import found
+from cupel_core.providers.connectors.config import HttpConfig, LangGraphConfig, OpenAIConfig, config_errors
+from cupel_core.providers.connectors.expressions import evaluate_expression
 from tests.conftest import ROOT
 
 HTTP = {"request": "{q: message}", "reply": "answer"}
@@ -25,8 +25,8 @@ HTTP = {"request": "{q: message}", "reply": "answer"}
         ("http", {**HTTP, "path": "/ask?v=1", "method": "PUT", "conversationId": "id", "output": "@", "error": "e"}),
     ],
 )
-def test_what_is_documented_is_taken(kind: str, config: dict[str, Any]) -> None:
-    assert complaints(ConnectorType(kind), config) == []
+def test_documented_fields_are_accepted(kind: str, config: dict[str, Any]) -> None:
+    assert config_errors(ConnectorType(kind), config) == []
 
 
 @pytest.mark.parametrize(
@@ -37,39 +37,41 @@ def test_what_is_documented_is_taken(kind: str, config: dict[str, Any]) -> None:
         ("langgraph", {"assistant_id": "agent"}, "assistant_id", "not permitted"),
         ("openai", {}, "model", "required"),
         ("openai", {"model": "m", "temperature": 3}, "temperature", "less than or equal to 2"),
-        ("openai", {"model": "m", "parameters": {"messages": []}}, "parameters", "may not hold messages"),
+        ("openai", {"model": "m", "parameters": {"messages": []}}, "parameters", "must not contain messages"),
         ("http", {"reply": "answer"}, "request", "required"),
         ("http", {"request": "@"}, "reply", "required"),
         ("http", {**HTTP, "path": "@elsewhere.example"}, "path", "must start with /"),
         ("http", {**HTTP, "method": "GET"}, "method", "'POST', 'PUT' or 'PATCH'"),
-        ("http", {**HTTP, "reply": "{a: "}, "reply", "is no JMESPath expression: Incomplete expression"),
-        ("http", {**HTTP, "error": "a]"}, "error", "is no JMESPath expression: "),
+        ("http", {**HTTP, "reply": "{a: "}, "reply", "is not a valid JMESPath expression: Incomplete expression"),
+        ("http", {**HTTP, "error": "a]"}, "error", "is not a valid JMESPath expression: "),
         ("http", {**HTTP, "output": "(" * 1900}, "output", "is nested too deeply"),
         ("http", {**HTTP, "request": "a." * 1500 + "a"}, "request", "must be at most 2000 characters"),
     ],
 )
-def test_anything_else_is_refused_with_its_field(kind: str, config: dict[str, Any], field: str, message: str) -> None:
-    [(told, complaint)] = complaints(ConnectorType(kind), config)
-    assert told == field
-    assert message in complaint
-    assert "\n" not in complaint
+def test_any_other_config_is_rejected_with_its_field(
+    kind: str, config: dict[str, Any], field: str, message: str
+) -> None:
+    [(invalid_field, error)] = config_errors(ConnectorType(kind), config)
+    assert invalid_field == field
+    assert message in error
+    assert "\n" not in error
 
 
-def test_every_complaint_is_told() -> None:
-    told = complaints(ConnectorType.HTTP, {"path": "x", "reply": "{", "more": 1})
-    assert {field for field, _ in told} == {"path", "request", "reply", "more"}
+def test_every_error_is_reported() -> None:
+    errors = config_errors(ConnectorType.HTTP, {"path": "x", "reply": "{", "more": 1})
+    assert {field for field, _ in errors} == {"path", "request", "reply", "more"}
 
 
 @pytest.mark.parametrize("expression", ["nofunc(@)", "length(a)"])
 def test_an_expression_that_cannot_be_applied_says_why(expression: str) -> None:
     with pytest.raises(ValueError, match="function"):
-        found(expression, {"a": 1})
+        evaluate_expression(expression, {"a": 1})
 
 
 @pytest.mark.parametrize(
-    ("kind", "shape"), [("langgraph", LangGraphConfig), ("openai", OpenAIConfig), ("http", HttpConfig)]
+    ("kind", "model"), [("langgraph", LangGraphConfig), ("openai", OpenAIConfig), ("http", HttpConfig)]
 )
-def test_the_document_tells_every_field_of_a_config(kind: str, shape: type[BaseModel]) -> None:
+def test_the_document_lists_every_field_of_a_config(kind: str, model: type[BaseModel]) -> None:
     section = (ROOT / "docs/connectors.md").read_text().split(f"## `{kind}`")[1].split("\n## ")[0]
-    told = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
-    assert set(re.findall(r"`(\w+)`", " ".join(told))) == {field.alias for field in shape.model_fields.values()}
+    documented = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", " ".join(documented))) == {field.alias for field in model.model_fields.values()}

@@ -1,4 +1,4 @@
-"""Vectors of texts: what goes over the wire, what comes back, and what goes wrong."""
+"""Embeddings: requests, responses and errors of each wire format."""
 
 import json
 from collections.abc import Callable
@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.turns.model_request import ErrorCode, Usage
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import PROVIDERS, embeddings
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embedded, embed
+from cupel_core.providers.embeddings import Embeddings, embed
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.http import new_client
 
@@ -35,9 +35,9 @@ def account(provider: str, key: str | None = "key-1") -> Account:
     return Account(provider, PROVIDERS[provider].base_url or "http://localhost:11434/v1", key)
 
 
-async def ask(model: str, handler: Handler, texts: tuple[str, ...] = TEXTS, key: str | None = "key-1") -> Embedded:
-    async with new_client(httpx.MockTransport(handler)) as connection:
-        return await embed(account(model.partition("/")[0], key), model, texts, 5, connection)
+async def ask(model: str, handler: Handler, texts: tuple[str, ...] = TEXTS, key: str | None = "key-1") -> Embeddings:
+    async with new_client(httpx.MockTransport(handler)) as http_client:
+        return await embed(account(model.partition("/")[0], key), model, texts, 5, http_client)
 
 
 def answering(status: int, body: Any) -> Handler:
@@ -45,31 +45,31 @@ def answering(status: int, body: Any) -> Handler:
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral", "custom"])
-async def test_openai_s_wire_asks_for_all_texts_at_once(provider: str) -> None:
-    asked: list[httpx.Request] = []
+async def test_openai_s_format_sends_all_texts_at_once(provider: str) -> None:
+    requests: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
+        requests.append(request)
         return httpx.Response(200, json=OPENAI)
 
-    found = await ask(f"{provider}/embed-1", handler)
-    assert found == Embedded(((1.0, 0.0), (0.0, 1.0)), Usage(2))
-    assert asked[0].url.path == "/v1/embeddings"
-    assert asked[0].headers["authorization"] == "Bearer key-1"
-    assert json.loads(asked[0].content) == {"model": "embed-1", "input": ["one", "two"]}
+    result = await ask(f"{provider}/embed-1", handler)
+    assert result == Embeddings(((1.0, 0.0), (0.0, 1.0)), Usage(2))
+    assert requests[0].url.path == "/v1/embeddings"
+    assert requests[0].headers["authorization"] == "Bearer key-1"
+    assert json.loads(requests[0].content) == {"model": "embed-1", "input": ["one", "two"]}
 
 
-async def test_google_s_wire_has_a_request_per_text() -> None:
-    asked: list[httpx.Request] = []
+async def test_google_s_format_has_a_request_per_text() -> None:
+    requests: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
+        requests.append(request)
         return httpx.Response(200, json=GOOGLE)
 
     assert (await ask("google/gemini-embedding-001", handler)).vectors == ((1.0, 0.0), (0.0, 1.0))
-    assert asked[0].url.path == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
-    assert asked[0].headers["x-goog-api-key"] == "key-1"
-    assert json.loads(asked[0].content)["requests"][1] == {
+    assert requests[0].url.path == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert requests[0].headers["x-goog-api-key"] == "key-1"
+    assert json.loads(requests[0].content)["requests"][1] == {
         "model": "models/gemini-embedding-001",
         "content": {"parts": [{"text": "two"}]},
     }
@@ -77,28 +77,28 @@ async def test_google_s_wire_has_a_request_per_text() -> None:
 
 class Titan:
     def __init__(self) -> None:
-        self.asked: list[Any] = []
+        self.requests: list[Any] = []
 
     def invoke_model(self, *, modelId: str, body: bytes) -> dict[str, Any]:  # noqa: N803 - boto3's word
         assert modelId.startswith("amazon.titan-embed")
-        self.asked.append(json.loads(body))
+        self.requests.append(json.loads(body))
         answer = {"embedding": [1.0, 0.5], "inputTextTokenCount": 3, "embeddingsByType": {"float": [1.0, 0.5]}}
         return {"body": BytesIO(json.dumps(answer).encode())}
 
 
-async def test_titan_is_asked_text_by_text() -> None:
+async def test_titan_embeds_one_text_per_call() -> None:
     titan = Titan()
-    found = await embeddings.ask_titan(
+    result = await embeddings.embed_with_titan(
         account("bedrock"), "amazon.titan-embed-text-v2:0", TEXTS, 5, utc_now(), lambda *_: titan
     )
-    assert found == Embedded(((1.0, 0.5), (1.0, 0.5)), Usage(6))
-    # They are asked at the same time, in no order.
-    assert sorted(asked["inputText"] for asked in titan.asked) == ["one", "two"]
+    assert result == Embeddings(((1.0, 0.5), (1.0, 0.5)), Usage(6))
+    # They are sent concurrently, in any order.
+    assert sorted(requests["inputText"] for requests in titan.requests) == ["one", "two"]
 
 
-async def test_simulated_texts_are_alike_by_their_words() -> None:
-    found = await embed(Account("sim", ""), "sim/words", ("Yes, it is.", "it IS yes", "no never"), 5)
-    first, same, other = found.vectors
+async def test_simulated_embeddings_compare_words() -> None:
+    result = await embed(Account("sim", ""), "sim/words", ("Yes, it is.", "it IS yes", "no never"), 5)
+    first, same, other = result.vectors
     assert first == same
     assert sum(a * b for a, b in zip(first, other, strict=True)) == 0
 
@@ -107,26 +107,26 @@ async def test_simulated_texts_are_alike_by_their_words() -> None:
 async def test_a_provider_without_embeddings_says_so(model: str) -> None:
     with pytest.raises(ProviderError) as caught:
         await ask(model, answering(200, {}))
-    assert caught.value.code is ErrorCode.INVALID_REQUEST
+    assert caught.value.code is ProbeErrorCode.INVALID_REQUEST
 
 
 @pytest.mark.parametrize(
     ("status", "body", "code"),
     [
-        (429, {"error": {"message": "slow down"}}, ErrorCode.RATE_LIMITED),
-        (401, {"error": {"message": "bad key"}}, ErrorCode.AUTH),
-        (200, {"data": "none"}, ErrorCode.PROVIDER_ERROR),
-        (200, {"data": [{"embedding": [1.0], "index": 0}]}, ErrorCode.PROVIDER_ERROR),
-        (200, {"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, ErrorCode.PROVIDER_ERROR),
+        (429, {"error": {"message": "slow down"}}, ProbeErrorCode.RATE_LIMITED),
+        (401, {"error": {"message": "bad key"}}, ProbeErrorCode.AUTH),
+        (200, {"data": "none"}, ProbeErrorCode.PROVIDER_ERROR),
+        (200, {"data": [{"embedding": [1.0], "index": 0}]}, ProbeErrorCode.PROVIDER_ERROR),
+        (200, {"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, ProbeErrorCode.PROVIDER_ERROR),
     ],
 )
-async def test_errors_are_those_of_any_call(status: int, body: Any, code: ErrorCode) -> None:
+async def test_errors_have_the_same_codes_as_model_calls(status: int, body: Any, code: ProbeErrorCode) -> None:
     with pytest.raises(ProviderError) as caught:
         await ask("openai/embed-1", answering(status, body))
     assert caught.value.code is code
 
 
-async def test_a_key_is_not_repeated_in_an_error() -> None:
+async def test_an_error_does_not_contain_the_key() -> None:
     with pytest.raises(ProviderError) as caught:
         await ask("openai/embed-1", answering(401, {"error": {"message": "the key key-1 is wrong"}}))
     assert "key-1" not in caught.value.message

@@ -31,7 +31,7 @@ def test_every_hosted_provider_has_models_with_prices(provider: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["openai/gpt-99-unheard-of", "custom/gpt-4o-mini"])
-def test_a_model_without_price_costs_nobody_knows_what(model: str) -> None:
+def test_the_cost_of_a_model_without_price_is_unknown(model: str) -> None:
     assert prices.cost_usd(model, SOME) is None
 
 
@@ -39,20 +39,20 @@ def test_no_tokens_cost_nothing() -> None:
     assert prices.cost_usd("openai/gpt-4o-mini", Usage()) == 0
 
 
-def test_the_simulated_models_are_known_and_say_so() -> None:
+def test_the_simulated_models_are_listed_as_simulated() -> None:
     known = prices.known_models("sim")
     assert [model.id for model in known] == ["sim/steady", "sim/bold", "sim/contrarian", "sim/flaky", "sim/echo"]
     assert all("Simulated" in model.name for model in known)
 
 
-def test_no_provider_is_forgotten() -> None:
+def test_every_provider_with_known_models_lists_them() -> None:
     assert {name for name in PROVIDERS if prices.known_models(name)} == set(PROVIDERS) - {"custom", "connector"}
 
 
-def test_the_list_has_a_release() -> None:
-    assert prices.price_list().startswith("genai-prices 0.")
+def test_the_price_list_has_a_version() -> None:
+    assert prices.price_list_version().startswith("genai-prices 0.")
 
 
-def test_the_list_is_imported_only_when_a_price_is_asked_for() -> None:
+def test_the_price_list_is_not_imported_with_the_module() -> None:
     program = "import sys, cupel_core.providers.prices; sys.exit('genai_prices' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

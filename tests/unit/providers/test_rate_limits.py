@@ -1,22 +1,22 @@
-"""What an answer's headers say about the allowances of its account."""
+"""Rate limits of an account, read from response headers."""
 
 from datetime import UTC, datetime
 
 import httpx
 import pytest
 
-from cupel_core.domain.turns.model_request import Conversation, Message, RateLimits, Role
+from cupel_core.domain.turns.model_request import ExhaustedAllowance, Message, MessageRole, ModelRequest
 from cupel_core.providers import http, openai
 from cupel_core.providers.account import Account
-from cupel_core.providers.rate_limits import read_limits
+from cupel_core.providers.rate_limits import parse_exhausted_allowance
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def test_an_account_with_something_left_has_no_limits() -> None:
+def test_an_account_within_its_limits_has_no_wait() -> None:
     headers = {"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1m0s"}
-    assert read_limits(headers, NOW) is None
-    assert read_limits({}, NOW) is None
+    assert parse_exhausted_allowance(headers, NOW) is None
+    assert parse_exhausted_allowance({}, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -33,23 +33,25 @@ def test_an_account_with_something_left_has_no_limits() -> None:
         ),
     ],
 )
-def test_a_spent_allowance_is_waited_for_until_a_tenth_is_back(headers: dict[str, str], seconds: float) -> None:
-    assert read_limits(headers, NOW) == RateLimits(pytest.approx(seconds))
+def test_an_exhausted_limit_is_waited_for_until_a_tenth_is_restored(headers: dict[str, str], seconds: float) -> None:
+    assert parse_exhausted_allowance(headers, NOW) == ExhaustedAllowance(pytest.approx(seconds))
 
 
-def test_the_longest_of_several_waits_counts() -> None:
+def test_the_longest_of_several_waits_is_used() -> None:
     headers = {
         "x-ratelimit-remaining-requests": "0",
         "x-ratelimit-reset-requests": "10s",
         "x-ratelimit-remaining-tokens": "0",
         "x-ratelimit-reset-tokens": "40s",
     }
-    assert read_limits(headers, NOW) == RateLimits(pytest.approx(4.0))
+    assert parse_exhausted_allowance(headers, NOW) == ExhaustedAllowance(pytest.approx(4.0))
 
 
 @pytest.mark.parametrize("reset", ["", "soon", "2026-11-20T11:00:00Z"])
-def test_a_spent_allowance_without_a_time_to_come_says_nothing(reset: str) -> None:
-    assert read_limits({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": reset}, NOW) is None
+def test_an_exhausted_limit_without_a_future_reset_is_ignored(reset: str) -> None:
+    assert (
+        parse_exhausted_allowance({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": reset}, NOW) is None
+    )
 
 
 async def test_a_reply_carries_the_limits_of_its_headers() -> None:
@@ -59,7 +61,7 @@ async def test_a_reply_carries_the_limits_of_its_headers() -> None:
         return httpx.Response(200, json=body, headers=headers)
 
     account = Account("openai", "https://api.openai.com/v1", "sk-test")
-    conversation = Conversation((Message(Role.USER, "Hello"),))
+    conversation = ModelRequest((Message(MessageRole.USER, "Hello"),))
     async with http.new_client(httpx.MockTransport(answer)) as client:
         reply = await http.exchange(client, openai, account, "m", conversation, NOW)
-    assert (reply.text, reply.limits) == ("Hi", RateLimits(pytest.approx(3.0)))
+    assert (reply.text, reply.exhausted_allowance) == ("Hi", ExhaustedAllowance(pytest.approx(3.0)))

@@ -33,7 +33,7 @@ NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
         ({}, None),
     ],
 )
-def test_how_long_to_wait_is_read_from(headers: dict[str, str], seconds: float | None) -> None:
+def test_the_retry_delay_is_read(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after_seconds(headers, NOW) == seconds
 
 

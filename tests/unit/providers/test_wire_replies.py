@@ -1,11 +1,11 @@
-"""Replies as the providers document them, and what is read from them."""
+"""Responses as the providers document them, and the replies parsed from them."""
 
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from cupel_core.domain.turns.model_request import ErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
 from cupel_core.providers import anthropic, bedrock, google, openai
 from cupel_core.providers.errors import ProviderError
 
@@ -75,7 +75,7 @@ def test_openai() -> None:
     assert openai.parse(chat({"content": "Rating: 4", "refusal": None})) == expected
 
 
-def test_openai_content_in_parts_leaves_out_the_thinking() -> None:
+def test_openai_thinking_parts_are_omitted() -> None:
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Rating: 2"}]
     assert openai.parse(chat({"content": parts})).text == "Rating: 2"
 
@@ -84,12 +84,12 @@ def test_openai_a_refusal_by_the_model_is_its_answer() -> None:
     assert openai.parse(chat({"content": None, "refusal": "I cannot."})).text == "I cannot."
 
 
-def test_openai_an_answer_cut_before_its_first_word_is_empty() -> None:
+def test_openai_an_answer_truncated_before_its_first_word_is_empty() -> None:
     reply = openai.parse(chat({"content": None}, "length"))
     assert (reply.text, reply.finish_reason) == ("", "length")
 
 
-def test_a_server_that_counts_no_tokens_is_understood() -> None:
+def test_a_response_without_token_counts_is_accepted() -> None:
     body = {"choices": [{"message": {"content": "Hi"}}]}
     assert openai.parse(body) == Reply("Hi", None, Usage(), None)
 
@@ -104,17 +104,17 @@ def test_anthropic_a_forced_tool_answers_json() -> None:
     assert anthropic.parse(message([block], "tool_use")).text == '{"code":"3"}'
 
 
-def test_anthropic_thinking_is_left_out() -> None:
+def test_anthropic_thinking_is_omitted() -> None:
     blocks = [{"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "Yes"}]
     assert anthropic.parse(message(blocks)).text == "Yes"
 
 
-def test_google_counts_thinking_as_output_and_leaves_it_out() -> None:
+def test_google_counts_thinking_as_output_and_omits_its_text() -> None:
     parts = [{"text": "hm", "thought": True}, {"text": "Rating: "}, {"text": "4"}]
     assert google.parse(generated(parts)) == Reply("Rating: 4", "gemini-2.5-flash", Usage(8, 25), "STOP")
 
 
-def test_google_an_answer_cut_before_its_first_word_is_empty() -> None:
+def test_google_an_answer_truncated_before_its_first_word_is_empty() -> None:
     body = {"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}]}
     assert google.parse(body).text == ""
 
@@ -123,7 +123,7 @@ def test_bedrock() -> None:
     assert bedrock.parse(converse("Rating: 4")) == Reply("Rating: 4", None, Usage(7, 3), "end_turn")
 
 
-def test_bedrock_json_is_taken_out_of_its_fence() -> None:
+def test_bedrock_json_is_extracted_from_its_code_fence() -> None:
     assert bedrock.parse(converse('```json\n{"a": 1}\n```'), structured=True).text == '{"a": 1}'
 
 
@@ -138,16 +138,16 @@ def test_bedrock_json_is_taken_out_of_its_fence() -> None:
         (bedrock.parse, converse("", "content_filtered")),
     ],
 )
-def test_what_the_api_withheld_is_content_filtered(parse: Any, body: dict[str, Any]) -> None:
+def test_an_answer_withheld_by_the_api_is_content_filtered(parse: Any, body: dict[str, Any]) -> None:
     with pytest.raises(ProviderError) as caught:
         parse(body)
-    assert caught.value.code is ErrorCode.CONTENT_FILTERED
+    assert caught.value.code is ProbeErrorCode.CONTENT_FILTERED
     assert not caught.value.retryable
 
 
 @pytest.mark.parametrize("parse", [openai.parse, anthropic.parse, bedrock.parse])
 @pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, {"error": {"message": "x"}}, {"content": "text"}])
-def test_a_body_without_an_answer_is_not_understood(parse: Any, body: Any) -> None:
+def test_a_body_without_an_answer_is_malformed(parse: Any, body: Any) -> None:
     with pytest.raises(ValidationError):
         parse(body)
 
@@ -155,4 +155,4 @@ def test_a_body_without_an_answer_is_not_understood(parse: Any, body: Any) -> No
 def test_google_without_candidates_is_the_providers_error() -> None:
     with pytest.raises(ProviderError) as caught:
         google.parse({"usageMetadata": {}})
-    assert caught.value.code is ErrorCode.PROVIDER_ERROR
+    assert caught.value.code is ProbeErrorCode.PROVIDER_ERROR

@@ -1,22 +1,22 @@
-"""What goes over the wire, format by format."""
+"""The requests of each wire format."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.wire_format import WireRequest
 
-TALK = Conversation(
+TALK = ModelRequest(
     (
-        Message(Role.SYSTEM, "Be brief."),
-        Message(Role.USER, "Hello"),
-        Message(Role.ASSISTANT, "Hi"),
-        Message(Role.USER, "Rate it"),
+        Message(MessageRole.SYSTEM, "Be brief."),
+        Message(MessageRole.USER, "Hello"),
+        Message(MessageRole.ASSISTANT, "Hi"),
+        Message(MessageRole.USER, "Rate it"),
     )
 )
 CLOSED = {
@@ -37,7 +37,7 @@ def body(request: WireRequest) -> dict[str, Any]:
 
 
 class TestOpenAI:
-    def test_all_messages_go_in_their_order(self) -> None:
+    def test_all_messages_are_sent_in_order(self) -> None:
         request = openai.request_for(account(), "gpt-5-mini", TALK)
         assert request.url == "https://api.openai.com/v1/chat/completions"
         assert request.headers == {"authorization": "Bearer sk-test"}
@@ -61,34 +61,34 @@ class TestOpenAI:
             ("custom", "max_tokens"),
         ],
     )
-    def test_the_limit_has_the_name_that_the_provider_knows(self, provider: str, name: str) -> None:
+    def test_the_token_limit_has_the_providers_name(self, provider: str, name: str) -> None:
         limited = replace(TALK, max_output_tokens=100, temperature=0.0)
         sent = openai.request_for(account(provider), "m", limited).body
         assert sent[name] == 100
         assert sent["temperature"] == 0.0
         assert len(sent) == 4
 
-    def test_a_server_without_key_gets_no_authorization(self) -> None:
+    def test_without_a_key_no_authorization_is_sent(self) -> None:
         request = openai.request_for(account("custom", None), "llama", TALK)
         assert request.url == "http://localhost:11434/v1/chat/completions"
         assert request.headers == {}
 
     @pytest.mark.parametrize(("schema", "strict"), [(CLOSED, True), (OPEN, False), ({"items": [OPEN]}, False)])
-    def test_a_schema_is_strict_when_openai_would_take_it_so(self, schema: dict[str, object], strict: bool) -> None:
+    def test_a_schema_is_strict_if_openai_accepts_it_as_strict(self, schema: dict[str, object], strict: bool) -> None:
         sent = body(openai.request_for(account(), "m", replace(TALK, json_schema=schema)))
         assert sent["response_format"] == {
             "type": "json_schema",
             "json_schema": {"name": "answer", "schema": schema, "strict": strict},
         }
 
-    def test_deepseek_is_told_the_schema_in_words(self) -> None:
+    def test_deepseek_gets_the_schema_in_the_prompt(self) -> None:
         sent = body(openai.request_for(account("deepseek"), "m", replace(TALK, json_schema=CLOSED)))
         assert sent["response_format"] == {"type": "json_object"}
         assert '"required":["code"]' in sent["messages"][0]["content"]
 
 
 class TestAnthropic:
-    def test_the_system_prompt_stands_beside_the_messages(self) -> None:
+    def test_the_system_prompt_is_separate_from_the_messages(self) -> None:
         request = anthropic.request_for(account("anthropic"), "claude-haiku-4-5", TALK)
         assert request.url == "https://api.anthropic.com/v1/messages"
         assert request.headers == {"x-api-key": "sk-test", "anthropic-version": "2023-06-01"}
@@ -108,9 +108,9 @@ class TestAnthropic:
         assert sent["tools"][0]["input_schema"] == CLOSED
         assert sent["tool_choice"] == {"type": "tool", "name": sent["tools"][0]["name"]}
 
-    def test_limit_and_temperature_are_passed_on(self) -> None:
-        asked = replace(TALK, max_output_tokens=9, temperature=0.5)
-        sent = body(anthropic.request_for(account("anthropic"), "m", asked))
+    def test_token_limit_and_temperature_are_sent(self) -> None:
+        request = replace(TALK, max_output_tokens=9, temperature=0.5)
+        sent = body(anthropic.request_for(account("anthropic"), "m", request))
         assert (sent["max_tokens"], sent["temperature"]) == (9, 0.5)
 
 
@@ -129,23 +129,23 @@ class TestGoogle:
         }
 
     def test_sampling_and_schema_are_generation_config(self) -> None:
-        asked = replace(TALK, max_output_tokens=9, temperature=0.0, json_schema=CLOSED)
-        assert body(google.request_for(account("google"), "m", asked))["generationConfig"] == {
+        request = replace(TALK, max_output_tokens=9, temperature=0.0, json_schema=CLOSED)
+        assert body(google.request_for(account("google"), "m", request))["generationConfig"] == {
             "temperature": 0.0,
             "maxOutputTokens": 9,
             "responseMimeType": "application/json",
             "responseJsonSchema": CLOSED,
         }
 
-    def test_a_model_name_cannot_leave_its_place_in_the_path(self) -> None:
+    def test_a_model_name_is_escaped_in_the_path(self) -> None:
         request = google.request_for(account("google"), "../x?y", TALK)
         assert request.url.endswith("/models/..%2Fx%3Fy:generateContent")
 
 
 class TestBedrock:
     def test_converse_takes_content_blocks(self) -> None:
-        asked = replace(TALK, max_output_tokens=9, temperature=0.5)
-        assert bedrock.converse_arguments("amazon.nova-lite-v1:0", asked) == {
+        request = replace(TALK, max_output_tokens=9, temperature=0.5)
+        assert bedrock.converse_arguments("amazon.nova-lite-v1:0", request) == {
             "modelId": "amazon.nova-lite-v1:0",
             "system": [{"text": "Be brief."}],
             "messages": [
@@ -156,17 +156,17 @@ class TestBedrock:
             "inferenceConfig": {"temperature": 0.5, "maxTokens": 9},
         }
 
-    def test_a_schema_is_told_in_words(self) -> None:
-        told = bedrock.converse_arguments("m", replace(TALK, json_schema=CLOSED))["system"]
-        assert '"required":["code"]' in told[1]["text"]
+    def test_a_schema_is_sent_in_the_prompt(self) -> None:
+        system = bedrock.converse_arguments("m", replace(TALK, json_schema=CLOSED))["system"]
+        assert '"required":["code"]' in system[1]["text"]
 
 
-def test_a_request_never_shows_its_headers() -> None:
+def test_the_repr_of_a_request_omits_its_headers() -> None:
     assert "sk-test" not in repr(openai.request_for(account(), "m", TALK))
 
 
-def test_a_key_that_no_header_can_carry_is_refused_without_showing_it() -> None:
+def test_the_error_for_an_invalid_key_does_not_contain_it() -> None:
     with pytest.raises(ProviderError) as caught:
         openai.request_for(account(key="sk-gehéim\nx: y"), "m", TALK)
-    assert caught.value.code is ErrorCode.AUTH
+    assert caught.value.code is ProbeErrorCode.AUTH
     assert "sk-" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Definitions with scenarios, and what evals name, in moto's table."""
+"""Definitions with scenarios, and the resources that evals refer to, in moto's table."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import pytest
 
 from cupel_core.definitions import catalog
-from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.resources import connectors, headers
 from cupel_core.settings import Settings
 from cupel_core.store import scenarios
@@ -21,21 +21,21 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def stack(cloud: Settings) -> Iterator[None]:
     yield
-    headers.read.cache_clear()
+    headers.load.cache_clear()
     scenarios.read_page.cache_clear()
 
 
 def define(count: int = 3, workspace: str = "acme") -> str:
     """A definition with so many scenarios."""
     made = catalog.create(workspace, Labels("facts"), {"system": "Be brief."}, NOW)
-    said = Message(Role.USER, "?")
+    said = Message(MessageRole.USER, "?")
     scenarios.append(workspace, made.head.id, (Scenario("", "", (said,)) for _ in range(count)))
     return made.head.id
 
 
 def scenario_ids(definition_id: str) -> list[str]:
-    manifest = scenarios.manifest("acme", definition_id)
-    return [scenarios.at(manifest, position).id for position in range(manifest.total)]
+    manifest = scenarios.get_manifest("acme", definition_id)
+    return [scenarios.get_scenario(manifest, position).id for position in range(manifest.total)]
 
 
 def connect(name: str = "agent", **headers: str) -> str:

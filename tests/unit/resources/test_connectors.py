@@ -1,10 +1,10 @@
-"""Connectors: their header values stay with the server they were given for."""
+"""Connectors: header values are sent only to the server they were set for."""
 
 from datetime import timedelta
 
 import pytest
 
-from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.resources import connectors
 from tests.unit.resources.conftest import HTTP_CONFIG, NOW, connect
@@ -18,7 +18,7 @@ def test_a_connector_is_read_with_its_headers() -> None:
     assert connector.headers == {"Authorization": "Bearer x"}
 
 
-def test_a_deleted_connector_is_found_only_by_runs_that_began() -> None:
+def test_a_deleted_connector_is_found_only_by_started_runs() -> None:
     connector_id = connect(Authorization="x")
     connectors.delete("acme", connector_id, LATER)
     with pytest.raises(NotFound):
@@ -34,42 +34,42 @@ def test_an_unknown_connector_is_not_found() -> None:
 
 def test_a_new_config_replaces_the_old_one() -> None:
     connector_id = connect()
-    connectors.change("acme", connector_id, {"config": {**HTTP_CONFIG, "path": "/ask"}}, LATER)
-    assert connectors.change("acme", connector_id, {"config": HTTP_CONFIG}, LATER).item.config == HTTP_CONFIG
+    connectors.update("acme", connector_id, {"config": {**HTTP_CONFIG, "path": "/ask"}}, LATER)
+    assert connectors.update("acme", connector_id, {"config": HTTP_CONFIG}, LATER).item.config == HTTP_CONFIG
 
 
-def test_what_is_wrong_with_a_config_is_named() -> None:
+def test_invalid_config_fields_are_named() -> None:
     connector_id = connect()
     with pytest.raises(Invalid) as refused:
-        connectors.change("acme", connector_id, {"config": {**HTTP_CONFIG, "reply": "answer["}}, LATER)
+        connectors.update("acme", connector_id, {"config": {**HTTP_CONFIG, "reply": "answer["}}, LATER)
     assert [error.field for error in refused.value.errors] == ["config.reply"]
 
 
 def test_a_connector_of_another_type_needs_another_config() -> None:
     connector_id = connect()
     with pytest.raises(Invalid, match=r"config\.reply"):
-        connectors.change("acme", connector_id, {"type": ConnectorType.LANGGRAPH}, LATER)
-    connectors.change("acme", connector_id, {"type": ConnectorType.LANGGRAPH, "config": None}, LATER)
+        connectors.update("acme", connector_id, {"type": ConnectorType.LANGGRAPH}, LATER)
+    connectors.update("acme", connector_id, {"type": ConnectorType.LANGGRAPH, "config": None}, LATER)
     assert connectors.get("acme", connector_id).config == {}
 
 
 def test_header_values_do_not_move_to_another_server() -> None:
     connector_id = connect(Authorization="x")
-    with pytest.raises(Invalid, match="headers: must be given anew"):
-        connectors.change("acme", connector_id, {"base_url": "https://elsewhere.test"}, LATER)
+    with pytest.raises(Invalid, match="headers: must be set again"):
+        connectors.update("acme", connector_id, {"base_url": "https://elsewhere.test"}, LATER)
 
 
 @pytest.mark.parametrize("headers", [None, {"Authorization": "y"}])
 def test_a_connector_moves_with_new_headers_or_none(headers: dict[str, str] | None) -> None:
     connector_id = connect(Authorization="x")
-    fields: connectors.ConnectorFields = {"base_url": "https://elsewhere.test", "headers": headers}
-    connectors.change("acme", connector_id, fields, LATER)
+    fields: ConnectorFields = {"base_url": "https://elsewhere.test", "headers": headers}
+    connectors.update("acme", connector_id, fields, LATER)
     assert connectors.get("acme", connector_id).headers == (headers or {})
 
 
 def test_another_path_of_the_same_server_keeps_the_headers() -> None:
     connector_id = connect(Authorization="x")
-    connectors.change("acme", connector_id, {"base_url": "https://AGENT.test/v2"}, LATER)
+    connectors.update("acme", connector_id, {"base_url": "https://AGENT.test/v2"}, LATER)
     assert connectors.get("acme", connector_id).headers == {"Authorization": "x"}
 
 

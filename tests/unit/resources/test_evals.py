@@ -1,4 +1,4 @@
-"""Evals: what they name must be there, of one definition."""
+"""Evals: their references must exist and belong to one definition."""
 
 from datetime import timedelta
 from typing import Any
@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog, forks
-from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import PAGE_SIZE
-from cupel_core.domain.resources.evals import Eval
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.resources.evals import Eval, EvalSpec
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.resources import connectors, evals
-from cupel_core.resources.evals import EvalSpec
 from cupel_core.store import blobs, scenarios
 from tests.unit.resources.conftest import NOW, connect, define, scenario_ids
 
@@ -43,12 +42,12 @@ def test_an_eval_of_a_connector_has_it_as_target() -> None:
     assert create(scenario_ids(define()), model=None, connector_id=connector_id).target == f"connector/{connector_id}"
 
 
-def test_each_scenario_that_is_not_there_is_named() -> None:
+def test_each_unknown_scenario_is_named() -> None:
     ids = scenario_ids(define())
     assert wrong([ids[0], ids[0][:-6] + "000099", "nonsense", ids[2]]) == ["scenarioIds.1", "scenarioIds.2"]
 
 
-def test_a_first_scenario_that_nobody_has_is_named() -> None:
+def test_an_unknown_first_scenario_is_named() -> None:
     assert wrong(["scn_abcdefgh_000001"]) == ["scenarioIds.0"]
     assert wrong(["nonsense"]) == ["scenarioIds.0"]
 
@@ -62,12 +61,12 @@ def test_a_scenario_is_named_once() -> None:
     assert wrong([ids[0], ids[1], ids[0]]) == ["scenarioIds.2"]
 
 
-def test_scenarios_of_another_workspace_are_not_there() -> None:
+def test_scenarios_of_another_workspace_are_unknown() -> None:
     definition_id = define(workspace="other")
     assert wrong([f"scn_{definition_id[-8:]}_000001"]) == ["scenarioIds.0"]
 
 
-def test_scenarios_of_a_deleted_definition_are_not_there() -> None:
+def test_scenarios_of_a_deleted_definition_are_unknown() -> None:
     definition_id = define()
     ids = scenario_ids(definition_id)
     catalog.delete("acme", definition_id, NOW)
@@ -82,11 +81,11 @@ def test_a_fork_is_named_because_it_shares_ids() -> None:
     assert create(scenario_ids(fork), name="fork", definition_id=fork).definition_id == fork
 
 
-def test_scenarios_that_were_replaced_are_not_there() -> None:
+def test_replaced_scenarios_are_unknown() -> None:
     definition_id = define()
     before = scenario_ids(definition_id)
-    pages = scenarios.manifest("acme", definition_id)
-    scenarios.append("acme", definition_id, [scenarios.at(pages, 0)], replace=True)
+    pages = scenarios.get_manifest("acme", definition_id)
+    scenarios.append("acme", definition_id, [scenarios.get_scenario(pages, 0)], replace=True)
     assert wrong(before) == ["scenarioIds.0"]
     assert create(scenario_ids(definition_id)).definition_id == definition_id
 
@@ -109,11 +108,11 @@ def test_a_page_of_scenarios_is_read_once(monkeypatch: pytest.MonkeyPatch) -> No
         ({"model": None, "connector_id": "con_unknown"}, "connectorId"),
         ({"model": "nobody/x"}, "model"),
         ({"model": "sim"}, "model"),
-        ({"evaluation": Evaluation(judge_model="nobody/x")}, "judgeModel"),
-        ({"evaluation": Evaluation(embedding_model="x")}, "embeddingModel"),
+        ({"grader_config": GraderConfig(judge_model="nobody/x")}, "judgeModel"),
+        ({"grader_config": GraderConfig(embedding_model="x")}, "embeddingModel"),
     ],
 )
-def test_a_target_or_a_model_that_is_not_there_is_named(target: dict[str, Any], field: str) -> None:
+def test_an_unknown_target_or_model_is_named(target: dict[str, Any], field: str) -> None:
     assert wrong(scenario_ids(define()), **target) == [field]
 
 
@@ -130,38 +129,38 @@ def test_a_name_is_given_once() -> None:
         create(ids, name="smoke")
 
 
-def test_a_connector_takes_the_place_of_a_model_and_a_model_that_of_a_connector() -> None:
+def test_a_connector_replaces_a_model_and_a_model_replaces_a_connector() -> None:
     made, connector_id = create(scenario_ids(define())), connect()
-    changed = evals.change("acme", made.id, {"connector_id": connector_id}, LATER)
+    changed = evals.update("acme", made.id, {"connector_id": connector_id}, LATER)
     assert (changed.connector_id, changed.model) == (connector_id, None)
-    changed = evals.change("acme", made.id, {"model": "sim/bold"}, LATER)
+    changed = evals.update("acme", made.id, {"model": "sim/bold"}, LATER)
     assert (changed.connector_id, changed.model) == (None, "sim/bold")
 
 
 def test_an_eval_keeps_a_target() -> None:
     made = create(scenario_ids(define()))
     with pytest.raises(Invalid, match="connectorId"):
-        evals.change("acme", made.id, {"model": None}, LATER)
+        evals.update("acme", made.id, {"model": None}, LATER)
 
 
 def test_other_scenarios_may_be_of_another_definition() -> None:
     made, other = create(scenario_ids(define())), define()
-    changed = evals.change("acme", made.id, {"scenario_ids": scenario_ids(other)}, LATER)
+    changed = evals.update("acme", made.id, {"scenario_ids": scenario_ids(other)}, LATER)
     assert changed.definition_id == other
     assert evals.get("acme", made.id) == changed
 
 
 def test_a_change_of_one_model_leaves_the_others() -> None:
-    made = create(scenario_ids(define()), evaluation=Evaluation("sim/judge", "sim/bold"))
-    changed = evals.change("acme", made.id, {"evaluation": {"persona_model": None}}, LATER)
-    assert changed.evaluation == Evaluation("sim/judge")
+    made = create(scenario_ids(define()), grader_config=GraderConfig("sim/judge", "sim/bold"))
+    changed = evals.update("acme", made.id, {"grader_config": {"persona_model": None}}, LATER)
+    assert changed.grader_config == GraderConfig("sim/judge")
 
 
-def test_a_rename_does_not_ask_for_what_is_gone_since() -> None:
+def test_a_rename_does_not_validate_unchanged_references() -> None:
     definition_id = define()
     made = create(scenario_ids(definition_id))
     catalog.delete("acme", definition_id, NOW)
-    assert evals.change("acme", made.id, {"name": "other"}, LATER).name == "other"
+    assert evals.update("acme", made.id, {"name": "other"}, LATER).name == "other"
 
 
 def test_a_deleted_eval_is_gone() -> None:
@@ -169,4 +168,4 @@ def test_a_deleted_eval_is_gone() -> None:
     evals.delete("acme", made.id, LATER)
     with pytest.raises(NotFound):
         evals.get("acme", made.id)
-    assert evals.listed("acme", 10, None).items == ()
+    assert evals.list_evals("acme", 10, None).items == ()

@@ -1,66 +1,76 @@
-"""What a workspace's runs are evaluated with, and the count of its executions."""
+"""A workspace's default graders, and its execution counter."""
 
 import pytest
 
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.resources import evaluation_settings
-from cupel_core.resources.evaluation_settings import Evaluator
 from cupel_core.store import counters
 
 URL = "https://evaluator.test/score"
 
 
 def test_nothing_is_set_at_first() -> None:
-    assert evaluation_settings.evaluation_of("acme") == Evaluation()
+    assert evaluation_settings.workspace_grader_config("acme") == GraderConfig()
 
 
-def test_what_is_left_out_stays_and_none_unsets() -> None:
-    evaluation_settings.configure("acme", {"judge_model": "sim/judge", "persona_model": "sim/bold"})
-    evaluation_settings.configure("acme", {"persona_model": None, "embedding_model": "openai/text-embedding-3-small"})
-    assert evaluation_settings.evaluation_of("acme") == Evaluation("sim/judge", None, "openai/text-embedding-3-small")
+def test_omitted_fields_stay_and_none_unsets() -> None:
+    evaluation_settings.update_settings("acme", {"judge_model": "sim/judge", "persona_model": "sim/bold"})
+    evaluation_settings.update_settings(
+        "acme", {"persona_model": None, "embedding_model": "openai/text-embedding-3-small"}
+    )
+    assert evaluation_settings.workspace_grader_config("acme") == GraderConfig(
+        "sim/judge", None, "openai/text-embedding-3-small"
+    )
 
 
 def test_each_model_of_an_unknown_provider_is_named() -> None:
     with pytest.raises(Invalid) as refused:
-        evaluation_settings.configure("acme", {"judge_model": "x", "embedding_model": "nobody/y"})
+        evaluation_settings.update_settings("acme", {"judge_model": "x", "embedding_model": "nobody/y"})
     assert [error.field for error in refused.value.errors] == ["judgeModel", "embeddingModel"]
 
 
 def test_the_evaluators_headers_are_read_by_version() -> None:
-    before = evaluation_settings.configure("acme", {"evaluator": Evaluator(URL, {"X-Key": "old"})}).evaluation
-    after = evaluation_settings.configure("acme", {"evaluator": Evaluator(URL, {"X-Key": "new"})}).evaluation
+    before = evaluation_settings.update_settings(
+        "acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "old"})}
+    ).grader_config
+    after = evaluation_settings.update_settings(
+        "acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "new"})}
+    ).grader_config
     assert evaluation_settings.evaluator_headers("acme", before) == {"X-Key": "old"}
     assert evaluation_settings.evaluator_headers("acme", after) == {"X-Key": "new"}
 
 
-def test_only_the_names_of_the_evaluators_headers_are_told() -> None:
-    evaluation_settings.configure("acme", {"evaluator": Evaluator(URL, {"X-Key": "s3cret"})})
-    assert evaluation_settings.read("acme").header_names == ("X-Key",)
-    assert "s3cret" not in str(evaluation_settings.read("acme"))
+def test_only_the_names_of_the_evaluators_headers_are_readable() -> None:
+    evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "s3cret"})})
+    assert evaluation_settings.get_settings("acme").header_names == ("X-Key",)
+    assert "s3cret" not in str(evaluation_settings.get_settings("acme"))
 
 
 def test_another_path_of_the_evaluator_keeps_its_headers_another_server_does_not() -> None:
-    evaluation_settings.configure("acme", {"evaluator": Evaluator(URL, {"X-Key": "x"})})
-    assert evaluation_settings.configure("acme", {"evaluator": Evaluator(f"{URL}/v2")}).header_names == ("X-Key",)
-    with pytest.raises(Invalid, match=r"evaluator\.headers: must be given anew"):
-        evaluation_settings.configure("acme", {"evaluator": Evaluator("https://elsewhere.test")})
+    evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "x"})})
+    assert evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(f"{URL}/v2")}).header_names == (
+        "X-Key",
+    )
+    with pytest.raises(Invalid, match=r"evaluator\.headers: must be set again"):
+        evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint("https://elsewhere.test")})
 
 
 def test_an_evaluator_that_is_unset_takes_its_headers_along() -> None:
-    before = evaluation_settings.configure("acme", {"evaluator": Evaluator(URL, {"X-Key": "x"})}).evaluation
-    assert evaluation_settings.configure("acme", {"evaluator": None}) == evaluation_settings.EvaluationSettings(
-        Evaluation(), ()
-    )
+    before = evaluation_settings.update_settings(
+        "acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "x"})}
+    ).grader_config
+    assert evaluation_settings.update_settings("acme", {"evaluator": None}) == EvaluationSettings(GraderConfig(), ())
     with pytest.raises(NotFound):
         evaluation_settings.evaluator_headers("acme", before)
 
 
 def test_headers_of_the_workspaces_evaluator_do_not_go_to_an_evals_own() -> None:
-    of_workspace = Evaluation("sim/judge", evaluator_url=URL, evaluator_headers_version="v1")
-    merged = Evaluation(evaluator_url="https://elsewhere.test").over(of_workspace)
+    of_workspace = GraderConfig("sim/judge", evaluator_url=URL, evaluator_headers_version="v1")
+    merged = GraderConfig(evaluator_url="https://elsewhere.test").with_defaults(of_workspace)
     assert (merged.judge_model, merged.evaluator_headers_version) == ("sim/judge", None)
-    assert Evaluation("sim/bold").over(of_workspace).evaluator_headers_version == "v1"
+    assert GraderConfig("sim/bold").with_defaults(of_workspace).evaluator_headers_version == "v1"
 
 
 def test_executions_are_counted_per_workspace() -> None:

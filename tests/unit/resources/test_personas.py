@@ -1,4 +1,4 @@
-"""Personas: names, header values, and what a deletion leaves."""
+"""Personas: names, header values, and deletion."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +9,7 @@ from cupel_core.errors import Conflict, NotFound
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import personas
 from cupel_core.store import clients, resources, secrets
-from cupel_core.store.resources import Kind
+from cupel_core.store.resources import ResourceKind
 from tests.unit.resources.conftest import NOW
 
 LATER = NOW + timedelta(minutes=1)
@@ -36,11 +36,11 @@ def test_a_name_is_given_once_in_any_case_and_encoding(taken: str) -> None:
 def test_kinds_and_workspaces_have_names_of_their_own() -> None:
     a_persona("Ada")
     personas.create("other", {"name": "Ada"}, NOW)
-    assert len(personas.listed("acme", 10, None).items) == 1
+    assert len(personas.list_personas("acme", 10, None).items) == 1
 
 
 def test_a_new_name_sets_the_old_one_free() -> None:
-    personas.change("acme", a_persona("Ada"), {"name": "Grace"}, LATER)
+    personas.update("acme", a_persona("Ada"), {"name": "Grace"}, LATER)
     a_persona("Ada")
     with pytest.raises(Conflict):
         a_persona("grace")
@@ -48,33 +48,33 @@ def test_a_new_name_sets_the_old_one_free() -> None:
 
 def test_a_name_may_change_its_case() -> None:
     persona_id = a_persona("ada")
-    assert personas.change("acme", persona_id, {"name": "Ada"}, LATER).item.name == "Ada"
+    assert personas.update("acme", persona_id, {"name": "Ada"}, LATER).item.name == "Ada"
 
 
 def test_a_rename_to_a_taken_name_changes_nothing() -> None:
     a_persona("Ada")
     grace = a_persona("Grace")
     with pytest.raises(Conflict) as refused:
-        personas.change("acme", grace, {"name": "Ada", "description": "new"}, LATER)
+        personas.update("acme", grace, {"name": "Ada", "description": "new"}, LATER)
     assert [error.field for error in refused.value.errors] == ["name"]
     assert personas.get("acme", grace).description is None
 
 
-def test_of_two_changes_at_a_time_one_is_refused() -> None:
-    read = resources.get("acme", Kind.PERSONA, a_persona())
-    resources.change("acme", read, replace(read, body={**read.body, "description": "first"}))
+def test_one_of_two_concurrent_changes_is_refused() -> None:
+    read = resources.get("acme", ResourceKind.PERSONA, a_persona())
+    resources.update("acme", read, replace(read, body={**read.body, "description": "first"}))
     with pytest.raises(Conflict, match="changed at the same time"):
-        resources.change("acme", read, replace(read, body={**read.body, "description": "second"}))
+        resources.update("acme", read, replace(read, body={**read.body, "description": "second"}))
 
 
-def test_what_a_change_leaves_out_stays_and_none_unsets() -> None:
+def test_omitted_fields_stay_and_none_unsets() -> None:
     persona_id = a_persona()
-    personas.change("acme", persona_id, {"description": "An engineer"}, LATER)
-    changed = personas.change("acme", persona_id, {"system_prompt": None}, LATER).item
+    personas.update("acme", persona_id, {"description": "An engineer"}, LATER)
+    changed = personas.update("acme", persona_id, {"system_prompt": None}, LATER).item
     assert (changed.description, changed.system_prompt) == ("An engineer", None)
 
 
-def test_header_values_are_no_part_of_what_the_table_holds() -> None:
+def test_header_values_are_not_stored_in_the_table() -> None:
     a_persona("Ada", Authorization="Bearer s3cret")
     assert "s3cret" not in str(clients.dynamodb().scan(TableName="cupel-test")["Items"])
 
@@ -82,26 +82,26 @@ def test_header_values_are_no_part_of_what_the_table_holds() -> None:
 def test_header_values_are_read_by_the_version_that_a_snapshot_has() -> None:
     persona_id = a_persona("Ada", Authorization="old")
     before = personas.get("acme", persona_id)
-    personas.change("acme", persona_id, {"headers": {"Authorization": "new"}}, LATER)
+    personas.update("acme", persona_id, {"headers": {"Authorization": "new"}}, LATER)
     after = personas.get("acme", persona_id)
-    assert personas.headers("acme", before)["Authorization"] == "old"
-    assert personas.headers("acme", after)["Authorization"] == "new"
+    assert personas.load_headers("acme", before)["Authorization"] == "old"
+    assert personas.load_headers("acme", after)["Authorization"] == "new"
 
 
 def test_a_change_without_headers_leaves_them() -> None:
     persona_id = a_persona("Ada", Authorization="x")
-    changed = personas.change("acme", persona_id, {"description": "d"}, LATER)
+    changed = personas.update("acme", persona_id, {"description": "d"}, LATER)
     assert changed.header_names == ("Authorization",)
-    assert personas.headers("acme", changed.item) == {"Authorization": "x"}
+    assert personas.load_headers("acme", changed.item) == {"Authorization": "x"}
 
 
-def test_headers_that_are_unset_are_gone_at_once() -> None:
+def test_unset_headers_are_deleted_at_once() -> None:
     persona_id = a_persona("Ada", Authorization="x")
     before = personas.get("acme", persona_id)
-    changed = personas.change("acme", persona_id, {"headers": None}, LATER)
-    assert (changed.header_names, dict(personas.headers("acme", changed.item))) == ((), {})
+    changed = personas.update("acme", persona_id, {"headers": None}, LATER)
+    assert (changed.header_names, dict(personas.load_headers("acme", changed.item))) == ((), {})
     with pytest.raises(NotFound, match="set them again"):
-        personas.headers("acme", before)
+        personas.load_headers("acme", before)
 
 
 def test_a_refused_creation_leaves_no_secret() -> None:
@@ -111,27 +111,27 @@ def test_a_refused_creation_leaves_no_secret() -> None:
     assert clients.secretsmanager().list_secrets()["SecretList"] == []
 
 
-def test_a_deleted_persona_is_gone_for_new_uses_and_its_name_is_free() -> None:
+def test_a_deleted_persona_is_not_found_and_its_name_is_free() -> None:
     persona_id = a_persona("Ada")
     personas.delete("acme", persona_id, LATER)
     with pytest.raises(NotFound):
         personas.get("acme", persona_id)
     assert personas.get_many("acme", [persona_id]) == {}
-    assert personas.listed("acme", 10, None).items == ()
+    assert personas.list_personas("acme", 10, None).items == ()
     a_persona("Ada")
 
 
-def test_a_deleted_persona_still_speaks_in_runs_that_began() -> None:
+def test_a_deleted_persona_still_takes_part_in_started_runs() -> None:
     persona_id = a_persona("Ada", Authorization="x")
     snapshot = personas.get("acme", persona_id)
     personas.delete("acme", persona_id, LATER)
-    assert personas.headers("acme", snapshot) == {"Authorization": "x"}
+    assert personas.load_headers("acme", snapshot) == {"Authorization": "x"}
 
 
 def test_personas_are_listed_newest_first_page_by_page() -> None:
     made = [personas.create("acme", {"name": str(n)}, NOW + timedelta(seconds=n)).item.id for n in range(3)]
-    first = personas.listed("acme", 2, None)
-    rest = personas.listed("acme", 2, first.next_cursor)
+    first = personas.list_personas("acme", 2, None)
+    rest = personas.list_personas("acme", 2, first.next_cursor)
     assert [kept.item.id for kept in (*first.items, *rest.items)] == made[::-1]
     assert rest.next_cursor is None
 
@@ -147,13 +147,13 @@ def test_many_personas_are_read_at_once() -> None:
     assert set(personas.get_many("acme", [*wanted, "per_unknown"])) == set(wanted)
 
 
-def test_values_are_asked_for_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_header_values_are_read_once_per_process(monkeypatch: pytest.MonkeyPatch) -> None:
     persona = personas.get("acme", a_persona("Ada", Authorization="x"))
-    personas.headers("acme", persona)
+    personas.load_headers("acme", persona)
     monkeypatch.setattr(secrets, "get", lambda *_: pytest.fail("asked again"))
-    personas.headers("acme", persona)
+    personas.load_headers("acme", persona)
 
 
-def test_a_persona_without_headers_asks_for_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_persona_without_headers_reads_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "get", lambda *_: pytest.fail("asked"))
-    assert secret_headers.read("acme", "persona/x", None) == {}
+    assert secret_headers.load("acme", "persona/x", None) == {}

@@ -1,9 +1,9 @@
 import pytest
 
 from cupel_core.domain.runs.barrier import Node
-from cupel_core.domain.runs.run import Action, Failure, Progress, Run, RunStatus
+from cupel_core.domain.runs.run import Action, Progress, Run, RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.messages import ProbeSlice
 from cupel_core.record_outcomes import record
@@ -11,7 +11,7 @@ from cupel_core.runs import control, dispatch, queries
 from cupel_core.settings import Settings
 from cupel_core.store import attempts, barrier, events, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
-from tests.started_runs import NOW, Given, order_of, ref_of, slice_of, waiting
+from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 
 
 def plenty() -> float:
@@ -19,45 +19,45 @@ def plenty() -> float:
 
 
 def failed(run: Run, index: int) -> ProbeError:
-    return ProbeError(index, "scn", run.models[0], ErrorCode.AUTH, "bad key", 1, NOW)
+    return ProbeError(index, "scn", run.models[0], ProbeErrorCode.AUTH, "bad key", 1, NOW)
 
 
-def over(given: Given, errored: set[int]) -> Run:
+def over(given: RunSetup, errored: set[int]) -> Run:
     """A completed run in which these probes are errored."""
     run = given.start()
-    runs.move(ref_of(run), Action.START, NOW)
+    runs.transition(ref_of(run), Action.START, NOW)
     outcomes.record(run, 1, [failed(run, index) for index in errored])
     known = {index: index not in errored for index in range(run.plan.total)}
     record(run, 1, [], known)
-    runs.move(ref_of(run), Action.SUMMARIZE, NOW, settled=barrier.progress(Tree.of(run)))
-    return runs.move(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
+    runs.transition(ref_of(run), Action.SUMMARIZE, NOW, settled=barrier.get_progress(Tree.for_run(run)))
+    return runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
 
 
 def dispatched(run: Run, cloud: Settings) -> list[int]:
-    """What the dispatch of the run's epoch sends."""
-    waiting(cloud.dispatch_queue_url)
-    dispatch.carry_out(order_of(run), NOW, plenty)
-    pieces = [ProbeSlice.model_validate_json(body) for body in waiting(cloud.probe_queue_url("sim"))]
-    return sorted(index for piece in pieces for index in piece.indexes)
+    """The probes that the run's dispatch sends."""
+    receive_bodies(cloud.dispatch_queue_url)
+    dispatch.execute(dispatch_request(run), NOW, plenty)
+    slices = [ProbeSlice.model_validate_json(body) for body in receive_bodies(cloud.probe_queue_url("sim"))]
+    return sorted(index for probe_slice in slices for index in probe_slice.indexes)
 
 
 def test_pausing_twice_is_pausing_once(cloud: Settings) -> None:
-    run = Given().start()
+    run = RunSetup().start()
     assert control.pause("ws_a", run.id, NOW) == control.pause("ws_a", run.id, NOW)
-    assert runs.get(ref_of(run)).pause_reason == "by a person"
-    assert len(events.after(ref_of(run), 0)) == 2
+    assert runs.get(ref_of(run)).pause_reason == "user"
+    assert len(events.list_after(ref_of(run), 0)) == 2
 
 
-def test_a_resumed_run_is_dispatched_what_is_missing(cloud: Settings) -> None:
-    run = Given().start()
-    barrier.record(Tree.of(run), Node(0, 0), {0: True, 5: False})
+def test_resuming_a_run_dispatches_its_missing_probes(cloud: Settings) -> None:
+    run = RunSetup().start()
+    barrier.record(Tree.for_run(run), Node(0, 0), {0: True, 5: False})
     control.pause("ws_a", run.id, NOW)
     assert dispatched(control.resume("ws_a", run.id, NOW), cloud) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("steer", [control.pause, control.resume])
-def test_a_cancelled_run_is_steered_no_more(cloud: Settings, steer: object) -> None:
-    run = Given().start()
+def test_a_cancelled_run_cannot_be_paused_or_resumed(cloud: Settings, steer: object) -> None:
+    run = RunSetup().start()
     assert control.cancel("ws_a", run.id, NOW).completed_at == NOW
     with pytest.raises(Conflict, match="CANCELLED"):
         steer("ws_a", run.id, NOW)  # type: ignore[operator]
@@ -66,9 +66,9 @@ def test_a_cancelled_run_is_steered_no_more(cloud: Settings, steer: object) -> N
 def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
     cloud: Settings, finishing: list[tuple[str, int]]
 ) -> None:
-    run = over(Given(scenario_count=130), errored={3, 105})
+    run = over(RunSetup(scenario_count=130), errored={3, 105})
     retried = control.retry("ws_a", run.id, NOW)
-    assert (retried.status, retried.epoch, retried.settled) == (RunStatus.RUNNING, 2, None)
+    assert (retried.status, retried.fencing_token, retried.settled) == (RunStatus.RUNNING, 2, None)
     assert dispatched(retried, cloud) == [3, 105]
     assert queries.progress(retried) == Progress(130, completed=128)
     finishing.clear()
@@ -80,17 +80,16 @@ def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
 
 
 def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
-    run = over(Given(scenario_count=3), errored={1})
+    run = over(RunSetup(scenario_count=3), errored={1})
     dispatched(control.retry("ws_a", run.id, NOW), cloud)
     assert {
-        index: [error.message for error in errors] for index, errors in attempts.of(ref_of(run), [0, 1, 2]).items()
+        index: [error.message for error in errors]
+        for index, errors in attempts.list_attempts(ref_of(run), [0, 1, 2]).items()
     } == {1: ["bad key"]}
 
 
-def test_a_dispatch_that_comes_again_does_not_take_new_errors_out(
-    cloud: Settings, finishing: list[tuple[str, int]]
-) -> None:
-    run = over(Given(scenario_count=3), errored={1})
+def test_a_repeated_dispatch_does_not_remove_new_errors(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(RunSetup(scenario_count=3), errored={1})
     retried = control.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)
     record(retried, 2, [failed(retried, 1)])
@@ -100,13 +99,13 @@ def test_a_dispatch_that_comes_again_does_not_take_new_errors_out(
     assert queries.progress(resumed) == Progress(3, completed=2, failed=1)
 
 
-def test_a_retry_of_one_model_leaves_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
-    run = over(Given(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1, 6})
+def test_a_retry_of_one_model_does_not_affect_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(RunSetup(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1, 6})
     assert dispatched(control.retry("ws_a", run.id, NOW, model="sim/bold"), cloud) == [6]
 
 
-def test_a_retry_of_one_probe_leaves_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
-    run = over(Given(scenario_count=4), errored={1, 2})
+def test_a_retry_of_one_probe_does_not_affect_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(RunSetup(scenario_count=4), errored={1, 2})
     assert dispatched(control.retry("ws_a", run.id, NOW, probe_index=2), cloud) == [2]
 
 
@@ -114,32 +113,32 @@ def test_a_retry_of_one_probe_leaves_the_others(cloud: Settings, finishing: list
 def test_only_errors_are_retried(
     cloud: Settings, finishing: list[tuple[str, int]], model: str | None, index: int | None
 ) -> None:
-    run = over(Given(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1})
+    run = over(RunSetup(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1})
     with pytest.raises(Conflict, match="COMPLETED"):
         control.retry("ws_a", run.id, NOW, model=model, probe_index=index)
 
 
-def test_a_run_whose_finish_gave_up_is_finished_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
-    run = Given(scenario_count=3).start()
-    runs.move(ref_of(run), Action.START, NOW)
+def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = RunSetup(scenario_count=3).start()
+    runs.transition(ref_of(run), Action.START, NOW)
     record(run, 1, [], dict.fromkeys(range(3), True))
-    runs.move(ref_of(run), Action.SUMMARIZE, NOW)
-    runs.move(ref_of(run), Action.FAIL, NOW, failure=Failure("summarize", "the judge's provider was down"))
+    runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
+    runs.transition(ref_of(run), Action.FAIL, NOW, failure=RunFailure("summarize", "the judge's provider was down"))
     retried = control.retry("ws_a", run.id, NOW)
     assert dispatched(retried, cloud) == []
     assert (run.id, 2) in finishing
 
 
 def test_a_run_that_is_not_over_is_not_retried(cloud: Settings) -> None:
-    run = Given().start()
+    run = RunSetup().start()
     with pytest.raises(Conflict, match="PENDING"):
         control.retry("ws_a", run.id, NOW)
 
 
-def test_an_expansion_keeps_the_scenarios_it_has_and_sends_the_rest(
+def test_an_expansion_keeps_existing_scenarios_and_sends_the_added_ones(
     cloud: Settings, finishing: list[tuple[str, int]]
 ) -> None:
-    run = over(Given(scenario_count=120, sample_percentage=50), errored=set())
+    run = over(RunSetup(scenario_count=120, sample_percentage=50), errored=set())
     before = snapshots.get(run.snapshot_key).selection
     expanded = control.expand("ws_a", run.id, 100, NOW)
     after = snapshots.get(expanded.snapshot_key).selection
@@ -150,15 +149,17 @@ def test_an_expansion_keeps_the_scenarios_it_has_and_sends_the_rest(
 
 
 @pytest.mark.parametrize("percentage", [50, 10, 101])
-def test_an_expansion_is_to_more(cloud: Settings, finishing: list[tuple[str, int]], percentage: int) -> None:
-    run = over(Given(scenario_count=120, sample_percentage=50), errored=set())
+def test_an_expansion_must_increase_the_percentage(
+    cloud: Settings, finishing: list[tuple[str, int]], percentage: int
+) -> None:
+    run = over(RunSetup(scenario_count=120, sample_percentage=50), errored=set())
     with pytest.raises(Invalid, match="samplePercentage"):
         control.expand("ws_a", run.id, percentage, NOW)
 
 
-def test_a_retried_probe_may_be_claimed_and_recorded_anew(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
-    run = over(Given(scenario_count=2), errored={0})
+def test_a_retried_probe_may_be_claimed_and_recorded_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = over(RunSetup(scenario_count=2), errored={0})
     retried = control.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)
-    assert outcomes.recorded(retried, [0]) == {}
-    assert slice_of(retried, [0]).epoch == 2
+    assert outcomes.get_recorded(retried, [0]) == {}
+    assert slice_message(retried, [0]).fencing_token == 2

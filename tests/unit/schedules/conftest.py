@@ -1,4 +1,4 @@
-"""A definition that can be run, and what EventBridge has been told."""
+"""A definition that can be run, and the schedules installed in EventBridge."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog
-from cupel_core.definitions.catalog import Labels
+from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.schedules import Schedule
-from cupel_core.domain.turns.model_request import Message, Role
-from cupel_core.runs.spec import RunSpec
+from cupel_core.domain.runs.schedules import Schedule, ScheduleSpec
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.schedules import schedules
-from cupel_core.schedules.schedules import ScheduleSpec
 from cupel_core.settings import Settings
 from cupel_core.store import clients, scenarios
 
@@ -26,7 +25,9 @@ type Make = Callable[..., Schedule]
 @pytest.fixture
 def definition_id(cloud: Settings) -> str:
     made = catalog.create(WORKSPACE, Labels(name="dilemma"), {"system": "Be brief."}, NOW)
-    scenarios.append(WORKSPACE, made.head.id, [Scenario("", f"case {n}", (Message(Role.USER, "?"),)) for n in range(3)])
+    scenarios.append(
+        WORKSPACE, made.head.id, [Scenario("", f"case {n}", (Message(MessageRole.USER, "?"),)) for n in range(3)]
+    )
     return made.head.id
 
 
@@ -46,9 +47,9 @@ def make(spec: Callable[..., ScheduleSpec]) -> Make:
 
 
 def installed() -> list[str]:
-    """The names that EventBridge knows in the stack's group."""
+    """The names of the schedules in the stack's group."""
     return [each["Name"] for each in clients.scheduler().list_schedules(GroupName="cupel-test")["Schedules"]]
 
 
-def told_of(schedule: Schedule) -> Any:
+def installed_schedule(schedule: Schedule) -> Any:
     return clients.scheduler().get_schedule(GroupName="cupel-test", Name=schedule.id)

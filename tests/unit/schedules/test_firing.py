@@ -1,4 +1,4 @@
-"""A schedule that is due starts exactly one run, and says why when it cannot."""
+"""A due schedule starts exactly one run, or records why it cannot."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,9 +10,10 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import DueSchedule
+from cupel_core.runs.spec import spec_from_text, spec_to_text
 from cupel_core.schedules import firing, schedules
 from cupel_core.schedules.firing import fire
-from cupel_core.store import runs, starts
+from cupel_core.store import idempotency_keys, runs
 from cupel_core.store import schedules as stored
 from cupel_core.store.scheduler import SCHEDULED_TIME
 from tests.unit.schedules.conftest import NOW, WORKSPACE, Make, installed
@@ -25,7 +26,7 @@ def due(schedule: Schedule, time: str = "2026-11-20T13:00:00Z") -> DueSchedule:
 
 
 def started(schedule_id: str | None = None) -> list[Run]:
-    found = runs.listed(
+    found = runs.list_runs(
         WORKSPACE,
         definition_id=None,
         experiment_id=None,
@@ -55,13 +56,13 @@ def test_a_firing_starts_the_run_of_its_schedule(make: Make) -> None:
     assert (run.schedule_id, run.plan.total, run.temperature) == (schedule.id, 6, 0.5)
 
 
-def test_a_firing_is_told_in_the_schedule(make: Make) -> None:
+def test_a_firing_is_recorded_in_the_schedule(make: Make) -> None:
     schedule = make()
     fire(due(schedule), NOW)
     assert firings(schedule) == (Firing(DUE, NOW, run_id=started()[0].id),)
 
 
-def test_a_firing_that_is_told_twice_starts_one_run(make: Make) -> None:
+def test_a_firing_that_is_delivered_twice_starts_one_run(make: Make) -> None:
     schedule = make()
     first, second = fire(due(schedule), NOW), fire(due(schedule), NOW + timedelta(minutes=3))
     assert first
@@ -70,10 +71,12 @@ def test_a_firing_that_is_told_twice_starts_one_run(make: Make) -> None:
     assert len(started()) == len(firings(schedule)) == 1
 
 
-def test_a_crash_before_the_firing_was_told_starts_no_second_run(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_before_the_firing_was_recorded_starts_no_second_run(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     schedule = make()
     with monkeypatch.context() as context:
-        context.setattr(firing, "_tell", fails)
+        context.setattr(firing, "_record", fails)
         with pytest.raises(RetryableError):
             fire(due(schedule), NOW)
     again = fire(due(schedule), NOW)
@@ -84,7 +87,7 @@ def test_a_crash_before_the_firing_was_told_starts_no_second_run(make: Make, mon
 def test_a_firing_is_remembered_longer_than_its_key(make: Make) -> None:
     schedule = make()
     first = fire(due(schedule), NOW)
-    again = fire(due(schedule), NOW + starts.KEPT + timedelta(hours=1))
+    again = fire(due(schedule), NOW + idempotency_keys.RETENTION + timedelta(hours=1))
     assert first
     assert again
     assert again.run_id == first.run_id
@@ -104,21 +107,21 @@ def test_two_schedules_of_one_time_start_a_run_each(make: Make) -> None:
     assert len(started()) == 2
 
 
-def test_a_single_time_is_known_without_being_told(make: Make) -> None:
+def test_a_single_time_needs_no_scheduled_time_in_the_event(make: Make) -> None:
     schedule = make("at(2026-11-20T14:00:00)", "Europe/Berlin")
     told = fire(due(schedule, SCHEDULED_TIME), NOW)
     assert told
     assert told.scheduled_time == DUE
 
 
-def test_a_time_that_was_not_told_is_the_present_minute(make: Make) -> None:
+def test_without_a_scheduled_time_it_is_the_current_minute(make: Make) -> None:
     schedule = make()
     for seconds in (0, 20):
         fire(due(schedule, SCHEDULED_TIME), NOW + timedelta(seconds=seconds))
     assert [each.scheduled_time for each in firings(schedule)] == [NOW.replace(second=0)]
 
 
-def test_a_definition_that_is_gone_is_told_as_the_error(make: Make, definition_id: str) -> None:
+def test_a_deleted_definition_is_recorded_as_the_error(make: Make, definition_id: str) -> None:
     schedule = make()
     catalog.delete(WORKSPACE, definition_id, NOW)
     told = fire(due(schedule), NOW)
@@ -127,22 +130,22 @@ def test_a_definition_that_is_gone_is_told_as_the_error(make: Make, definition_i
     assert (firings(schedule), started()) == ((told,), [])
 
 
-def test_an_error_of_ours_is_told_and_raised(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_recorded_and_raised(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = make()
     with monkeypatch.context() as context:
         context.setattr(firing, "start", fails)
         with pytest.raises(RetryableError):
             fire(due(schedule), NOW)
-    assert [each.error for each in firings(schedule)] == ["the table is busy; tried again"]
+    assert [each.error for each in firings(schedule)] == ["the table is busy; will be retried"]
     fire(due(schedule), NOW)
     assert [each.run_id for each in firings(schedule)] == [run.id for run in started()]
 
 
-def test_a_firing_that_another_is_starting_comes_again(make: Make) -> None:
+def test_a_firing_that_is_being_started_elsewhere_is_retried(make: Make) -> None:
     schedule = make()
-    spec = firing.RunSpec.from_text(schedule.run)
-    body = replace(spec, schedule_id=schedule.id).to_text()
-    starts.reserve(WORKSPACE, f"{schedule.id} 2026-11-20T13:00:00.000Z", body, "run_other", NOW)
+    spec = spec_from_text(schedule.run)
+    body = spec_to_text(replace(spec, schedule_id=schedule.id))
+    idempotency_keys.reserve(WORKSPACE, f"{schedule.id} 2026-11-20T13:00:00.000Z", body, "run_other", NOW)
     with pytest.raises(Conflict):
         fire(due(schedule), NOW)
     assert firings(schedule) == ()
@@ -150,14 +153,14 @@ def test_a_firing_that_another_is_starting_comes_again(make: Make) -> None:
 
 def test_a_disabled_schedule_starts_nothing(make: Make) -> None:
     schedule = make()
-    schedules.enable(WORKSPACE, schedule.id, NOW, enabled=False)
+    schedules.set_enabled(WORKSPACE, schedule.id, NOW, enabled=False)
     assert fire(due(schedule), NOW) is None
     assert started() == []
 
 
 def test_a_deleted_schedule_starts_nothing_and_leaves_eventbridge(make: Make) -> None:
     schedule = make()
-    stored.replace_with(replace(stored.get(WORKSPACE, schedule.id), deleted_at=NOW))
+    stored.update(replace(stored.get(WORKSPACE, schedule.id), deleted_at=NOW))
     assert fire(due(schedule), NOW) is None
     assert (started(), installed()) == ([], [])
 

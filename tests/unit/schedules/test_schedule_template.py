@@ -1,10 +1,10 @@
-"""What EventBridge Scheduler may do, and who may tell it what."""
+"""What EventBridge Scheduler may do, and who may configure it."""
 
 from typing import Any
 
 from cupel_core.settings import Settings
 from tests.conftest import template
-from tests.unit.schedules.conftest import Make, told_of
+from tests.unit.schedules.conftest import Make, installed_schedule
 from tests.unit.test_template import functions, resources, statements
 
 FUNCTION = "function:${AWS::StackName}-schedule"
@@ -44,17 +44,17 @@ def test_only_schedules_of_this_stack_may_be_changed() -> None:
     assert all(each["Resource"]["Fn::Sub"].endswith(":schedule/${ScheduleGroup}/*") for each in granted)
 
 
-def test_only_the_api_hands_the_role_on_and_only_to_eventbridge_scheduler() -> None:
+def test_only_the_api_passes_the_role_and_only_to_eventbridge_scheduler() -> None:
     ((owner, statement),) = [(key, each) for key, each in statements() if each["Action"] == "iam:PassRole"]
     assert (owner, statement["Resource"]) == ("ApiFunction", {"Fn::GetAtt": ["ScheduleRole", "Arn"]})
     assert statement["Condition"] == {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}
 
 
-def test_what_the_function_fails_at_is_kept_with_what_could_not_be_delivered() -> None:
+def test_failed_invocations_go_to_the_same_queue_as_undeliverable_events() -> None:
     target = functions()["schedule"]["DeadLetterQueue"]["TargetArn"]
     assert target == {"Fn::GetAtt": ["ScheduleDeadLetters", "Arn"]}
 
 
 def test_the_group_of_schedules_is_named_after_the_stack(make: Make, cloud: Settings) -> None:
     assert resources()["ScheduleGroup"]["Properties"]["Name"] == {"Ref": "AWS::StackName"}
-    assert told_of(make())["GroupName"] == cloud.stack_name
+    assert installed_schedule(make())["GroupName"] == cloud.stack_name

@@ -1,4 +1,4 @@
-"""Making, changing and deleting schedules: the table is the record, EventBridge follows."""
+"""Creating, updating and deleting schedules: the table is written first, EventBridge follows."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,15 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from cupel_core.domain.runs.schedules import Schedule, ScheduleStatus
+from cupel_core.domain.runs.schedules import Schedule, ScheduleSpec, ScheduleStatus
+from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.errors import Conflict, Invalid, NotFound, RetryableError
-from cupel_core.runs.spec import RunSpec
 from cupel_core.schedules import schedules
-from cupel_core.schedules.schedules import ScheduleSpec
 from cupel_core.settings import Settings
 from cupel_core.store import scheduler
 from cupel_core.store import schedules as stored
-from tests.unit.schedules.conftest import NOW, WORKSPACE, Make, installed, told_of
+from tests.unit.schedules.conftest import NOW, WORKSPACE, Make, installed, installed_schedule
 
 LATER = NOW + timedelta(minutes=5)
 
@@ -26,16 +25,16 @@ def fails(*_: object) -> None:
 
 @pytest.fixture
 def unreachable() -> Iterator[Callable[[], None]]:
-    """EventBridge cannot be told; calling this heals it."""
+    """EventBridge is unavailable until this is called."""
     context = pytest.MonkeyPatch()
-    context.setattr(scheduler, "put", fails)
+    context.setattr(scheduler, "install", fails)
     yield context.undo
     context.undo()
 
 
-def test_a_schedule_is_recorded_and_told(make: Make) -> None:
+def test_a_schedule_is_stored_and_installed(make: Make) -> None:
     schedule = make("cron(0 9 ? * MON-FRI *)", "Europe/Berlin")
-    told = told_of(schedule)
+    told = installed_schedule(schedule)
     assert (told["ScheduleExpression"], told["ScheduleExpressionTimezone"]) == (
         "cron(0 9 ? * MON-FRI *)",
         "Europe/Berlin",
@@ -47,7 +46,7 @@ def test_a_schedule_is_recorded_and_told(make: Make) -> None:
 
 def test_eventbridge_calls_the_function_of_the_stack_with_the_scheduled_time(make: Make, cloud: Settings) -> None:
     schedule = make()
-    target = told_of(schedule)["Target"]
+    target = installed_schedule(schedule)["Target"]
     assert (target["Arn"], target["RoleArn"]) == (cloud.schedule_function_arn, cloud.schedule_role_arn)
     assert target["DeadLetterConfig"] == {"Arn": cloud.schedule_dead_letters_arn}
     assert json.loads(target["Input"]) == {
@@ -57,12 +56,12 @@ def test_eventbridge_calls_the_function_of_the_stack_with_the_scheduled_time(mak
     }
 
 
-def test_a_firing_is_given_up_before_its_key_is_forgotten(make: Make) -> None:
-    assert told_of(make())["Target"]["RetryPolicy"]["MaximumEventAgeInSeconds"] < 24 * 3600
+def test_a_firing_is_given_up_before_its_key_expires(make: Make) -> None:
+    assert installed_schedule(make())["Target"]["RetryPolicy"]["MaximumEventAgeInSeconds"] < 24 * 3600
 
 
 def test_a_single_time_removes_itself_from_eventbridge(make: Make) -> None:
-    told = told_of(make("at(2026-11-21T09:00:00)", "Asia/Tokyo"))
+    told = installed_schedule(make("at(2026-11-21T09:00:00)", "Asia/Tokyo"))
     assert (told["ScheduleExpression"], told["ActionAfterCompletion"]) == ("at(2026-11-21T00:00:00)", "DELETE")
 
 
@@ -71,7 +70,7 @@ def test_a_time_that_is_over_is_refused(make: Make) -> None:
         make("at(2026-11-20T12:00:00)")
 
 
-def test_a_wrong_run_is_refused_by_its_field(spec: Callable[..., ScheduleSpec]) -> None:
+def test_an_invalid_run_is_refused_by_its_field(spec: Callable[..., ScheduleSpec]) -> None:
     run = replace(spec().run, models=("sim/steady", "openai/gpt-5-mini"))
     with pytest.raises(Invalid) as refused:
         schedules.create(WORKSPACE, replace(spec(), run=run), NOW)
@@ -83,93 +82,95 @@ def test_a_run_of_an_unknown_definition_is_refused(spec: Callable[..., ScheduleS
         schedules.create(WORKSPACE, replace(spec(), run=RunSpec("def_none", ("sim/steady",))), NOW)
 
 
-def test_what_eventbridge_refuses_never_was(spec: Callable[..., ScheduleSpec], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schedule_that_eventbridge_refuses_is_not_stored(
+    spec: Callable[..., ScheduleSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuses(_: Schedule) -> None:
         raise Invalid.field("expression", "no")
 
-    monkeypatch.setattr(scheduler, "put", refuses)
+    monkeypatch.setattr(scheduler, "install", refuses)
     with pytest.raises(Invalid):
         schedules.create(WORKSPACE, spec(), NOW)
-    assert schedules.listed(WORKSPACE, 10, None, NOW).items == ()
+    assert schedules.list_schedules(WORKSPACE, 10, None, NOW).items == ()
 
 
-def test_a_schedule_that_eventbridge_was_not_told_of_is_pending(
+def test_a_schedule_that_is_not_installed_is_pending(
     spec: Callable[..., ScheduleSpec], unreachable: Callable[[], None]
 ) -> None:
     with pytest.raises(RetryableError):
         schedules.create(WORKSPACE, spec(), NOW)
-    (pending,) = schedules.listed(WORKSPACE, 10, None, NOW).items
+    (pending,) = schedules.list_schedules(WORKSPACE, 10, None, NOW).items
     assert pending.status(NOW) is ScheduleStatus.PENDING
 
 
-def test_the_next_look_tells_eventbridge(spec: Callable[..., ScheduleSpec], unreachable: Callable[[], None]) -> None:
+def test_the_next_read_installs_it(spec: Callable[..., ScheduleSpec], unreachable: Callable[[], None]) -> None:
     with pytest.raises(RetryableError):
         schedules.create(WORKSPACE, spec(), NOW)
     unreachable()
-    (seen,) = schedules.listed(WORKSPACE, 10, None, NOW).items
+    (seen,) = schedules.list_schedules(WORKSPACE, 10, None, NOW).items
     assert seen.status(NOW) is ScheduleStatus.ENABLED
     assert installed() == [seen.id]
 
 
-def test_a_single_time_that_passed_is_not_told_any_more(
+def test_a_single_time_that_has_passed_is_not_installed(
     spec: Callable[..., ScheduleSpec], unreachable: Callable[[], None]
 ) -> None:
     with pytest.raises(RetryableError):
         schedules.create(WORKSPACE, spec("at(2026-11-20T12:03:00)"), NOW)
     unreachable()
-    (seen,) = schedules.listed(WORKSPACE, 10, None, LATER).items
+    (seen,) = schedules.list_schedules(WORKSPACE, 10, None, LATER).items
     assert (seen.status(LATER), installed()) == (ScheduleStatus.ENDED, [])
 
 
-def test_disabling_tells_eventbridge(make: Make) -> None:
+def test_disabling_updates_eventbridge(make: Make) -> None:
     schedule = make()
-    disabled = schedules.enable(WORKSPACE, schedule.id, LATER, enabled=False)
-    assert (disabled.status(LATER), told_of(schedule)["State"]) == (ScheduleStatus.DISABLED, "DISABLED")
+    disabled = schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
+    assert (disabled.status(LATER), installed_schedule(schedule)["State"]) == (ScheduleStatus.DISABLED, "DISABLED")
 
 
 def test_a_schedule_is_enabled_again(make: Make) -> None:
     schedule = make()
-    schedules.enable(WORKSPACE, schedule.id, LATER, enabled=False)
-    schedules.enable(WORKSPACE, schedule.id, LATER, enabled=True)
-    assert told_of(schedule)["State"] == "ENABLED"
+    schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
+    schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=True)
+    assert installed_schedule(schedule)["State"] == "ENABLED"
 
 
-def test_a_change_that_eventbridge_was_not_told_of_is_told_at_the_next_look(make: Make) -> None:
+def test_a_change_that_is_not_installed_is_installed_by_the_next_read(make: Make) -> None:
     schedule = make()
-    stored.replace_with(replace(stored.get(WORKSPACE, schedule.id), enabled=False, installed=False))
+    stored.update(replace(stored.get(WORKSPACE, schedule.id), enabled=False, installed=False))
     assert schedules.get(WORKSPACE, schedule.id, LATER).installed
-    assert told_of(schedule)["State"] == "DISABLED"
+    assert installed_schedule(schedule)["State"] == "DISABLED"
 
 
 def test_a_schedule_whose_time_is_over_cannot_be_changed(make: Make) -> None:
     schedule = make("at(2026-11-20T12:03:00)")
     with pytest.raises(Conflict):
-        schedules.enable(WORKSPACE, schedule.id, LATER, enabled=False)
+        schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
 
 
-def test_the_last_change_is_what_eventbridge_knows(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eventbridge_has_the_last_change(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = make()
-    put = scheduler.put
+    put = scheduler.install
 
     def overtaken(told: Schedule) -> None:
-        monkeypatch.setattr(scheduler, "put", put)
-        schedules.enable(WORKSPACE, schedule.id, LATER, enabled=True)
+        monkeypatch.setattr(scheduler, "install", put)
+        schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=True)
         put(told)
 
-    monkeypatch.setattr(scheduler, "put", overtaken)
-    ended = schedules.enable(WORKSPACE, schedule.id, LATER, enabled=False)
-    assert (ended.enabled, told_of(schedule)["State"]) == (True, "ENABLED")
+    monkeypatch.setattr(scheduler, "install", overtaken)
+    ended = schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
+    assert (ended.enabled, installed_schedule(schedule)["State"]) == (True, "ENABLED")
 
 
 def test_a_deleted_schedule_is_gone(make: Make) -> None:
     schedule = make()
     schedules.delete(WORKSPACE, schedule.id, LATER)
-    assert (installed(), schedules.listed(WORKSPACE, 10, None, LATER).items) == ([], ())
+    assert (installed(), schedules.list_schedules(WORKSPACE, 10, None, LATER).items) == ([], ())
     with pytest.raises(NotFound):
         schedules.get(WORKSPACE, schedule.id, LATER)
 
 
-def test_deleting_again_ends_what_stopped_half_way(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleting_again_completes_an_interrupted_deletion(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = make()
     with monkeypatch.context() as context:
         context.setattr(scheduler, "remove", fails)
@@ -179,17 +180,17 @@ def test_deleting_again_ends_what_stopped_half_way(make: Make, monkeypatch: pyte
     assert installed() == []
 
 
-def test_a_schedule_deleted_while_it_is_changed_stays_deleted(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schedule_deleted_during_a_change_stays_deleted(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = make()
-    put = scheduler.put
+    put = scheduler.install
 
     def overtaken(told: Schedule) -> None:
         schedules.delete(WORKSPACE, schedule.id, LATER)
         put(told)
 
-    monkeypatch.setattr(scheduler, "put", overtaken)
+    monkeypatch.setattr(scheduler, "install", overtaken)
     with pytest.raises(NotFound):
-        schedules.enable(WORKSPACE, schedule.id, LATER, enabled=True)
+        schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=True)
     assert installed() == []
 
 
@@ -198,13 +199,13 @@ def test_another_workspace_neither_sees_nor_deletes_it(make: Make) -> None:
     for act in (lambda: schedules.get("ws_b", schedule.id, NOW), lambda: schedules.delete("ws_b", schedule.id, NOW)):
         with pytest.raises(NotFound):
             act()
-    assert schedules.listed("ws_b", 10, None, NOW).items == ()
+    assert schedules.list_schedules("ws_b", 10, None, NOW).items == ()
     assert installed() == [schedule.id]
 
 
 def test_schedules_are_listed_newest_first_and_by_pages(spec: Callable[..., ScheduleSpec]) -> None:
     made = [schedules.create(WORKSPACE, spec(), NOW + timedelta(seconds=n)).id for n in range(3)]
-    first = schedules.listed(WORKSPACE, 2, None, NOW)
-    second = schedules.listed(WORKSPACE, 2, first.next_cursor, NOW)
+    first = schedules.list_schedules(WORKSPACE, 2, None, NOW)
+    second = schedules.list_schedules(WORKSPACE, 2, first.next_cursor, NOW)
     assert [each.id for each in (*first.items, *second.items)] == made[::-1]
     assert second.next_cursor is None

@@ -1,4 +1,4 @@
-"""A panel whose judge answers what a test gives it."""
+"""Graders whose model sends scripted replies."""
 
 from collections.abc import Callable
 from random import Random
@@ -7,46 +7,52 @@ from typing import Any
 import orjson
 import pytest
 
-from cupel_core.domain.scoring.grader_config import Evaluation
-from cupel_core.domain.turns.model_request import Conversation, Reply, Usage
-from cupel_core.grading.grader import Grader
-from cupel_core.grading.graders import Panel
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
+from cupel_core.grading.concurrency import ConcurrencyLimiter
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
 
-type Answer = Any
+type ScriptedReply = Any
 
 
-class Judge:
-    """Answers in the given order, the last one again and again; an exception is raised."""
+class ScriptedGrader:
+    """Replies in the given order and repeats the last reply; an exception is raised."""
 
-    def __init__(self, *answers: Answer) -> None:
-        self.answers = list(answers)
-        self.asked: list[Conversation] = []
+    def __init__(self, *replies: ScriptedReply) -> None:
+        self.replies = list(replies)
+        self.requests: list[ModelRequest] = []
         self.models: list[str] = []
 
-    async def attempt(self, _: Account, model: str, conversation: Conversation, __: float) -> Reply:
-        self.asked.append(conversation)
+    async def attempt(self, _: Account, model: str, conversation: ModelRequest, __: float) -> Reply:
+        self.requests.append(conversation)
         self.models.append(model)
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        text = answer if isinstance(answer, str) else orjson.dumps(answer).decode()
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        text = reply if isinstance(reply, str) else orjson.dumps(reply).decode()
         return Reply(text, usage=Usage(10, 5))
 
     @property
     def material(self) -> list[str]:
-        """What it was given to judge, call by call."""
-        return [conversation.messages[1].content for conversation in self.asked]
+        """The material it was given to grade, call by call."""
+        return [request.messages[1].content for request in self.requests]
 
-    def panel(self, evaluation: Evaluation | None = None, **more: Any) -> Panel:
-        models = Evaluation(judge_model="sim/steady", embedding_model="sim/words")
-        return Panel(models if evaluation is None else evaluation, self.grader, **more)
-
-    def grader(self, model: str) -> Grader:
-        account = Account(model.partition("/")[0], "")
-        return Grader(account, model, 5.0, 0.0, Random(1), self.attempt)
+    def graders(self, config: GraderConfig | None = None, **more: Any) -> GraderFactory:
+        return GraderFactory(
+            workspace="ws_a",
+            config=config or GraderConfig(judge_model="sim/steady", embedding_model="sim/words"),
+            accounts={provider: Account(provider, "") for provider in PROVIDERS},
+            limiter=ConcurrencyLimiter(),
+            call_timeout_seconds=5.0,
+            max_wait_seconds=0.0,
+            attempt=self.attempt,
+            rng=Random(1),
+            **more,
+        )
 
 
 @pytest.fixture
-def judge_of() -> Callable[..., Judge]:
-    return Judge
+def grader_of() -> Callable[..., ScriptedGrader]:
+    return ScriptedGrader

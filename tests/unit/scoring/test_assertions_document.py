@@ -1,11 +1,11 @@
-"""docs/assertions.md tells of exactly the types there are."""
+"""docs/assertions.md describes exactly the existing assertion types."""
 
 import json
 import re
 
 import pytest
 
-from cupel_core.domain.scoring.assertion_rules import KINDS, complaints
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, assertion_issues
 from tests.conftest import ROOT
 
 DOCUMENT = (ROOT / "docs/assertions.md").read_text()
@@ -18,17 +18,17 @@ ROWS = {
 
 
 def test_the_table_has_every_type_and_no_other() -> None:
-    assert list(ROWS) == list(KINDS)
+    assert list(ROWS) == list(ASSERTION_KINDS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_default_threshold_is_told(kind: str) -> None:
-    threshold = KINDS[kind].threshold
-    expected = "required" if KINDS[kind].needs_threshold else "" if threshold is None else f"{threshold:g}"
+@pytest.mark.parametrize("kind", ASSERTION_KINDS)
+def test_the_table_states_the_default_thresholds(kind: str) -> None:
+    threshold = ASSERTION_KINDS[kind].threshold
+    expected = "required" if ASSERTION_KINDS[kind].needs_threshold else "" if threshold is None else f"{threshold:g}"
     assert ROWS[kind][3] == expected
 
 
 def test_the_example_is_accepted() -> None:
     example = re.search(r"```json\n(\[.*?\])\n```", DOCUMENT, re.DOTALL)
     assert example
-    assert complaints(json.loads(example[1])) == ()
+    assert assertion_issues(json.loads(example[1])) == ()

@@ -1,4 +1,4 @@
-"""Every check that asks nobody, by what it passes and what it fails; `not-…` is the opposite."""
+"""Every deterministic check, by outputs that pass and outputs that fail; `not-…` is the opposite."""
 
 from typing import Any
 
@@ -6,29 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.scoring.assertion_rules import KINDS, SET, complaints
+from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
-from cupel_core.domain.scoring.grader_config import Evaluation
-from cupel_core.grading.grader import Grader
-from cupel_core.grading.graders import Panel
-from cupel_core.scoring.assertion_context import Evidence
-from cupel_core.scoring.registry import JUDGEMENTS
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.grading.concurrency import ConcurrencyLimiter
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.registry import GRADED_CHECKS
 from cupel_core.scoring.score import CHECKS, score
 
 PERSON = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}}}
 DATED = {"properties": {"at": {"format": "date-time"}}}
 
 
-def nobody(model: str) -> Grader:
-    raise AssertionError(f"{model} is not to be asked")
-
-
-PANEL = Panel(Evaluation(), nobody)
+GRADERS = GraderFactory(
+    "ws_a", GraderConfig(), {}, ConcurrencyLimiter(), call_timeout_seconds=1.0, max_wait_seconds=0.0
+)
+"""Without accounts: no model can be called."""
 
 
 async def check(written: dict[str, Any], output: str = "", **more: Any) -> AssertionResult:
-    assert complaints([written]) == ()
-    scored = await score([Assertion.from_json(written)], Evidence(output, **more), PANEL)
+    assert assertion_issues([written]) == ()
+    scored = await score([Assertion.from_json(written)], AssertionContext(output, **more), GRADERS)
     return scored.results[0]
 
 
@@ -111,7 +110,7 @@ async def test_its_opposite_fails_what_it_passes(
 
 
 @given(st.sampled_from(CASES), st.text() | st.sampled_from([case[3] for case in CASES]))
-async def test_an_opposite_passes_when_the_other_fails_and_scores_what_it_lacks(case: Any, output: str) -> None:
+async def test_an_opposite_passes_when_the_check_fails_and_scores_one_minus_its_score(case: Any, output: str) -> None:
     kind, value, threshold, _, _ = case
     plain = await check(written(kind, value, threshold), output)
     opposite = await check(written(f"not-{kind}", value, threshold), output)
@@ -135,24 +134,26 @@ async def test_an_opposite_passes_when_the_other_fails_and_scores_what_it_lacks(
         ({"type": "finish-reason", "value": "stop"}, {"finish_reason": "length"}, False),
     ],
 )
-async def test_what_an_answer_took_is_compared(assertion: dict[str, Any], more: dict[str, Any], passed: bool) -> None:
+async def test_latency_cost_and_finish_reason_are_compared(
+    assertion: dict[str, Any], more: dict[str, Any], passed: bool
+) -> None:
     assert (await check(assertion, "answer", **more)).passed is passed
 
 
 @pytest.mark.parametrize(
     ("assertion", "output", "error"),
     [
-        ({"type": "latency", "threshold": 1}, "", "it is not known how long the model took"),
-        ({"type": "cost", "threshold": 1}, "", "no price is known for the model"),
-        ({"type": "not-finish-reason", "value": "stop"}, "", "the provider does not tell"),
-        ({"type": "contains", "value": "{{nothing}}"}, "", "there is no variable nothing"),
+        ({"type": "latency", "threshold": 1}, "", "the model's latency is unknown"),
+        ({"type": "cost", "threshold": 1}, "", "the model's price is unknown"),
+        ({"type": "not-finish-reason", "value": "stop"}, "", "the provider does not report"),
+        ({"type": "contains", "value": "{{nothing}}"}, "", "unknown variable nothing"),
         ({"type": "regex", "value": "({{word}}"}, "", "its value is not a regular expression"),
         ({"type": "is-json", "value": "{{word}}"}, "{}", "its value must be a JSON Schema"),
-        ({"type": "not-is-json", "value": {"$ref": "#/nowhere"}}, "{}", "the schema refers to what is not in it"),
-        ({"type": "is-json", "value": {"format": 3}}, "{}", "the schema is none"),
+        ({"type": "not-is-json", "value": {"$ref": "#/nowhere"}}, "{}", "the schema has an unresolvable reference"),
+        ({"type": "is-json", "value": {"format": 3}}, "{}", "the schema is invalid"),
     ],
 )
-async def test_what_cannot_be_computed_is_an_error_and_no_fail(
+async def test_what_cannot_be_computed_is_an_error_and_not_a_failure(
     assertion: dict[str, Any], output: str, error: str
 ) -> None:
     result = await check(assertion, output, variables={"word": "a"})
@@ -161,7 +162,7 @@ async def test_what_cannot_be_computed_is_an_error_and_no_fail(
     assert error in result.error
 
 
-async def test_an_expression_that_takes_for_ever_is_given_up() -> None:
+async def test_an_expression_that_takes_too_long_is_stopped() -> None:
     result = await check({"type": "regex", "value": "^(a|a)*$"}, "a" * 40 + "b")
     assert result.error == "the expression took longer than 0.5 s on this output"
 
@@ -170,18 +171,18 @@ async def test_a_value_is_filled_in_from_the_variables() -> None:
     assert (await check({"type": "equals", "value": "{{city}}"}, "Paris", variables={"city": "Paris"})).passed is True
 
 
-async def test_a_result_tells_the_weight_the_metric_and_the_tag_of_a_failure() -> None:
+async def test_a_result_has_the_weight_the_metric_and_the_tag_of_a_failure() -> None:
     result = await check({"type": "is-json", "weight": 2, "metric": "form"}, "no")
     assert (result.type, result.weight, result.metric, result.tag) == ("is-json", 2, "form", "FORMAT_ERROR")
     assert (await check({"type": "is-json"}, "{}")).tag is None
 
 
-async def test_reasons_say_what_was_found() -> None:
+async def test_reasons_describe_the_output() -> None:
     assert (
         await check({"type": "contains-all", "value": "a,b"}, "a")
     ).reason == 'the output has "a"; the output lacks "b"'
     assert (await check({"type": "word-count", "value": {"min": 1, "max": 2}}, "")).reason == (
-        "the output has 0 words; 1 to 2 are asked for"
+        "the output has 0 words; expected 1 to 2"
     )
     assert (
         await check({"type": "levenshtein", "value": "abc"}, "abcd")
@@ -202,19 +203,19 @@ async def test_a_set_passes_as_a_whole_or_by_its_threshold(
     threshold: float | None, parts: list[tuple[str, float]], passed: bool, mean: float
 ) -> None:
     inner = [{"type": "contains", "value": value, "weight": weight} for value, weight in parts]
-    result = await check({"type": SET, "assert": inner, "threshold": threshold}, "a b")
+    result = await check({"type": ASSERT_SET, "assert": inner, "threshold": threshold}, "a b")
     assert (result.passed, result.score) == (passed, pytest.approx(mean))
     assert [part.type for part in result.parts] == ["contains", "contains"]
 
 
 async def test_a_set_with_what_cannot_be_computed_cannot_be_computed() -> None:
     inner = [{"type": "contains", "value": "a"}, {"type": "cost", "threshold": 1}]
-    result = await check({"type": SET, "assert": inner}, "a")
-    assert (result.passed, result.error) == (None, "could not be computed: cost: no price is known for the model")
+    result = await check({"type": ASSERT_SET, "assert": inner}, "a")
+    assert (result.passed, result.error) == (None, "could not be computed: cost: the model's price is unknown")
 
 
-async def test_a_set_in_which_nothing_weighs_weighs_nothing() -> None:
-    result = await check({"type": SET, "assert": [{"type": "equals", "value": "a", "weight": 0}]}, "a")
+async def test_a_set_whose_parts_have_no_weight_has_none() -> None:
+    result = await check({"type": ASSERT_SET, "assert": [{"type": "equals", "value": "a", "weight": 0}]}, "a")
     assert (result.passed, result.weight) == (None, 0)
 
 
@@ -225,4 +226,4 @@ async def test_outputs_made_to_be_slow_are_not() -> None:
 
 
 def test_every_kind_is_computed_somewhere() -> None:
-    assert set(CHECKS) | set(JUDGEMENTS) | {SET, "select-best"} == set(KINDS)
+    assert set(CHECKS) | set(GRADED_CHECKS) | {ASSERT_SET, "select-best"} == set(ASSERTION_KINDS)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.scoring.overlap import bleu, rouge_1, tokens
+from cupel_core.scoring.overlap import bleu, rouge_1, tokenize
 
 
 def test_words_of_the_treebank() -> None:
-    assert tokens("They've said \"No.\" at 10:30, didn't cost $3.50...") == [
+    assert tokenize("They've said \"No.\" at 10:30, didn't cost $3.50...") == [
         *("they", "'ve", "said", '"', "no.", '"', "at", "10:30", ",", "did", "n't", "cost", "$", "3.50", "...")
     ]
 
@@ -50,17 +50,17 @@ def test_bleu_of_few_words_has_few_orders() -> None:
     assert bleu("Hello", ["hello"]) == 1.0
 
 
-def test_bleu_of_nothing_is_nothing() -> None:
+def test_bleu_of_an_empty_output_is_zero() -> None:
     assert bleu(" ", ["a"]) == 0.0
 
 
 @given(st.text(), st.text())
-def test_both_lie_between_nothing_and_all(output: str, reference: str) -> None:
+def test_both_scores_are_between_zero_and_one(output: str, reference: str) -> None:
     assert 0 <= rouge_1(output, reference) <= 1
     assert 0 <= bleu(output, [reference]) <= 1
 
 
 @given(st.text())
-def test_a_text_is_like_itself(text: str) -> None:
-    assert rouge_1(text, text) == float(bool(tokens(text)))
+def test_a_text_matches_itself_fully(text: str) -> None:
+    assert rouge_1(text, text) == float(bool(tokenize(text)))
     assert bleu(text, [text]) == pytest.approx(float(bool(text.split())))

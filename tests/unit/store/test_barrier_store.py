@@ -13,12 +13,12 @@ from cupel_core.store.barrier import Tree
 REF = RunRef("ws_a", "run_a")
 
 
-def tree(total: int = 1_000, generation: int = 1) -> Tree:
-    return Tree(REF, total, generation)
+def tree(total: int = 1_000, retry_round: int = 1) -> Tree:
+    return Tree(REF, total, retry_round)
 
 
 def record_all(total: int, failed: set[int]) -> int:
-    """Records every index alone and in random order; how often the root was told full."""
+    """Record every index alone and in random order; returns how often the root was reported full."""
     indexes = list(range(total))
     Random(1).shuffle(indexes)
     full = 0
@@ -38,20 +38,20 @@ def test_the_root_is_full_with_the_last_probe_and_not_before(cloud: Settings, to
 def test_recording_twice_counts_once(cloud: Settings) -> None:
     for _ in range(2):
         barrier.record(tree(), Node(0, 0), {1: True, 2: False})
-    assert barrier.progress(tree(150)) == Progress(150, completed=1, failed=1)
+    assert barrier.get_progress(tree(150)) == Progress(150, completed=1, failed=1)
 
 
 def test_progress_counts_full_leaves_by_their_parent_and_open_ones_by_themselves(cloud: Settings) -> None:
     node = Node(0, 0)
     barrier.propagate(tree(230), node, barrier.record(tree(), node, {index: index != 7 for index in range(100)}))
     barrier.record(tree(), Node(0, 1), {100: True, 101: False})
-    assert barrier.progress(tree(230)) == Progress(230, completed=100, failed=2)
+    assert barrier.get_progress(tree(230)) == Progress(230, completed=100, failed=2)
 
 
 def test_progress_of_a_run_of_a_million_counts_over_three_levels(cloud: Settings) -> None:
     barrier.record(tree(), Node(0, 9_999), {999_999: True})
     barrier.record(tree(), Node(0, 150), {15_000: False})
-    assert barrier.progress(tree(1_000_000)) == Progress(1_000_000, completed=1, failed=1)
+    assert barrier.get_progress(tree(1_000_000)) == Progress(1_000_000, completed=1, failed=1)
 
 
 def test_propagating_again_changes_nothing(cloud: Settings) -> None:
@@ -59,43 +59,43 @@ def test_propagating_again_changes_nothing(cloud: Settings) -> None:
     leaf = barrier.record(tree(), node, dict.fromkeys(range(100), True))
     for _ in range(2):
         assert not barrier.propagate(tree(200), node, leaf)
-    assert barrier.progress(tree(200)) == Progress(200, completed=100)
+    assert barrier.get_progress(tree(200)) == Progress(200, completed=100)
 
 
-def test_a_claim_is_seen_by_who_claims_after(cloud: Settings) -> None:
-    mine = Claim(frozenset({1, 2}), until=50.0)
-    barrier.claim(REF, Node(0, 0), "w1:0", mine)
+def test_a_claim_is_seen_by_the_next_claimant(cloud: Settings) -> None:
+    first = Claim(frozenset({1, 2}), until=50.0)
+    barrier.claim(REF, Node(0, 0), "w1:0", first)
     item = barrier.claim(REF, Node(0, 0), "w2:0", Claim(frozenset({2}), until=60.0))
-    assert item.others("w2:0") == [mine]
+    assert item.claims_of_others("w2:0") == [first]
 
 
 def test_recording_releases_claims_in_the_same_write(cloud: Settings) -> None:
     barrier.claim(REF, Node(0, 0), "w1:0", Claim(frozenset({1}), until=50.0))
     barrier.record(tree(), Node(0, 0), {1: True}, released=["w1:0"])
-    assert barrier.leaf(REF, Node(0, 0)).claims == {}
+    assert barrier.get_leaf(REF, Node(0, 0)).claims == {}
 
 
 def test_a_run_of_another_workspace_has_its_own_barrier(cloud: Settings) -> None:
     barrier.record(tree(), Node(0, 0), {0: True})
-    assert barrier.progress(Tree(RunRef("ws_b", "run_a"), 1)) == Progress(1)
+    assert barrier.get_progress(Tree(RunRef("ws_b", "run_a"), 1)) == Progress(1)
 
 
-def test_a_reopened_leaf_takes_its_errors_out_once_per_generation(cloud: Settings) -> None:
+def test_a_reopened_leaf_takes_its_errors_out_once_per_retry_round(cloud: Settings) -> None:
     barrier.record(tree(), Node(0, 0), {0: True, 1: False, 2: False})
-    assert barrier.reopen(tree(generation=3), Node(0, 0), [1]).leaf.failed == {2}
-    barrier.record(tree(generation=3), Node(0, 0), {1: False})
-    assert barrier.reopen(tree(generation=3), Node(0, 0), [1]).leaf.failed == {1, 2}
+    assert barrier.reopen(tree(retry_round=3), Node(0, 0), [1]).leaf.failed == {2}
+    barrier.record(tree(retry_round=3), Node(0, 0), {1: False})
+    assert barrier.reopen(tree(retry_round=3), Node(0, 0), [1]).leaf.failed == {1, 2}
 
 
-def test_who_works_for_an_earlier_generation_adds_nothing_to_a_reopened_leaf(cloud: Settings) -> None:
+def test_a_worker_of_an_earlier_retry_round_adds_nothing_to_a_reopened_leaf(cloud: Settings) -> None:
     barrier.record(tree(), Node(0, 0), {1: False})
-    barrier.reopen(tree(generation=2), Node(0, 0), [1])
-    assert barrier.record(tree(generation=1), Node(0, 0), {1: False}).recorded == frozenset()
+    barrier.reopen(tree(retry_round=2), Node(0, 0), [1])
+    assert barrier.record(tree(retry_round=1), Node(0, 0), {1: False}).recorded == frozenset()
 
 
-def test_a_new_generation_is_told_of_full_leaves_anew(cloud: Settings) -> None:
+def test_full_leaves_are_reported_anew_in_a_new_retry_round(cloud: Settings) -> None:
     node = Node(0, 0)
     leaf = barrier.record(tree(101), node, dict.fromkeys(range(100), True))
     barrier.propagate(tree(101), node, leaf)
-    assert barrier.inner(tree(101, generation=2), Node(1, 0)).full_children == frozenset()
-    assert barrier.progress(tree(101, generation=2)) == Progress(101, completed=100)
+    assert barrier.get_inner(tree(101, retry_round=2), Node(1, 0)).full_children == frozenset()
+    assert barrier.get_progress(tree(101, retry_round=2)) == Progress(101, completed=100)

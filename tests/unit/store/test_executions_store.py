@@ -1,4 +1,4 @@
-"""Executions are begun once, and again under another name after they died."""
+"""Executions are started once, and again under another name after they died."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings, settings
 from cupel_core.store import clients, executions
-from cupel_core.store.executions import Revival
+from cupel_core.store.executions import RestartResult
 
 REF = RunRef("ws_a", "run_a")
 ROLE = "arn:aws:iam::123456789012:role/machine"
@@ -16,7 +16,7 @@ ROLE = "arn:aws:iam::123456789012:role/machine"
 
 @pytest.fixture(autouse=True)
 def machines(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The two of the stack."""
+    """The two state machines of the stack."""
     make = clients.stepfunctions().create_state_machine
     finish, _ = (make(name=f"cupel-test-{name}", definition="{}", roleArn=ROLE) for name in ("finish", "score"))
     monkeypatch.setenv("FINISH_MACHINE_ARN", finish["stateMachineArn"])
@@ -25,38 +25,38 @@ def machines(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     settings.cache_clear()
 
 
-def begun(machine: str) -> list[dict[str, Any]]:
+def started(machine: str) -> list[dict[str, Any]]:
     arn = {"finish": settings().finish_machine_arn, "score": settings().score_machine_arn}[machine]
     return list(clients.stepfunctions().list_executions(stateMachineArn=arn)["executions"])
 
 
 def end(machine: str) -> None:
-    for each in begun(machine):
-        if each["status"] == "RUNNING":
-            clients.stepfunctions().stop_execution(executionArn=each["executionArn"])
+    for execution in started(machine):
+        if execution["status"] == "RUNNING":
+            clients.stepfunctions().stop_execution(executionArn=execution["executionArn"])
 
 
-def test_a_finish_is_begun_once_per_run_and_epoch() -> None:
-    for epoch in (1, 1, 2):
-        executions.begin(REF, epoch)
-    assert {each["name"] for each in begun("finish")} == {"run_a-1", "run_a-2"}
+def test_a_finish_is_started_once_per_run_and_fencing_token() -> None:
+    for fencing_token in (1, 1, 2):
+        executions.start_finish(REF, fencing_token)
+    assert {execution["name"] for execution in started("finish")} == {"run_a-1", "run_a-2"}
 
 
-def test_a_scoring_is_begun_once_by_the_machine_for_scorings() -> None:
+def test_a_rescore_is_started_once_by_the_score_machine() -> None:
     for _ in range(2):
-        executions.begin_scoring(REF, "scr_1")
-    assert [each["name"] for each in begun("score")] == ["scr_1"]
-    assert begun("finish") == []
+        executions.start_rescore(REF, "scr_1")
+    assert [execution["name"] for execution in started("score")] == ["scr_1"]
+    assert started("finish") == []
 
 
-def test_what_was_never_begun_is_begun() -> None:
-    assert executions.revive_scoring(REF, "scr_1") is Revival.STARTED
-    assert executions.revive_scoring(REF, "scr_1") is Revival.ALIVE
+def test_an_execution_that_was_never_started_is_started() -> None:
+    assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.STARTED
+    assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.ALREADY_RUNNING
 
 
-def test_after_five_that_died_it_is_given_up() -> None:
+def test_it_gives_up_after_five_executions_that_died() -> None:
     for _ in range(5):
-        assert executions.revive_scoring(REF, "scr_1") is Revival.STARTED
+        assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.STARTED
         end("score")
-    assert executions.revive_scoring(REF, "scr_1") is Revival.GIVEN_UP
-    assert {each["name"] for each in begun("score")} == {"scr_1", *(f"scr_1-{n}" for n in range(2, 6))}
+    assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.GIVEN_UP
+    assert {execution["name"] for execution in started("score")} == {"scr_1", *(f"scr_1-{n}" for n in range(2, 6))}

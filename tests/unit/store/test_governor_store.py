@@ -1,4 +1,4 @@
-"""The governor's item: who wins when several write, and what an API may show of it."""
+"""The governor's item: concurrent writes, and the status the API shows."""
 
 import time
 from datetime import UTC, datetime
@@ -8,51 +8,52 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from cupel_core import accounts
-from cupel_core.domain.limits.breaker import Call
-from cupel_core.domain.limits.governor import Limits, Report
+from cupel_core.domain.limits.breaker import CallRecord
+from cupel_core.domain.limits.governor import Limits, WorkerReport
+from cupel_core.domain.limits.provider_status import ProviderStatus
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.settings import Settings
 from cupel_core.store import clients, governor
-from cupel_core.store.governor import ProviderStanding, Stored
+from cupel_core.store.governor import StoredGovernor
 
 LIMITS = Limits(50, requests_per_minute=6_000, tokens_per_minute=100_000)
 
 
-def report(worker_id: str, wanted: int = 25, calls: tuple[Call, ...] = ()) -> Report:
-    return Report(worker_id, Priority.NORMAL, wanted, 0, calls=calls)
+def report(worker_id: str, demand: int = 25, calls: tuple[CallRecord, ...] = ()) -> WorkerReport:
+    return WorkerReport(worker_id, Priority.NORMAL, demand, 0, calls=calls)
 
 
-def renew(worker_id: str, last: Stored | None = None, calls: tuple[Call, ...] = ()) -> Stored:
+def renew(worker_id: str, last: StoredGovernor | None = None, calls: tuple[CallRecord, ...] = ()) -> StoredGovernor:
     return governor.renew("ws_a", "openai", LIMITS, report(worker_id, calls=calls), time.time(), last)
 
 
-def refused(model: str = "openai/typo") -> tuple[Call, ...]:
-    return (Call(model, ErrorCode.AUTH, 1.0),) * 5
+def refused(model: str = "openai/typo") -> tuple[CallRecord, ...]:
+    return (CallRecord(model, ProbeErrorCode.AUTH, 1.0),) * 5
 
 
 def test_what_is_written_is_read(cloud: Settings) -> None:
     written = renew("a", calls=refused())
-    assert renew("b").governor.seats["a"] == written.governor.seats["a"]
+    assert renew("b").governor.leases["a"] == written.governor.leases["a"]
     assert renew("b").governor.breakers == written.governor.breakers
 
 
-def test_a_worker_whose_sight_is_old_applies_its_report_to_the_new(cloud: Settings) -> None:
+def test_a_worker_with_a_stale_copy_applies_its_report_to_the_current_one(cloud: Settings) -> None:
     first = renew("a")
     renew("b")
     third = renew("a", last=first)
-    assert third.governor.seats.keys() == {"a", "b"}
+    assert third.governor.leases.keys() == {"a", "b"}
     assert third.version == 3
 
 
 def test_accounts_of_two_workspaces_share_nothing(cloud: Settings) -> None:
     renew("a")
-    other = governor.renew("ws_b", "openai", LIMITS, report("b", wanted=50), time.time())
-    assert other.governor.seats["b"].granted == 50
+    other = governor.renew("ws_b", "openai", LIMITS, report("b", demand=50), time.time())
+    assert other.governor.leases["b"].granted == 50
 
 
-def test_a_write_whose_reply_was_lost_counts_once(cloud: Settings) -> None:
-    """botocore sends the same request again, which meets what it wrote itself."""
+def test_a_write_whose_response_was_lost_counts_once(cloud: Settings) -> None:
+    """botocore retries the request, which finds its own write."""
     events, sent = clients.dynamodb().meta.events, list[dict[str, Any]]()
 
     def write_before(params: dict[str, Any], **_: object) -> None:
@@ -62,7 +63,7 @@ def test_a_write_whose_reply_was_lost_counts_once(cloud: Settings) -> None:
 
     events.register("provide-client-params.dynamodb.PutItem", write_before)
     try:
-        stored = renew("a", calls=(Call("openai/m", ErrorCode.AUTH, 1.0),) * 4)
+        stored = renew("a", calls=(CallRecord("openai/m", ProbeErrorCode.AUTH, 1.0),) * 4)
     finally:
         events.unregister("provide-client-params.dynamodb.PutItem", write_before)
     assert (len(sent), stored.version) == (2, 1)
@@ -81,39 +82,41 @@ def test_a_call_that_fails_changes_nothing(cloud: Settings) -> None:
             renew("a")
     finally:
         meta.unregister("before-call.dynamodb.PutItem", fail)
-    assert governor.standing("ws_a", "openai") == ProviderStanding()
+    assert governor.get_status("ws_a", "openai") == ProviderStatus()
 
 
-def test_an_account_nobody_used_stands_idle(cloud: Settings) -> None:
-    assert governor.standing("ws_a", "openai") == ProviderStanding()
+def test_an_unused_account_is_idle(cloud: Settings) -> None:
+    assert governor.get_status("ws_a", "openai") == ProviderStatus()
 
 
-def test_pausing_is_seen_and_taken_back(cloud: Settings) -> None:
+def test_an_account_is_paused_and_resumed(cloud: Settings) -> None:
     governor.set_paused("ws_a", "openai", True)
     governor.set_paused("ws_a", "openai", True)
-    assert governor.standing("ws_a", "openai").paused
+    assert governor.get_status("ws_a", "openai").paused
     assert renew("a").governor.paused_at is not None
     governor.set_paused("ws_a", "openai", False)
-    assert not governor.standing("ws_a", "openai").paused
+    assert not governor.get_status("ws_a", "openai").paused
 
 
-def test_a_standing_tells_limits_workers_and_held_models(cloud: Settings) -> None:
-    throttled = (Call("openai/m", ErrorCode.RATE_LIMITED, 1.0),) * 5
+def test_a_status_has_limits_workers_and_suspended_models(cloud: Settings) -> None:
+    throttled = (CallRecord("openai/m", ProbeErrorCode.RATE_LIMITED, 1.0),) * 5
     renew("a", calls=(*refused(), *throttled))
-    standing = governor.standing("ws_a", "openai")
-    assert (standing.limit, standing.workers) == (50, 1)
-    assert standing.learned_limit is not None
-    assert [(held.model, "auth" in held.reason) for held in standing.held_models] == [("openai/typo", True)]
-    assert standing.held_models[0].until > datetime.now(UTC)
+    status = governor.get_status("ws_a", "openai")
+    assert (status.limit, status.workers) == (50, 1)
+    assert status.learned_limit is not None
+    assert [(suspended.model, "auth" in suspended.reason) for suspended in status.suspended_models] == [
+        ("openai/typo", True)
+    ]
+    assert status.suspended_models[0].until > datetime.now(UTC)
 
 
-def test_setting_the_account_anew_forgets_its_faults(cloud: Settings) -> None:
+def test_new_settings_reset_the_breakers(cloud: Settings) -> None:
     renew("a", calls=refused())
-    accounts.configure("ws_a", "openai", {"max_parallel_requests": 10})
-    assert governor.standing("ws_a", "openai").held_models == ()
+    accounts.update_provider("ws_a", "openai", {"max_parallel_requests": 10})
+    assert governor.get_status("ws_a", "openai").suspended_models == ()
 
 
-def test_a_worker_that_leaves_takes_its_seat_along(cloud: Settings) -> None:
+def test_a_worker_that_leaves_ends_its_lease(cloud: Settings) -> None:
     stored = renew("a")
     governor.leave("ws_a", "openai", LIMITS, report("a"), time.time(), stored)
-    assert governor.standing("ws_a", "openai").workers == 0
+    assert governor.get_status("ws_a", "openai").workers == 0

@@ -8,8 +8,8 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Dialogue
-from cupel_core.domain.turns.model_request import ErrorCode, Message, Role, Usage
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import outcomes
@@ -18,7 +18,7 @@ from tests.started_runs import NOW
 REF = RunRef("ws_a", "run_a")
 
 
-def run(generation: int = 1) -> Run:
+def run(retry_round: int = 1) -> Run:
     return Run(
         workspace="ws_a",
         id="run_a",
@@ -30,7 +30,7 @@ def run(generation: int = 1) -> Run:
         snapshot_key="",
         created_at=NOW,
         updated_at=NOW,
-        generation=generation,
+        retry_round=retry_round,
     )
 
 
@@ -40,8 +40,8 @@ def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
         scenario_id=f"scn_{index}",
         model_id="sim/steady",
         created_at=NOW,
-        dialogue=Dialogue(
-            messages=(Message(Role.USER, "?"), Message(Role.ASSISTANT, answer)),
+        conversation=ConversationState(
+            messages=(Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, answer)),
             turns=1,
             usage=Usage(3, 4),
             duration_ms=12,
@@ -55,7 +55,7 @@ def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
 
 
 def error(index: int, message: str = "no") -> ProbeError:
-    return ProbeError(index, f"scn_{index}", "sim/steady", ErrorCode.AUTH, message, 1, NOW)
+    return ProbeError(index, f"scn_{index}", "sim/steady", ProbeErrorCode.AUTH, message, 1, NOW)
 
 
 def test_an_outcome_is_read_as_it_was_recorded(cloud: Settings) -> None:
@@ -70,41 +70,41 @@ def test_the_first_writer_wins(cloud: Settings) -> None:
     assert outcomes.get(REF, 1) == error(1)
 
 
-def test_a_later_generation_replaces_an_error_and_nothing_else(cloud: Settings) -> None:
+def test_a_later_retry_round_replaces_an_error_and_nothing_else(cloud: Settings) -> None:
     outcomes.record(run(), 1, [transcript(0), error(1)])
-    assert outcomes.record(run(generation=2), 2, [error(0), transcript(1)]) == {0: True, 1: True}
+    assert outcomes.record(run(retry_round=2), 2, [error(0), transcript(1)]) == {0: True, 1: True}
     assert outcomes.get(REF, 1) == transcript(1)
 
 
-def test_a_long_content_lies_in_the_bucket(cloud: Settings) -> None:
+def test_a_long_content_is_stored_in_the_bucket(cloud: Settings) -> None:
     long = transcript(0, "word " * 5_000)
     outcomes.record(run(), 1, [long])
-    found = boto3.client("s3").list_objects_v2(Bucket=cloud.bucket_name, Prefix="transcripts/ws_a/run_a/")
-    assert found["KeyCount"] == 1
+    objects = boto3.client("s3").list_objects_v2(Bucket=cloud.bucket_name, Prefix="transcripts/ws_a/run_a/")
+    assert objects["KeyCount"] == 1
     assert outcomes.get(REF, 0) == long
 
 
-def test_who_loses_does_not_replace_the_content_of_who_won(cloud: Settings) -> None:
+def test_the_losing_writer_does_not_replace_the_content_of_the_first(cloud: Settings) -> None:
     outcomes.record(run(), 1, [transcript(0, "first " * 5_000)])
     outcomes.record(run(), 1, [transcript(0, "second " * 5_000)])
     assert outcomes.get(REF, 0) == transcript(0, "first " * 5_000)
 
 
-def test_more_than_a_transaction_holds_is_recorded(cloud: Settings) -> None:
-    stands = outcomes.record(run(), 1, [transcript(index) for index in range(130)])
-    assert stands == dict.fromkeys(range(130), True)
+def test_more_outcomes_than_a_transaction_allows_are_recorded(cloud: Settings) -> None:
+    recorded = outcomes.record(run(), 1, [transcript(index) for index in range(130)])
+    assert recorded == dict.fromkeys(range(130), True)
 
 
 def test_a_range_is_read_in_order_across_blocks(cloud: Settings) -> None:
     outcomes.record(run(), 1, [transcript(index) for index in (2_000, 999, 1_000, 5)])
-    assert [each.probe_index for each in outcomes.in_range(REF, range(6, 2_001))] == [999, 1_000, 2_000]
+    assert [outcome.probe_index for outcome in outcomes.list_range(REF, range(6, 2_001))] == [999, 1_000, 2_000]
 
 
-def test_a_summary_is_given_once(cloud: Settings) -> None:
+def test_a_summary_is_set_once(cloud: Settings) -> None:
     bare = replace(transcript(0), summary=None)
     outcomes.record(run(), 1, [bare])
     for code in ("2", "5"):
-        outcomes.summarize(REF, 0, Summary(code, "by the judge", NOW))
+        outcomes.set_summary(REF, 0, Summary(code, "by the judge", NOW))
     assert outcomes.get(REF, 0) == replace(bare, summary=Summary("2", "by the judge", NOW))
 
 
@@ -112,27 +112,27 @@ PROSE = " ".join(f"Sentence {number} weighs what was said against what may follo
 
 
 @pytest.mark.parametrize("answer", ["Rating: 3", PROSE, "".join(map(chr, range(1_000, 2_500)))])
-def test_messages_of_any_length_are_read_as_they_were_said(cloud: Settings, answer: str) -> None:
+def test_messages_of_any_length_are_read_as_they_were_recorded(cloud: Settings, answer: str) -> None:
     outcomes.record(run(), 1, [transcript(0, answer)])
-    found = outcomes.get(REF, 0)
-    assert isinstance(found, Transcript)
-    assert found.messages[-1].content == answer
+    recorded = outcomes.get(REF, 0)
+    assert isinstance(recorded, Transcript)
+    assert recorded.messages[-1].content == answer
 
 
-def test_of_large_transcripts_too_the_first_writer_wins(cloud: Settings) -> None:
+def test_the_first_writer_wins_with_large_transcripts_too(cloud: Settings) -> None:
     large = "".join(map(chr, range(1_000, 2_500)))
     assert outcomes.record(run(), 1, [transcript(0, large), transcript(1)]) == {0: True, 1: True}
     assert outcomes.record(run(), 1, [transcript(0, large + "!"), error(1)]) == {0: True, 1: True}
-    found = outcomes.get(REF, 0)
-    assert isinstance(found, Transcript)
-    assert found.messages[-1].content == large
+    recorded = outcomes.get(REF, 0)
+    assert isinstance(recorded, Transcript)
+    assert recorded.messages[-1].content == large
 
 
-def test_an_error_of_an_earlier_generation_gives_way_to_a_large_transcript(cloud: Settings) -> None:
+def test_an_error_of_an_earlier_retry_round_is_replaced_by_a_large_transcript(cloud: Settings) -> None:
     large = transcript(0, "".join(map(chr, range(1_000, 2_500))))
     assert outcomes.record(run(), 1, [error(0)]) == {0: False}
     assert outcomes.record(run(), 1, [large]) == {0: False}
-    assert outcomes.record(run(generation=2), 2, [large]) == {0: True}
+    assert outcomes.record(run(retry_round=2), 2, [large]) == {0: True}
 
 
 def test_a_transcript_of_more_than_a_write_unit_is_not_billed_twice(
@@ -144,7 +144,7 @@ def test_a_transcript_of_more_than_a_write_unit_is_not_billed_twice(
     monkeypatch.setattr(
         outcomes,
         "_transact",
-        lambda items, generation: batches.append([item.index for item in items]) or transact(items, generation),
+        lambda items, retry_round: batches.append([item.index for item in items]) or transact(items, retry_round),
     )
     outcomes.record(run(), 1, [transcript(0), transcript(1, "".join(map(chr, range(1_000, 2_500)))), transcript(2)])
     assert batches == [[0, 2]]

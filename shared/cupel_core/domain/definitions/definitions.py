@@ -1,18 +1,18 @@
-"""What is evaluated: a definition's content, the rules it must keep, and how a fork's comes from its parent's."""
+"""Definitions: their content, its validation, and how a fork inherits from its parent."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.text.patterns import complaint
-from cupel_core.domain.text.templates import normal_name, placeholders
+from cupel_core.domain.text.patterns import decision_pattern_error
+from cupel_core.domain.text.templates import normalize_name, placeholder_names
 
 
 @dataclass(frozen=True)
 class Level:
-    """One step of a dimension: its score, what it is called, and the phrases that stand for it in a text."""
+    """One level of a dimension: its score, its label, and the phrases that express it in a text."""
 
     score: float
     label: str
@@ -21,7 +21,7 @@ class Level:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What may take the placeholder's place: the options, or the label where there are none."""
+        """What may replace the placeholder: the options, or the label if there are none."""
         return self.options or (self.label,)
 
 
@@ -32,8 +32,8 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Decision:
-    """How a transcript's decision is found: the first group of a pattern, or a judge model that follows a rubric."""
+class DecisionMethod:
+    """How a transcript's decision is read: the first group of a pattern, or a judge model with a rubric."""
 
     pattern: str | None = None
     rubric: str | None = None
@@ -48,18 +48,18 @@ class Content:
     matching_rules: tuple[Mapping[str, Any], ...] = ()
     follow_ups: tuple[str, ...] = ()
     max_turns: int | None = None
-    decision: Decision | None = None
+    decision: DecisionMethod | None = None
     assertions: tuple[Assertion, ...] = ()
-    """Hold for every scenario, beside its own."""
+    """Applied to every scenario, in addition to its own."""
 
     @property
     def turns(self) -> int:
-        """Model calls of a conversation: the first, and one per follow-up, up to the definition's own limit."""
+        """Model calls per conversation: the first, and one per follow-up, up to the definition's own limit."""
         scripted = 1 + len(self.follow_ups)
         return scripted if self.max_turns is None else min(scripted, self.max_turns)
 
     def to_json(self) -> dict[str, Any]:
-        """In the contract's shape; what is not set is left out."""
+        """In the shape of the HTTP contract; unset fields are omitted."""
         return _present(
             system=self.system,
             template=self.template,
@@ -81,114 +81,121 @@ class Content:
             matching_rules=tuple(data.get("matchingRules") or ()),
             follow_ups=tuple(data.get("followUps") or ()),
             max_turns=data.get("maxTurns"),
-            decision=decision and Decision(decision.get("pattern"), decision.get("rubric"), decision.get("judgeModel")),
+            decision=decision
+            and DecisionMethod(decision.get("pattern"), decision.get("rubric"), decision.get("judgeModel")),
             assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
         )
 
 
-class Version(NamedTuple):
-    """One immutable state of a definition's content."""
+class DefinitionVersion(NamedTuple):
+    """One immutable version of a definition's content."""
 
     definition_id: str
     number: int
 
 
 @dataclass(frozen=True)
-class Head:
-    """What is known about a definition beside its content. Name, folder and tags may change; versions may not."""
+class DefinitionHead:
+    """A definition without its content. Name, folder and tags may change; versions are immutable."""
 
     id: str
     name: str
     created_at: datetime
     updated_at: datetime
     version: int = 1
-    """The latest."""
+    """The latest version."""
     folder: str | None = None
     tags: tuple[str, ...] = ()
-    """In order of the alphabet, each once."""
-    parent: Version | None = None
-    """Of a fork: what it was made from, and inherits what it does not override from."""
+    """Distinct, in alphabetical order."""
+    parent: DefinitionVersion | None = None
+    """For a fork: the version it inherits from."""
     deleted_at: datetime | None = None
 
 
-def merge(parent: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """A fork's content in JSON: each field it overrides replaces the parent's whole; null leaves the field unset."""
+def merge_overrides(parent: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """A fork's content as JSON: an overridden field replaces the parent's entirely; null leaves the field unset."""
     return {name: value for name, value in {**parent, **overrides}.items() if value is not None}
 
 
-class Finding(NamedTuple):
-    """Something about a field of the content (`template`, `dimensions.0.levels.1.score`), in words for its author."""
+class ContentIssue(NamedTuple):
+    """An error or warning about a field of the content (`template`, `dimensions.0.levels.1.score`), for its author."""
 
     field: str
     message: str
 
 
-def errors_of(content: Content, known_providers: Collection[str]) -> tuple[Finding, ...]:
-    """Why this content cannot be a definition's; empty when it can."""
+def content_errors(content: Content, known_providers: Collection[str]) -> tuple[ContentIssue, ...]:
+    """The errors in the content of a definition; empty if it is valid."""
     return (
-        *_emptiness(content),
-        *_unknown_placeholders(content),
-        *_bad_dimensions(content),
-        *_bad_decision(content.decision or Decision(), known_providers),
+        *_empty_content_issues(content),
+        *_placeholder_issues(content),
+        *_dimension_issues(content),
+        *_decision_issues(content.decision or DecisionMethod(), known_providers),
     )
 
 
-def warnings_of(content: Content) -> tuple[Finding, ...]:
-    """What is allowed and probably not meant."""
-    used = {normal_name(name) for name in placeholders(content.template or "")}
+def content_warnings(content: Content) -> tuple[ContentIssue, ...]:
+    """What is allowed but probably not intended."""
+    used = {normalize_name(name) for name in placeholder_names(content.template or "")}
     return tuple(
-        Finding(f"dimensions.{number}", f"the template has no placeholder [{dimension.name}]")
+        ContentIssue(f"dimensions.{number}", f"the template has no placeholder [{dimension.name}]")
         for number, dimension in enumerate(content.dimensions)
-        if content.template is not None and normal_name(dimension.name) not in used
+        if content.template is not None and normalize_name(dimension.name) not in used
     )
 
 
-def _emptiness(content: Content) -> Iterator[Finding]:
+def _empty_content_issues(content: Content) -> Iterator[ContentIssue]:
     if content == Content():
-        yield Finding("", "is empty: a definition needs a template, or something to go with explicit scenarios")
+        yield ContentIssue(
+            "", "is empty: a definition needs a template, or at least one other field to use with explicit scenarios"
+        )
     elif content.template is not None and not content.template.strip():
-        yield Finding("template", "must not be empty")
+        yield ContentIssue("template", "must not be empty")
 
 
-def _unknown_placeholders(content: Content) -> Iterator[Finding]:
-    known = {normal_name(dimension.name) for dimension in content.dimensions}
-    for name in placeholders(content.template or ""):
-        if normal_name(name) not in known:
-            yield Finding("template", f"the placeholder [{name}] has no dimension of that name")
+def _placeholder_issues(content: Content) -> Iterator[ContentIssue]:
+    known = {normalize_name(dimension.name) for dimension in content.dimensions}
+    for name in placeholder_names(content.template or ""):
+        if normalize_name(name) not in known:
+            yield ContentIssue("template", f"the placeholder [{name}] has no dimension with that name")
 
 
-def _bad_dimensions(content: Content) -> Iterator[Finding]:
+def _dimension_issues(content: Content) -> Iterator[ContentIssue]:
     seen: set[str] = set()
     for number, dimension in enumerate(content.dimensions):
         field = f"dimensions.{number}"
-        if not normal_name(dimension.name):
-            yield Finding(f"{field}.name", "must not be empty")
-        elif normal_name(dimension.name) in seen:
-            yield Finding(f"{field}.name", f"there is another dimension {dimension.name}")
-        seen.add(normal_name(dimension.name))
-        yield from _bad_levels(field, dimension)
+        if not normalize_name(dimension.name):
+            yield ContentIssue(f"{field}.name", "must not be empty")
+        elif normalize_name(dimension.name) in seen:
+            yield ContentIssue(f"{field}.name", f"another dimension has the name {dimension.name}")
+        seen.add(normalize_name(dimension.name))
+        yield from _level_issues(field, dimension)
 
 
-def _bad_levels(field: str, dimension: Dimension) -> Iterator[Finding]:
+def _level_issues(field: str, dimension: Dimension) -> Iterator[ContentIssue]:
     if not dimension.levels:
-        yield Finding(f"{field}.levels", "must have at least one level")
+        yield ContentIssue(f"{field}.levels", "must have at least one level")
     scores: set[float] = set()
     for number, level in enumerate(dimension.levels):
         if level.score in scores:
-            yield Finding(f"{field}.levels.{number}.score", f"another level of {dimension.name} has the same score")
+            yield ContentIssue(
+                f"{field}.levels.{number}.score", f"another level of {dimension.name} has the same score"
+            )
         scores.add(level.score)
         if not all(phrase.strip() for phrase in level.phrases):
-            yield Finding(f"{field}.levels.{number}", "needs a label or options that are not empty")
+            yield ContentIssue(f"{field}.levels.{number}", "must have a non-empty label or non-empty options")
 
 
-def _bad_decision(decision: Decision, known_providers: Collection[str]) -> Iterator[Finding]:
-    if decision.pattern is not None and (wrong := complaint(decision.pattern)):
-        yield Finding("decision.pattern", wrong)
+def _decision_issues(decision: DecisionMethod, known_providers: Collection[str]) -> Iterator[ContentIssue]:
+    if decision.pattern is not None and (error := decision_pattern_error(decision.pattern)):
+        yield ContentIssue("decision.pattern", error)
     if decision.judge_model is not None:
         provider, _, name = decision.judge_model.partition("/")
         if provider not in known_providers or not name:
             known = ", ".join(known_providers)
-            yield Finding("decision.judgeModel", f"must be provider/name with a known provider ({known})")
+            yield ContentIssue(
+                "decision.judgeModel", f"must be provider/name with a known provider; known providers: {known}"
+            )
 
 
 def _dimension(data: Mapping[str, Any]) -> Dimension:
@@ -211,9 +218,40 @@ def _level_json(level: Level) -> dict[str, Any]:
     }
 
 
-def _decision_json(decision: Decision) -> dict[str, Any]:
+def _decision_json(decision: DecisionMethod) -> dict[str, Any]:
     return _present(pattern=decision.pattern, rubric=decision.rubric, judgeModel=decision.judge_model)
 
 
 def _present(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, [], {})}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition at its latest version, or at the requested one."""
+
+    head: DefinitionHead
+    version: int
+    content: Content
+    scenario_count: int
+
+    @property
+    def warnings(self) -> tuple[ContentIssue, ...]:
+        return tuple(content_warnings(self.content))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Name, folder and tags of a definition. In an update, None keeps a value; an empty folder removes it."""
+
+    name: str | None = None
+    folder: str | None = None
+    tags: tuple[str, ...] | None = None
+
+    def apply_to(self, head: DefinitionHead) -> DefinitionHead:
+        return replace(
+            head,
+            name=head.name if self.name is None else self.name,
+            folder=head.folder if self.folder is None else self.folder or None,
+            tags=head.tags if self.tags is None else tuple(sorted(set(self.tags))),
+        )

@@ -1,15 +1,15 @@
-"""A generation: scenarios written for a definition, at once from its template or in time by a model."""
+"""A generation creates scenarios for a definition: immediately from its template, or in the background by a model."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from cupel_core.domain.definitions.matrix import Matrix, Options
+from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import ScenarioPage
-from cupel_core.domain.turns.model_request import Conversation, Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 
 
-class Mode(StrEnum):
+class GenerationMode(StrEnum):
     MATRIX = "matrix"
     LLM = "llm"
 
@@ -26,31 +26,31 @@ UNFINISHED = frozenset({GenerationStatus.QUEUED, GenerationStatus.RUNNING})
 
 @dataclass(frozen=True)
 class Generation:
-    """`parts` are the objects that hold the texts written so far, in the order of the combinations."""
+    """`parts` are the stored objects with the texts written so far, in the order of the combinations."""
 
     workspace: str
     definition_id: str
     id: str
-    mode: Mode
+    mode: GenerationMode
     definition_version: int
     total: int
     created_at: datetime
     updated_at: datetime
-    options: Options = Options.FIRST
+    options: LevelOptionChoice = LevelOptionChoice.FIRST
     seed: int = 0
     model: str | None = None
-    """The model that writes, `provider/name`."""
+    """The model that writes the texts, `provider/name`."""
     replace: bool = False
-    """Whether the definition's other scenarios go when these come."""
+    """Whether the new scenarios replace the definition's other scenarios."""
     status: GenerationStatus = GenerationStatus.QUEUED
     parts: tuple[ScenarioPage, ...] = ()
-    setbacks: int = 0
-    """How often in a row the model could not go on."""
+    failed_attempts: int = 0
+    """Consecutive failed attempts of the model."""
     error: str | None = None
 
     @property
     def completed(self) -> int:
-        """Combinations whose text is written."""
+        """Number of combinations whose text has been written."""
         if self.status is GenerationStatus.COMPLETED:
             return self.total
         return sum(part.count for part in self.parts)
@@ -63,14 +63,25 @@ Make each of the points felt without naming it or its score. Keep word for word 
 the answer, such as a line to end with. Answer with the text alone."""
 
 
-def request_for(matrix: Matrix, index: int) -> Conversation:
-    """Asks a model for the text of a combination."""
-    named = zip(matrix.content.dimensions, matrix.levels(index), strict=True)
+def request_for(matrix: Matrix, index: int) -> ModelRequest:
+    """The request for the text of one combination."""
+    pairs = zip(matrix.content.dimensions, matrix.levels(index), strict=True)
     points = [
         f"- {dimension.name}: {level.label}" + (f" ({level.description})" if level.description else "")
-        for dimension, level in named
+        for dimension, level in pairs
     ]
     parts = ["Draft:", matrix.text(index)]
     if points:
         parts += ["What the case must express:", "\n".join(points)]
-    return Conversation((Message(Role.SYSTEM, _WRITER), Message(Role.USER, "\n\n".join(parts))))
+    return ModelRequest((Message(MessageRole.SYSTEM, _WRITER), Message(MessageRole.USER, "\n\n".join(parts))))
+
+
+@dataclass(frozen=True)
+class GenerationSpec:
+    """A requested generation; `model` is for mode llm only. Without a seed, one is drawn."""
+
+    mode: GenerationMode
+    options: LevelOptionChoice = LevelOptionChoice.FIRST
+    seed: int | None = None
+    model: str | None = None
+    replace: bool = False

@@ -1,6 +1,6 @@
 """Every combination of the levels of a definition's dimensions, in a fixed order: the last dimension changes fastest.
 
-A combination is its index and nothing is kept of the others: a matrix of 100,000 needs the memory of one of ten.
+Combinations are computed from their index and not stored: a matrix of 100,000 needs no more memory than one of ten.
 """
 
 from collections.abc import Iterator
@@ -12,27 +12,27 @@ from random import Random
 
 from cupel_core.domain.definitions.definitions import Content, Level
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.text.templates import Template, normal_name
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.text.templates import Template, normalize_name
+from cupel_core.domain.turns.model_request import Message, MessageRole
 
 
-class Options(StrEnum):
-    """Which of a level's phrases stands for it."""
+class LevelOptionChoice(StrEnum):
+    """Which of a level's phrases is used in the text."""
 
     FIRST = "first"
     RANDOM = "random"
-    """Drawn by the seed and the combination's index, so that the same seed draws the same ones."""
+    """Drawn with the seed and the combination's index, so that the same seed always gives the same texts."""
 
 
 @dataclass(frozen=True)
 class Matrix:
     content: Content
-    options: Options = Options.FIRST
+    options: LevelOptionChoice = LevelOptionChoice.FIRST
     seed: int = 0
 
     @property
     def size(self) -> int:
-        """How many combinations there are: one without any dimension."""
+        """The number of combinations; 1 without dimensions."""
         return prod(len(dimension.levels) for dimension in self.content.dimensions)
 
     def __iter__(self) -> Iterator[Scenario]:
@@ -49,24 +49,24 @@ class Matrix:
         return tuple(reversed(levels))
 
     def phrases(self, index: int) -> tuple[str, ...]:
-        """What stands for each dimension in a combination's text."""
-        if self.options is Options.FIRST:
+        """The phrase of each dimension in a combination's text."""
+        if self.options is LevelOptionChoice.FIRST:
             return tuple(level.phrases[0] for level in self.levels(index))
         rng = Random(f"{self.seed}:{index}")  # noqa: S311 - reproducible, not secret
         return tuple(rng.choice(level.phrases) for level in self.levels(index))
 
     def text(self, index: int) -> str:
-        """The rendered template of a combination."""
+        """The template, rendered for a combination."""
         return self._template.render(dict(zip(self._names, self.phrases(index), strict=True)))
 
     def scenario(self, index: int, text: str) -> Scenario:
-        """The scenario of a combination whose prompt is `text`; it gets its id where it is stored."""
+        """The scenario of a combination with the prompt `text`; its id is assigned when it is stored."""
         names = [dimension.name for dimension in self.content.dimensions]
         levels = self.levels(index)
         return Scenario(
             id="",
             name=" · ".join(f"{name}: {level.label}" for name, level in zip(names, levels, strict=True)),
-            messages=(Message(Role.USER, text),),
+            messages=(Message(MessageRole.USER, text),),
             dimensions={name: level.score for name, level in zip(names, levels, strict=True)},
             metadata={"combination": index},
         )
@@ -77,4 +77,4 @@ class Matrix:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [normal_name(dimension.name) for dimension in self.content.dimensions]
+        return [normalize_name(dimension.name) for dimension in self.content.dimensions]

@@ -1,8 +1,8 @@
-"""Scenario items from a CSV or JSONL text, line by line: what a line holds, or what is wrong with it.
+"""Reads scenario items from CSV or JSONL text, line by line: the item of a line, or its error.
 
 CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, the other fields of an item by
-their names (`assertions` is JSON, `personaIds` are separated by commas), and the bare name of a dimension that the
-definition has; an empty cell is a field that is not given. JSONL: an object per line.
+their names (`assertions` is JSON, `personaIds` are separated by commas), and the bare name of one of the definition's
+dimensions; an empty cell is an omitted field. JSONL: one object per line.
 """
 
 import csv
@@ -13,74 +13,74 @@ from io import StringIO
 from math import isfinite
 from typing import Any, NamedTuple
 
-from cupel_core.domain.text.json_limits import unfit
-from cupel_core.domain.text.templates import normal_name
+from cupel_core.domain.text.json_limits import json_limit_error
+from cupel_core.domain.text.templates import normalize_name
 
 
-class Format(StrEnum):
+class ImportFormat(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
 
 
-class Line(NamedTuple):
-    """The item that begins on line `number` (from 1), or the problem with it. What an item must have is not checked."""
+class ImportLine(NamedTuple):
+    """The item that starts on line `number` (from 1), or the problem with it. Required fields are not checked here."""
 
     number: int
     item: Mapping[str, Any] | None
     problem: str | None = None
 
 
-class Wrong(ValueError):
-    """What a person should change about one line."""
+class LineError(ValueError):
+    """A problem with one line; the message says what to change."""
 
 
-def lines(text: str, text_format: Format, dimensions: Iterable[str] = ()) -> Iterator[Line]:
-    """`dimensions`: the definition's, for the columns that are named like them. Blank lines are left out."""
+def parse_lines(text: str, text_format: ImportFormat, dimensions: Iterable[str] = ()) -> Iterator[ImportLine]:
+    """The lines of the text, without blank ones. `dimensions`: the definition's names, accepted as columns."""
     text = text.removeprefix("\N{BYTE ORDER MARK}")
-    return _csv_lines(text, dimensions) if text_format is Format.CSV else _jsonl_lines(text)
+    return _csv_lines(text, dimensions) if text_format is ImportFormat.CSV else _jsonl_lines(text)
 
 
-def _jsonl_lines(text: str) -> Iterator[Line]:
-    # Not splitlines: a JSON text may hold U+2028 and others that it would split at.
+def _jsonl_lines(text: str) -> Iterator[ImportLine]:
+    # Not splitlines(), which also splits at U+2028 and others that JSON strings may contain.
     for number, content in enumerate(text.split("\n"), start=1):
         if content.strip():
             yield _line(number, _json_object, content)
 
 
-def _csv_lines(text: str, dimensions: Iterable[str]) -> Iterator[Line]:
+def _csv_lines(text: str, dimensions: Iterable[str]) -> Iterator[ImportLine]:
     rows = csv.reader(StringIO(text, newline=""), strict=True)
     number = 1
     try:
-        columns = _columns(next(rows, []), {normal_name(name): name for name in dimensions})
+        columns = _columns(next(rows, []), {normalize_name(name): name for name in dimensions})
         number = rows.line_num + 1
         for row in rows:
             if row:
-                yield _line(number, columns.item, row)
+                yield _line(number, columns.to_item, row)
             number = rows.line_num + 1
-    except Wrong as wrong:
-        yield Line(1, None, str(wrong))
+    except LineError as error:
+        yield ImportLine(1, None, str(error))
     except csv.Error as error:
-        yield Line(number, None, f"is not valid CSV: {error}")
+        yield ImportLine(number, None, f"is not valid CSV: {error}")
 
 
-def _line[T](number: int, read: Callable[[T], Mapping[str, Any]], content: T) -> Line:
+def _line[T](number: int, read: Callable[[T], Mapping[str, Any]], content: T) -> ImportLine:
     try:
-        return Line(number, read(content))
-    except Wrong as wrong:
-        return Line(number, None, str(wrong))
+        return ImportLine(number, read(content))
+    except LineError as error:
+        return ImportLine(number, None, str(error))
 
 
 class _Column(NamedTuple):
-    """Where a column's cells go: a field of the item, and the key in it where the field is an object."""
+    """The target of a column's cells: a field of the item, and a key in it if the field is an object."""
 
     field: str
     key: str | None = None
 
 
 class _Columns(tuple[_Column, ...]):
-    def item(self, row: list[str]) -> Mapping[str, Any]:
+    def to_item(self, row: list[str]) -> Mapping[str, Any]:
         if len(row) != len(self):
-            raise Wrong(f"has {len(row)} cells where the header has {len(self)}")
+            raise LineError(f"has {len(row)} cells where the header has {len(self)}")
         item: dict[str, Any] = {}
         for column, cell in zip(self, row, strict=True):
             if cell.strip():
@@ -92,11 +92,11 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "messages": lambda cell: _json(cell, "messages"),
     "assertions": lambda cell: _json(cell, "assertions"),
     "maxMessages": lambda cell: _json(cell, "maxMessages"),
-    "personaIds": lambda cell: [each.strip() for each in cell.split(",") if each.strip()],
+    "personaIds": lambda cell: [part.strip() for part in cell.split(",") if part.strip()],
     "failureCriteriaMode": str.strip,
 }
 _FIELDS = frozenset({*_READERS, "prompt", "name", "instructions", "successCriteria", "failureCriteria"})
-_BEGINNINGS = frozenset({"prompt", "messages", "instructions"})
+_OPENING_FIELDS = frozenset({"prompt", "messages", "instructions"})
 
 
 def _put(item: dict[str, Any], column: _Column, cell: str) -> None:
@@ -111,22 +111,22 @@ def _columns(header: list[str], dimensions: Mapping[str, str]) -> _Columns:
     columns = _Columns(_column(name.strip(), dimensions) for name in header)
     for number, column in enumerate(columns):
         if column in columns[:number]:
-            raise Wrong(f"the column {header[number].strip()} is there twice")
-    if not _BEGINNINGS & {column.field for column in columns}:
-        raise Wrong("the header must have a column prompt, messages or instructions")
+            raise LineError(f"duplicate column {header[number].strip()}")
+    if not _OPENING_FIELDS & {column.field for column in columns}:
+        raise LineError("the header must have a column prompt, messages or instructions")
     return columns
 
 
 def _column(name: str, dimensions: Mapping[str, str]) -> _Column:
     kind, _, key = name.partition(":")
     if key and kind in ("dimension", "metadata"):
-        known = dimensions.get(normal_name(key), key.strip())
+        known = dimensions.get(normalize_name(key), key.strip())
         return _Column("dimensions", known) if kind == "dimension" else _Column("metadata", key.strip())
     if name in _FIELDS:
         return _Column(name)
-    if normal_name(name) in dimensions:
-        return _Column("dimensions", dimensions[normal_name(name)])
-    raise Wrong(f"the column {name or '(without a name)'} is not known")
+    if normalize_name(name) in dimensions:
+        return _Column("dimensions", dimensions[normalize_name(name)])
+    raise LineError(f"unknown column {name or '(without a name)'}")
 
 
 def _number(name: str, cell: str) -> float:
@@ -135,26 +135,26 @@ def _number(name: str, cell: str) -> float:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise Wrong(f"the score of dimension {name} must be a number, not {cell.strip()[:40]}")
+        raise LineError(f"the score of dimension {name} must be a number, not {cell.strip()[:40]}")
     return int(value) if value.is_integer() else value
 
 
 def _json_object(text: str) -> Mapping[str, Any]:
     data = _json(text, "the line")
     if not isinstance(data, dict):
-        raise Wrong("must be a JSON object")
+        raise LineError("must be a JSON object")
     return data
 
 
-def _json(text: str, what: str) -> Any:
+def _json(text: str, subject: str) -> Any:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        raise Wrong(f"{what} must be valid JSON: {error.msg} at character {error.pos + 1}") from None
+        raise LineError(f"{subject} must be valid JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
-        raise Wrong(f"{what} must be valid JSON: it is nested too deeply") from None
+        raise LineError(f"{subject} must be valid JSON: it is nested too deeply") from None
     except ValueError as error:  # an integer of more than 4,300 digits
-        raise Wrong(f"{what} must be valid JSON: {error}") from None
-    if why := unfit(data):
-        raise Wrong(f"{what} {why}")
+        raise LineError(f"{subject} must be valid JSON: {error}") from None
+    if problem := json_limit_error(data):
+        raise LineError(f"{subject} {problem}")
     return data

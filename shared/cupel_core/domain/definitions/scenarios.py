@@ -1,4 +1,4 @@
-"""A scenario is one concrete case of a definition; a manifest says in which pages a definition's scenarios lie."""
+"""A scenario is one concrete test case of a definition; a manifest lists the pages of a definition's scenarios."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,19 +8,19 @@ from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import Criteria, FailureMode
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
+from cupel_core.domain.turns.model_request import Message, MessageRole
 
 MAX_SCENARIOS = 100_000
 """Per definition."""
 PAGE_SIZE = 1_000
-TAIL_LENGTH = 8
-"""Of a definition's id in those of its scenarios."""
+ID_TAIL_LENGTH = 8
+"""How many of the last characters of a definition's id are part of its scenarios' ids."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Messages to begin with, and what is known about the case: a score per dimension, and anything else."""
+    """The opening messages and the properties of one case: a score per dimension, and metadata."""
 
     id: str
     name: str
@@ -28,28 +28,30 @@ class Scenario:
     dimensions: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, object] = field(default_factory=dict)
     instructions: str | None = None
-    """What the simulated user wants; the target is not told."""
+    """The simulated user's goal, not shown to the target."""
     max_messages: int | None = None
     criteria: Criteria = field(default_factory=Criteria)
     assertions: tuple[Assertion, ...] = ()
     persona_ids: tuple[str, ...] = ()
-    """Each persona has a conversation of its own; without any, nobody in particular speaks."""
+    """Each persona has its own conversation; without any, the user has no persona."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
-        """What `{{name}}` in the value of an assertion stands for."""
-        found = self.metadata.get("vars")
-        return found if isinstance(found, Mapping) else {}
+        """Values of the `{{variables}}` in assertion values."""
+        variables = self.metadata.get("vars")
+        return variables if isinstance(variables, Mapping) else {}
 
     def to_json(self) -> dict[str, object]:
-        """What is not set is left out."""
+        """Unset fields are omitted."""
         criteria = self.criteria
         optional = {
             "instructions": self.instructions,
             "maxMessages": self.max_messages,
             "successCriteria": criteria.success,
             "failureCriteria": criteria.failure,
-            "failureCriteriaMode": str(criteria.mode) if criteria.mode is not FailureMode.ON_MAX_MESSAGES else None,
+            "failureCriteriaMode": str(criteria.mode)
+            if criteria.mode is not FailureCriteriaMode.ON_MAX_MESSAGES
+            else None,
             "assertions": [assertion.to_json() for assertion in self.assertions] or None,
             "personaIds": list(self.persona_ids) or None,
         }
@@ -67,7 +69,7 @@ class Scenario:
         return cls(
             id=data["id"],
             name=data["name"],
-            messages=tuple(Message(Role(message["role"]), message["content"]) for message in data["messages"]),
+            messages=tuple(Message(MessageRole(message["role"]), message["content"]) for message in data["messages"]),
             dimensions=data["dimensions"],
             metadata=data["metadata"],
             instructions=data.get("instructions"),
@@ -75,7 +77,7 @@ class Scenario:
             criteria=Criteria(
                 data.get("successCriteria"),
                 data.get("failureCriteria"),
-                FailureMode(data.get("failureCriteriaMode", FailureMode.ON_MAX_MESSAGES)),
+                FailureCriteriaMode(data.get("failureCriteriaMode", FailureCriteriaMode.ON_MAX_MESSAGES)),
             ),
             assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
             persona_ids=tuple(data.get("personaIds") or ()),
@@ -83,25 +85,25 @@ class Scenario:
 
 
 def scenario_id(definition_id: str, ordinal: int) -> str:
-    """Unique in a definition, and in its forks: an ordinal is given once, also after all scenarios were replaced."""
-    return f"scn_{definition_id[-TAIL_LENGTH:]}_{ordinal:06d}"
+    """Unique in a definition and its forks: ordinals are never reused, not even after all scenarios were replaced."""
+    return f"scn_{definition_id[-ID_TAIL_LENGTH:]}_{ordinal:06d}"
 
 
 def ordinal_of(scenario_id: str) -> int | None:
-    """The ordinal in an id; None for what is no scenario's id."""
+    """The ordinal in an id; None if it is not a scenario's id."""
     number = scenario_id.rpartition("_")[2]
     return int(number) if number.isascii() and number.isdigit() else None
 
 
-def owner_tail(scenario_id: str) -> str | None:
-    """The last characters of the id of the definition that first had it; None for what is no scenario's id."""
+def definition_tail(scenario_id: str) -> str | None:
+    """The last characters of the id of the definition it was created in; None if it is not a scenario's id."""
     prefix, _, rest = scenario_id.partition("_")
     tail, _, number = rest.partition("_")
-    return tail if prefix == "scn" and len(tail) == TAIL_LENGTH and number else None
+    return tail if prefix == "scn" and len(tail) == ID_TAIL_LENGTH and number else None
 
 
-class CastRun(NamedTuple):
-    """So many scenarios in a row that name the same personas."""
+class PersonaSpan(NamedTuple):
+    """`length` consecutive scenarios with the same personas."""
 
     length: int
     persona_ids: tuple[str, ...]
@@ -109,46 +111,46 @@ class CastRun(NamedTuple):
 
 @dataclass(frozen=True)
 class ScenarioPage:
-    """An immutable object of up to 1,000 scenarios, with what a start wants to know of them without reading it."""
+    """A stored, immutable object with up to 1,000 scenarios, and what starting a run needs without reading it."""
 
     key: str
     count: int
-    cast: tuple[CastRun, ...] | None = ()
-    """Who speaks in them, in runs of the same personas. Empty when nobody is named, None where only the page tells."""
-    contested: bool = False
-    """When any of them has a select-best assertion."""
+    personas: tuple[PersonaSpan, ...] | None = ()
+    """Their personas, run-length encoded. Empty if there are none, None if only the stored page has them."""
+    needs_selection: bool = False
+    """Whether any of them has a select-best assertion."""
 
     def to_json(self) -> list[object]:
-        """What is as in most pages is left out."""
-        cast = None if self.cast is None else [[run.length, list(run.persona_ids)] for run in self.cast]
-        if self.contested:
-            return [self.key, self.count, cast, True]
-        return [self.key, self.count] if cast == [] else [self.key, self.count, cast]
+        """A list; default values at its end are omitted."""
+        spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
+        if self.needs_selection:
+            return [self.key, self.count, spans, True]
+        return [self.key, self.count] if spans == [] else [self.key, self.count, spans]
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
-        key, count, *marks = data
-        cast = marks[0] if marks else ()
-        runs = None if cast is None else tuple(CastRun(length, tuple(personas)) for length, personas in cast)
-        return cls(key, count, runs, len(marks) > 1)
+        key, count, *optional = data
+        spans = optional[0] if optional else ()
+        personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
+        return cls(key, count, personas, len(optional) > 1)
 
 
-_CAST_LENGTH = 1_000
-"""Characters at most that a page's casts may take: a manifest is one item of 400 KB with a hundred pages."""
+_MAX_PERSONAS_LENGTH = 1_000
+"""Maximum characters of a page's personas: a manifest with a hundred pages is one item of at most 400 KB."""
 
 
-def cast_of(scenarios: Iterable[Scenario]) -> tuple[CastRun, ...] | None:
-    """Who speaks in a page of scenarios, as the page keeps it."""
+def persona_spans(scenarios: Iterable[Scenario]) -> tuple[PersonaSpan, ...] | None:
+    """The personas of a page's scenarios, as stored in `ScenarioPage`; None if they are too long for it."""
     groups = groupby(scenario.persona_ids for scenario in scenarios)
-    runs = tuple(CastRun(sum(1 for _ in group), personas) for personas, group in groups)
-    if not any(run.persona_ids for run in runs):
+    spans = tuple(PersonaSpan(sum(1 for _ in group), persona_ids) for persona_ids, group in groups)
+    if not any(span.persona_ids for span in spans):
         return ()
-    length = sum(len(persona) + 4 for run in runs for persona in run.persona_ids) + 10 * len(runs)
-    return runs if length <= _CAST_LENGTH else None
+    length = sum(len(persona_id) + 4 for span in spans for persona_id in span.persona_ids) + 10 * len(spans)
+    return spans if length <= _MAX_PERSONAS_LENGTH else None
 
 
-class Place(NamedTuple):
-    """Where a scenario lies: its page, and its offset in there."""
+class PagePosition(NamedTuple):
+    """The location of a scenario: its page, and its offset in that page."""
 
     page: ScenarioPage
     offset: int
@@ -156,7 +158,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Manifest:
-    """The ordered pages of a definition's scenarios. A scenario is found by its position 0 … total-1."""
+    """The ordered pages of a definition's scenarios. Positions are 0 … total-1."""
 
     revision: int = 0
     pages: tuple[ScenarioPage, ...] = ()
@@ -171,15 +173,15 @@ class Manifest:
         return self._starts[-1]
 
     def position_of(self, ordinal: int) -> int | None:
-        """Where the scenario of this ordinal is: ordinals are given without gaps, also when all are replaced."""
+        """The position of the scenario with this ordinal, if it exists. Ordinals have no gaps, even when replaced."""
         position = ordinal - (self.next_ordinal - self.total)
         return position if 0 <= position < self.total else None
 
-    def place(self, position: int) -> Place:
+    def locate(self, position: int) -> PagePosition:
         if not 0 <= position < self.total:
             raise IndexError(position)
         number = bisect_right(self._starts, position) - 1
-        return Place(self.pages[number], position - self._starts[number])
+        return PagePosition(self.pages[number], position - self._starts[number])
 
     def to_json(self) -> dict[str, object]:
         pages = [page.to_json() for page in self.pages]

@@ -1,51 +1,51 @@
-"""When a model is left alone for a while: what keeps a thousand probes from failing one by one.
+"""A circuit breaker per model, which keeps a thousand probes from failing one by one.
 
 A breaker opens after several refusals in a row (a bad key, a model that does not exist) or when half of the latest
-calls failed. It then holds its model's probes. After a time, which doubles with every opening in a row, one probe may
-try; a success closes the breaker. An answer without content to judge is an answer: only infrastructure counts.
+calls failed. While it is open, its model is suspended. After a time that doubles with every consecutive opening, one
+probe may try; a success closes the breaker. Filtered content counts as an answer: only infrastructure errors count.
 """
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 
-MOST_REFUSALS = 5
+MAX_REFUSALS = 5
 WINDOW = 20
-MOST_FAILURES = WINDOW // 2
-SHORTEST_SECONDS = 30.0
-LONGEST_SECONDS = 900.0
+MAX_FAILURES = WINDOW // 2
+MIN_OPEN_SECONDS = 30.0
+MAX_OPEN_SECONDS = 900.0
 TRIAL_SECONDS = 120.0
-"""A trial that has not ended by then was its worker's last."""
-ASK_AGAIN_SECONDS = 5.0
-"""While another's trial is under way."""
+"""A trial that has not ended by then is given up: its worker must have died."""
+RECHECK_SECONDS = 5.0
+"""How soon to check again while another worker's trial is under way."""
 
-_REFUSALS = frozenset({ErrorCode.AUTH, ErrorCode.INVALID_REQUEST})
-_FAILURES = _REFUSALS | {ErrorCode.TIMEOUT, ErrorCode.PROVIDER_ERROR, ErrorCode.NETWORK}
+_REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})
+_FAILURES = _REFUSALS | {ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
 _FAILED, _ANSWERED = "x", "."
 
 
-class Call(NamedTuple):
-    """One attempt of a model call: when it began (seconds since 1970), and its error, if it was one."""
+class CallRecord(NamedTuple):
+    """One attempt of a model call: when it started (Unix time) and its error, if it failed."""
 
     model: str
-    code: ErrorCode | None
-    began_at: float
+    code: ProbeErrorCode | None
+    started_at: float
 
 
 @dataclass(frozen=True)
 class Breaker:
-    """Of one model. Times are seconds since 1970; `until` is when the next probe may try."""
+    """The breaker of one model. Times are Unix times; `until` is when the next probe may try."""
 
     refusals: int = 0
     recent: str = ""
-    """The latest calls, newest last: `x` failed, `.` answered."""
+    """The latest calls, newest last: `x` failed, `.` succeeded."""
     opened_at: float | None = None
     until: float = 0.0
     openings: int = 0
     reason: str = ""
     trial_of: str | None = None
-    """The worker whose probe tries."""
+    """Id of the worker that has the trial."""
     trial_until: float = 0.0
 
     @property
@@ -53,46 +53,46 @@ class Breaker:
         return self.opened_at is not None
 
     @property
-    def is_sound(self) -> bool:
-        """Whether there is nothing to remember."""
+    def is_healthy(self) -> bool:
+        """Whether it is closed without recent failures, so that it need not be stored."""
         return not self.is_open and _FAILED not in self.recent
 
-    def note(self, call: Call, now: float) -> "Breaker":
-        """After one more call. Being asked to wait says nothing about the model."""
-        if call.code is ErrorCode.RATE_LIMITED:
+    def after_call(self, call: CallRecord, now: float) -> "Breaker":
+        """The breaker after one more call. A rate limit says nothing about the model."""
+        if call.code is ProbeErrorCode.RATE_LIMITED:
             return replace(self, trial_of=None) if self.trial_of else self
         failed = call.code in _FAILURES
         if self.opened_at is not None:
-            return self._note_open(call, self.opened_at, failed=failed, now=now)
-        seen = replace(
+            return self._after_call_while_open(call, self.opened_at, failed=failed, now=now)
+        updated = replace(
             self,
             refusals=self.refusals + 1 if call.code in _REFUSALS else 0,
             recent=(self.recent + (_FAILED if failed else _ANSWERED))[-WINDOW:],
         )
-        if seen.refusals >= MOST_REFUSALS:
-            return seen.opened(f"{seen.refusals} calls in a row were refused: {call.code}", now)
-        if len(seen.recent) == WINDOW and seen.recent.count(_FAILED) >= MOST_FAILURES:
-            return seen.opened(f"{seen.recent.count(_FAILED)} of the last {WINDOW} calls failed: {call.code}", now)
-        return seen
+        if updated.refusals >= MAX_REFUSALS:
+            return updated.opened(f"{updated.refusals} calls in a row were refused: {call.code}", now)
+        if len(updated.recent) == WINDOW and updated.recent.count(_FAILED) >= MAX_FAILURES:
+            return updated.opened(f"{updated.recent.count(_FAILED)} of the last {WINDOW} calls failed: {call.code}", now)
+        return updated
 
-    def _note_open(self, call: Call, opened_at: float, *, failed: bool, now: float) -> "Breaker":
-        """Calls that were in flight when it opened say nothing new."""
-        if not failed and call.began_at > opened_at:
+    def _after_call_while_open(self, call: CallRecord, opened_at: float, *, failed: bool, now: float) -> "Breaker":
+        """Calls that were in flight when it opened are ignored."""
+        if not failed and call.started_at > opened_at:
             return Breaker()
-        if failed and call.began_at >= self.until:
+        if failed and call.started_at >= self.until:
             return self.opened(self.reason, now)
         return self
 
     def opened(self, reason: str, now: float) -> "Breaker":
-        seconds = min(LONGEST_SECONDS, SHORTEST_SECONDS * 2.0 ** min(self.openings, 10))
+        seconds = min(MAX_OPEN_SECONDS, MIN_OPEN_SECONDS * 2.0 ** min(self.openings, 10))
         return Breaker(opened_at=now, until=now + seconds, openings=self.openings + 1, reason=reason)
 
-    def tried_by(self, worker_id: str, now: float) -> "Breaker":
-        """Gives the trial to this worker if it is due and nobody has it."""
+    def with_trial_by(self, worker_id: str, now: float) -> "Breaker":
+        """Gives the trial to this worker if it is due and no other worker has it."""
         if not self.is_open or now < self.until or (self.trial_of and now < self.trial_until):
             return self
         return replace(self, trial_of=worker_id, trial_until=now + TRIAL_SECONDS)
 
-    def held_seconds(self, now: float) -> float:
-        """For how long a probe that may not try is to be held."""
-        return max(self.until - now, ASK_AGAIN_SECONDS) if self.is_open else 0.0
+    def suspended_seconds(self, now: float) -> float:
+        """How long a probe of the model waits, unless it is the trial."""
+        return max(self.until - now, RECHECK_SECONDS) if self.is_open else 0.0

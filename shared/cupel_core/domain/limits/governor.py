@@ -1,38 +1,38 @@
-"""How the workers of one account share what it allows: parallel calls, requests and tokens per minute.
+"""How the workers of one account share its limits: parallel calls, requests and tokens per minute.
 
-Each worker has a seat. It tells what it could use and what it has seen, and is granted its fair share, but never more
-than the others leave: so the calls of all together stay within the limit although no two workers ever talk. A worker
-whose grant shrinks goes on holding what it has in flight. A dead worker's seat ends by its time.
+Each worker has a lease. It reports its demand and what it observed, and is granted its fair share, but never more
+than the others leave: so all workers together stay within the limit without talking to each other. A worker whose
+grant shrinks keeps its calls in flight reserved. The lease of a dead worker expires.
 
-The limit itself is learned as TCP learns a line's (additive increase, multiplicative decrease; Chiu and Jain 1989):
-halved when the provider throttles, raised slowly while it does not, never above what the account is set to.
+The limit itself is learned as in TCP (additive increase, multiplicative decrease; Chiu and Jain 1989): halved when
+the provider throttles, raised slowly while it does not, never above the account's configured limit.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil, floor
 
-from cupel_core.domain.limits.breaker import Breaker, Call
-from cupel_core.domain.limits.token_bucket import Meter, full
+from cupel_core.domain.limits.breaker import Breaker, CallRecord
+from cupel_core.domain.limits.token_bucket import TokenBucket, full_bucket
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 
-SEAT_SECONDS = 6.0
-"""Three times as long as a worker waits before it renews."""
-LOWER_EVERY_SECONDS = 5.0
-"""The calls in flight when the limit is halved are throttled too; they are not to halve it again."""
-RAISE_EVERY_SECONDS = 5.0
-RAISE_SHARE = 0.05
-THROTTLED_SHARE = 0.1
-"""A stray 429 among many answers concerns its own call, which waits; from one in ten the account is too fast."""
-LONGEST_BLOCK_SECONDS = 900.0
+LEASE_SECONDS = 6.0
+"""Three times as long as a worker waits before it renews its lease."""
+DECREASE_INTERVAL_SECONDS = 5.0
+"""Calls that are in flight when the limit is halved are throttled too; they must not halve it again."""
+INCREASE_INTERVAL_SECONDS = 5.0
+RAISE_FRACTION = 0.05
+THROTTLED_FRACTION = 0.1
+"""An occasional 429 only delays its own call; from one in ten on, the account as a whole is too fast."""
+MAX_BLOCK_SECONDS = 900.0
 
 _RANKS = (Priority.HIGH, Priority.NORMAL, Priority.LOW)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the account is set to."""
+    """The account's configured limits."""
 
     parallel: int
     requests_per_minute: int | None = None
@@ -40,190 +40,199 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Seat:
-    """A worker's part. `held` is what others must leave it: its grant, or what it still has in flight if that is more.
+class WorkerLease:
+    """A worker's share of the account. `reserved` (its grant, or its calls in flight if more) is withheld from others.
 
-    `requests` and `tokens` are lent for its next calls; None where the account sets no such limit.
+    `requests` and `tokens` are lent for its next calls; None where the account has no such limit.
     """
 
     priority: Priority
-    wanted: int
+    demand: int
     until: float
     share: int = 0
-    """What would be fair; the grant follows as the others give up theirs."""
+    """Its fair share; the grant reaches it as other workers release theirs."""
     granted: int = 0
-    held: int = 0
+    reserved: int = 0
     requests: int | None = None
     tokens: float | None = None
 
 
 @dataclass(frozen=True)
-class Report:
-    """What a worker tells: its demand, and what it has seen since its last report."""
+class WorkerReport:
+    """A worker's demand, and what it observed since its last report."""
 
     worker_id: str
     priority: Priority
-    wanted: int
+    demand: int
     in_flight: int
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
     attempts: int = 0
-    """Calls that began: what a limit on requests counts."""
+    """Calls started, which a limit on requests counts."""
     tokens: int = 0
-    asked_until: float = 0.0
-    """The latest time at which a throttled call said to come again."""
-    spent_until: float = 0.0
-    """The same of an answered call that told of a spent allowance."""
+    throttled_until: float = 0.0
+    """The latest Unix time until which a throttled call was asked to wait."""
+    exhausted_until: float = 0.0
+    """The same for a successful call whose headers reported an exhausted allowance."""
     models: frozenset[str] = frozenset()
-    """Whose probes it has waiting: one of them may be the trial of a breaker."""
+    """Models with waiting probes: one of those may become a breaker's trial."""
 
     @property
     def throttles(self) -> int:
-        return sum(call.code is ErrorCode.RATE_LIMITED for call in self.calls)
+        return sum(call.code is ProbeErrorCode.RATE_LIMITED for call in self.calls)
 
 
 @dataclass(frozen=True)
 class Governor:
-    """Of one workspace's account with one provider. Times are seconds since 1970."""
+    """The shared state of one workspace's account with one provider. Times are Unix times."""
 
     limit: int | None = None
-    """What the account was last seen set to."""
+    """The account's limit as configured at the last report."""
     learned: int | None = None
-    """Below `limit`, since the provider throttled; None while it does not."""
+    """The limit learned from throttling, below `limit`; None while the provider does not throttle."""
     lowered_at: float = 0.0
     raised_at: float = 0.0
     blocked_until: float = 0.0
     paused_at: float | None = None
-    requests: Meter | None = None
-    tokens: Meter | None = None
-    seats: Mapping[str, Seat] = field(default_factory=dict)
+    requests: TokenBucket | None = None
+    tokens: TokenBucket | None = None
+    leases: Mapping[str, WorkerLease] = field(default_factory=dict)
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
 
-    def live(self, now: float) -> dict[str, Seat]:
-        return {worker_id: seat for worker_id, seat in self.seats.items() if seat.until > now}
+    def live_leases(self, now: float) -> dict[str, WorkerLease]:
+        return {worker_id: lease for worker_id, lease in self.leases.items() if lease.until > now}
 
     def breaker(self, model: str) -> Breaker:
         return self.breakers.get(model, Breaker())
 
 
-def renewed(governor: Governor, limits: Limits, report: Report, now: float) -> Governor:
-    """After a report; the worker's seat says what it may do until its next."""
-    own = governor.seats.get(report.worker_id)
-    governor = replace(governor, limit=limits.parallel, seats=governor.live(now))
+def after_report(governor: Governor, limits: Limits, report: WorkerReport, now: float) -> Governor:
+    """The governor after a report; the worker's lease says what it may do until its next report."""
+    own = governor.leases.get(report.worker_id)
+    governor = replace(governor, limit=limits.parallel, leases=governor.live_leases(now))
     governor = _after_throttles(governor, limits.parallel, report, now)
-    governor = _settled(governor, limits, report, own, now)
-    governor = replace(governor, breakers=_breakers(governor, report, now))
-    return _seated(governor, limits, report, now)
+    governor = _with_loan_returned(governor, limits, report, own, now)
+    governor = replace(governor, breakers=_updated_breakers(governor, report, now))
+    return _with_renewed_lease(governor, limits, report, now)
 
 
-def left(governor: Governor, limits: Limits, report: Report, now: float) -> Governor:
-    """After a worker's last report: its seat is free, and what it was lent and did not use is back."""
-    report = replace(report, wanted=0, in_flight=0, models=frozenset())
-    governor = renewed(governor, limits, report, now)
-    others = {worker_id: seat for worker_id, seat in governor.seats.items() if worker_id != report.worker_id}
-    return replace(governor, seats=others)
+def after_leave(governor: Governor, limits: Limits, report: WorkerReport, now: float) -> Governor:
+    """The governor after a worker's last report: its lease is removed and its unused loan is returned."""
+    report = replace(report, demand=0, in_flight=0, models=frozenset())
+    governor = after_report(governor, limits, report, now)
+    others = {worker_id: lease for worker_id, lease in governor.leases.items() if worker_id != report.worker_id}
+    return replace(governor, leases=others)
 
 
 def effective_limit(governor: Governor, parallel: int) -> int:
     return max(1, min(parallel, governor.learned or parallel))
 
 
-def _after_throttles(governor: Governor, parallel: int, report: Report, now: float) -> Governor:
+def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, now: float) -> Governor:
     throttles = report.throttles
-    throttled = throttles > 0 and throttles >= THROTTLED_SHARE * len(report.calls)
-    until = max(report.spent_until, report.asked_until if throttled else 0.0)
-    governor = replace(governor, blocked_until=max(governor.blocked_until, min(until, now + LONGEST_BLOCK_SECONDS)))
-    return _lowered(governor, parallel, report, now) if throttled else _raised(governor, parallel, now)
+    throttled = throttles > 0 and throttles >= THROTTLED_FRACTION * len(report.calls)
+    until = max(report.exhausted_until, report.throttled_until if throttled else 0.0)
+    governor = replace(governor, blocked_until=max(governor.blocked_until, min(until, now + MAX_BLOCK_SECONDS)))
+    return (
+        _with_lowered_limit(governor, parallel, report, now)
+        if throttled
+        else _with_raised_limit(governor, parallel, now)
+    )
 
 
-def _lowered(governor: Governor, parallel: int, report: Report, now: float) -> Governor:
-    """Half of what was in use, not of what might have been."""
-    if now - governor.lowered_at < LOWER_EVERY_SECONDS:
+def _with_lowered_limit(governor: Governor, parallel: int, report: WorkerReport, now: float) -> Governor:
+    """Halve what was in use, not what was allowed."""
+    if now - governor.lowered_at < DECREASE_INTERVAL_SECONDS:
         return governor
-    others = sum(seat.held for worker_id, seat in governor.seats.items() if worker_id != report.worker_id)
-    own = governor.seats.get(report.worker_id)
-    in_use = others + max(report.in_flight, own.held if own else 0)
+    others = sum(lease.reserved for worker_id, lease in governor.leases.items() if worker_id != report.worker_id)
+    own = governor.leases.get(report.worker_id)
+    in_use = others + max(report.in_flight, own.reserved if own else 0)
     learned = max(1, min(effective_limit(governor, parallel), max(1, in_use)) // 2)
     return replace(governor, learned=learned, lowered_at=now, raised_at=now)
 
 
-def _raised(governor: Governor, parallel: int, now: float) -> Governor:
+def _with_raised_limit(governor: Governor, parallel: int, now: float) -> Governor:
     if governor.learned is None:
         return governor
-    steps = floor((now - governor.raised_at) / RAISE_EVERY_SECONDS)
+    steps = floor((now - governor.raised_at) / INCREASE_INTERVAL_SECONDS)
     if steps < 1:
         return governor
-    learned = governor.learned + steps * max(1, round(parallel * RAISE_SHARE))
+    learned = governor.learned + steps * max(1, round(parallel * RAISE_FRACTION))
     return replace(governor, learned=learned if learned < parallel else None, raised_at=now)
 
 
-def _settled(governor: Governor, limits: Limits, report: Report, own: Seat | None, now: float) -> Governor:
-    """What the worker was lent comes back, less what it used. A seat that has ended brings nothing back."""
-    alive = own if report.worker_id in governor.seats else None
-    requests = _meter(governor.requests, limits.requests_per_minute, now)
+def _with_loan_returned(
+    governor: Governor, limits: Limits, report: WorkerReport, own: WorkerLease | None, now: float
+) -> Governor:
+    """The worker's loan is returned, less what it used. An expired lease returns nothing."""
+    alive = own if report.worker_id in governor.leases else None
+    requests = _refilled_bucket(governor.requests, limits.requests_per_minute, now)
     if requests and limits.requests_per_minute:
         lent = (alive and alive.requests) or 0
-        requests = requests.settled(lent, report.attempts, limits.requests_per_minute)
-    tokens = _meter(governor.tokens, limits.tokens_per_minute, now)
+        requests = requests.after_return(lent, report.attempts, limits.requests_per_minute)
+    tokens = _refilled_bucket(governor.tokens, limits.tokens_per_minute, now)
     if tokens and limits.tokens_per_minute:
         lent_tokens = (alive and alive.tokens) or 0.0
-        tokens = tokens.settled(lent_tokens, report.tokens, limits.tokens_per_minute)
+        tokens = tokens.after_return(lent_tokens, report.tokens, limits.tokens_per_minute)
     return replace(governor, requests=requests, tokens=tokens)
 
 
-def _meter(meter: Meter | None, per_minute: int | None, now: float) -> Meter | None:
+def _refilled_bucket(bucket: TokenBucket | None, per_minute: int | None, now: float) -> TokenBucket | None:
     if per_minute is None:
         return None
-    return (meter or full(per_minute, now)).refilled(per_minute, now)
+    return (bucket or full_bucket(per_minute, now)).refilled(per_minute, now)
 
 
-def _breakers(governor: Governor, report: Report, now: float) -> dict[str, Breaker]:
-    breakers = noted(governor.breakers, report.calls, now)
+def _updated_breakers(governor: Governor, report: WorkerReport, now: float) -> dict[str, Breaker]:
+    breakers = breakers_after_calls(governor.breakers, report.calls, now)
     for model in report.models & breakers.keys():
-        breakers[model] = breakers[model].tried_by(report.worker_id, now)
+        breakers[model] = breakers[model].with_trial_by(report.worker_id, now)
     return breakers
 
 
-def noted(breakers: Mapping[str, Breaker], calls: Iterable[Call], now: float) -> dict[str, Breaker]:
-    """The breakers after these calls, of those models that had a failure lately: the others need none."""
+def breakers_after_calls(
+    breakers: Mapping[str, Breaker], calls: Iterable[CallRecord], now: float
+) -> dict[str, Breaker]:
+    """The breakers after these calls. Only models with recent failures have one."""
     after = dict(breakers)
     for call in calls:
         if call.code is not None or call.model in after:
-            after[call.model] = after.get(call.model, Breaker()).note(call, now)
-    return {model: breaker for model, breaker in after.items() if not breaker.is_sound}
+            after[call.model] = after.get(call.model, Breaker()).after_call(call, now)
+    return {model: breaker for model, breaker in after.items() if not breaker.is_healthy}
 
 
-def _seated(governor: Governor, limits: Limits, report: Report, now: float) -> Governor:
-    """Grants the fair share, as far as the others leave it."""
+def _with_renewed_lease(governor: Governor, limits: Limits, report: WorkerReport, now: float) -> Governor:
+    """Grant the worker its fair share, as far as the reservations of others allow."""
     limit = effective_limit(governor, limits.parallel)
-    others = {worker_id: seat for worker_id, seat in governor.seats.items() if worker_id != report.worker_id}
-    demands = {worker_id: (seat.priority, seat.wanted) for worker_id, seat in others.items()}
-    share = shares(limit, {**demands, report.worker_id: (report.priority, report.wanted)})[report.worker_id]
-    granted = max(0, min(share, limit - sum(seat.held for seat in others.values())))
-    part = _part(granted, others.values())
+    others = {worker_id: lease for worker_id, lease in governor.leases.items() if worker_id != report.worker_id}
+    demands = {worker_id: (lease.priority, lease.demand) for worker_id, lease in others.items()}
+    share = fair_shares(limit, {**demands, report.worker_id: (report.priority, report.demand)})[report.worker_id]
+    granted = max(0, min(share, limit - sum(lease.reserved for lease in others.values())))
+    fraction = _grant_fraction(granted, others.values())
     requests = None if governor.requests is None else floor(max(0.0, governor.requests.level))
-    requests = requests and min(requests, ceil(requests * part))
-    tokens = None if governor.tokens is None else max(0.0, governor.tokens.level) * part
-    held = max(granted, report.in_flight)
-    seat = Seat(report.priority, report.wanted, now + SEAT_SECONDS, share, granted, held, requests, tokens)
+    requests = requests and min(requests, ceil(requests * fraction))
+    tokens = None if governor.tokens is None else max(0.0, governor.tokens.level) * fraction
+    reserved = max(granted, report.in_flight)
+    until = now + LEASE_SECONDS
+    lease = WorkerLease(report.priority, report.demand, until, share, granted, reserved, requests, tokens)
     return replace(
         governor,
-        seats={**others, report.worker_id: seat},
-        requests=governor.requests and governor.requests.without(requests or 0),
-        tokens=governor.tokens and governor.tokens.without(tokens or 0.0),
+        leases={**others, report.worker_id: lease},
+        requests=governor.requests and governor.requests.after_loan(requests or 0),
+        tokens=governor.tokens and governor.tokens.after_loan(tokens or 0.0),
     )
 
 
-def _part(granted: int, others: Iterable[Seat]) -> float:
-    """This worker's part of the rates: as its grant among all grants."""
-    return granted / max(1, granted + sum(seat.granted for seat in others))
+def _grant_fraction(granted: int, others: Iterable[WorkerLease]) -> float:
+    """This worker's fraction of the per-minute limits: its grant among all grants."""
+    return granted / max(1, granted + sum(lease.granted for lease in others))
 
 
-def shares(limit: int, demands: Mapping[str, tuple[Priority, int]]) -> dict[str, int]:
-    """What is fair: a priority before the next, and equal parts within one, of which nobody gets more than it wants."""
-    fair: dict[str, int] = {}
+def fair_shares(limit: int, demands: Mapping[str, tuple[Priority, int]]) -> dict[str, int]:
+    """Shares by worker id: higher priorities first, equal shares within a priority, none above the worker's demand."""
+    shares: dict[str, int] = {}
     for rank in _RANKS:
-        waiting = sorted((wanted, worker_id) for worker_id, (priority, wanted) in demands.items() if priority is rank)
-        for place, (wanted, worker_id) in enumerate(waiting):
-            fair[worker_id] = min(wanted, ceil(limit / (len(waiting) - place)))
-            limit -= fair[worker_id]
-    return fair
+        waiting = sorted((demand, worker_id) for worker_id, (priority, demand) in demands.items() if priority is rank)
+        for position, (demand, worker_id) in enumerate(waiting):
+            shares[worker_id] = min(demand, ceil(limit / (len(waiting) - position)))
+            limit -= shares[worker_id]
+    return shares

@@ -1,37 +1,37 @@
-"""A token bucket: what a limit per minute has left. It is lent to workers in parts and settled by what they used."""
+"""A token bucket for a limit per minute. Tokens are lent to workers; unused ones are returned."""
 
 from dataclasses import dataclass
 
 BURST_SECONDS = 2.0
-"""So much of the rate may come at once; providers enforce a limit per minute over shorter times too."""
+"""How much of the rate may be used at once; providers enforce per-minute limits over shorter times too."""
 
 
 @dataclass(frozen=True)
-class Meter:
-    """`level` may be negative: what was used beyond what was lent is paid off before more is."""
+class TokenBucket:
+    """`level` may be negative: usage beyond a loan is paid off before more is lent. `at` is a Unix time."""
 
     level: float
     at: float
 
-    def refilled(self, per_minute: float, now: float) -> "Meter":
+    def refilled(self, per_minute: float, now: float) -> "TokenBucket":
         gained = max(0.0, now - self.at) * per_minute / 60
-        return Meter(min(capacity(per_minute), self.level + gained), max(self.at, now))
+        return TokenBucket(min(capacity(per_minute), self.level + gained), max(self.at, now))
 
-    def settled(self, lent: float, used: float, per_minute: float) -> "Meter":
-        """After a worker has brought back what it was lent, less what it used."""
-        return Meter(min(capacity(per_minute), self.level + lent - used), self.at)
+    def after_return(self, lent: float, used: float, per_minute: float) -> "TokenBucket":
+        """After a worker returned its loan, less what it used."""
+        return TokenBucket(min(capacity(per_minute), self.level + lent - used), self.at)
 
-    def without(self, lent: float) -> "Meter":
-        return Meter(self.level - lent, self.at)
+    def after_loan(self, lent: float) -> "TokenBucket":
+        return TokenBucket(self.level - lent, self.at)
 
-    def seconds_until(self, wanted: float, per_minute: float) -> float:
-        return max(0.0, wanted - self.level) * 60 / per_minute
+    def seconds_until(self, amount: float, per_minute: float) -> float:
+        return max(0.0, amount - self.level) * 60 / per_minute
 
 
 def capacity(per_minute: float) -> float:
-    """At least one, or a slow limit would never let anything through."""
+    """The burst size; at least one, or a slow limit would never let a call through."""
     return max(1.0, per_minute * BURST_SECONDS / 60)
 
 
-def full(per_minute: float, now: float) -> Meter:
-    return Meter(capacity(per_minute), now)
+def full_bucket(per_minute: float, now: float) -> TokenBucket:
+    return TokenBucket(capacity(per_minute), now)

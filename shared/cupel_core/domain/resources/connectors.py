@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 PROVIDER = "connector"
-"""A connector as a target is `connector/<id>`."""
+"""The target of a connector is `connector/<id>`."""
 
 
 class ConnectorType(StrEnum):
@@ -17,7 +17,7 @@ class ConnectorType(StrEnum):
 
 @dataclass(frozen=True)
 class Connector:
-    """`headers` are secrets. What `config` may hold depends on the type (docs/connectors.md)."""
+    """`headers` are secrets. The shape of `config` depends on the type (docs/connectors.md)."""
 
     id: str
     name: str
@@ -26,14 +26,14 @@ class Connector:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     config: Mapping[str, Any] = field(default_factory=dict)
     headers_version: str | None = None
-    """Of the stored headers; None when there are none."""
+    """Version of the stored headers; None if there are none."""
 
     @property
     def target(self) -> str:
         return f"{PROVIDER}/{self.id}"
 
     def to_json(self) -> dict[str, Any]:
-        """Without the headers' values: this is what a run's snapshot may keep."""
+        """Without the headers' values, so that a run's snapshot can contain it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -48,3 +48,23 @@ class Connector:
         kind = ConnectorType(data["type"])
         config, version = data.get("config") or {}, data.get("headersVersion")
         return cls(data["id"], data["name"], kind, data["baseUrl"], {}, config, version)
+
+
+class ConnectorFields(TypedDict, total=False):
+    """Fields of a connector; in an update, omitted fields are unchanged."""
+
+    name: str
+    type: ConnectorType
+    base_url: str
+    headers: Mapping[str, str] | None
+    config: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class ConnectionTestResult:
+    """The result of a test call: `reply` if `ok`, otherwise `error`."""
+
+    ok: bool
+    latency_ms: int
+    reply: str | None = None
+    error: str | None = None

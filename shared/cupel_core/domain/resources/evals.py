@@ -1,17 +1,17 @@
-"""An eval: which scenarios are held against which target, kept under a name."""
+"""An eval: a saved evaluation of one target with chosen scenarios."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from cupel_core.domain.resources.connectors import PROVIDER
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 
 @dataclass(frozen=True)
 class Eval:
-    """Exactly one of `connector_id` and `model`. Its scenarios are of one definition."""
+    """Has exactly one of `connector_id` and `model`. Its scenarios belong to one definition."""
 
     id: str
     name: str
@@ -21,21 +21,21 @@ class Eval:
     updated_at: datetime
     connector_id: str | None = None
     model: str | None = None
-    evaluation: Evaluation = field(default_factory=Evaluation)
+    grader_config: GraderConfig = field(default_factory=GraderConfig)
 
     @property
     def target(self) -> str:
-        """As a run's plan names it."""
+        """The target's name in a run's plan."""
         return self.model or f"{PROVIDER}/{self.connector_id}"
 
     def to_json(self) -> dict[str, Any]:
-        """All but what every kept thing has: id, name and times."""
+        """Without the fields that every named resource has: id, name and times."""
         return {
             "definitionId": self.definition_id,
             "scenarioIds": list(self.scenario_ids),
             "connectorId": self.connector_id,
             "model": self.model,
-            "evaluation": self.evaluation.to_json(),
+            "evaluation": self.grader_config.to_json(),
         }
 
     @classmethod
@@ -51,5 +51,29 @@ class Eval:
             updated_at=updated_at,
             connector_id=data.get("connectorId"),
             model=data.get("model"),
-            evaluation=Evaluation.from_json(data.get("evaluation") or {}),
+            grader_config=GraderConfig.from_json(data.get("evaluation") or {}),
         )
+
+
+@dataclass(frozen=True)
+class EvalSpec:
+    """A requested eval. `definition_id` is needed only for a fork, which shares scenario ids with its parent."""
+
+    name: str
+    scenario_ids: tuple[str, ...]
+    connector_id: str | None = None
+    model: str | None = None
+    definition_id: str | None = None
+    grader_config: GraderConfig = field(default_factory=GraderConfig)
+
+
+class EvalFields(TypedDict, total=False):
+    """An update; omitted fields are unchanged. A connector replaces a model, and a model a connector."""
+
+    name: str
+    scenario_ids: Sequence[str]
+    definition_id: str | None
+    connector_id: str | None
+    model: str | None
+    grader_config: Mapping[str, str | None]
+    """Fields of `GraderConfig`."""

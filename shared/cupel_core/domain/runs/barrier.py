@@ -1,9 +1,9 @@
-"""Counting as a set, not a number: a tree of nodes over the probe indexes of a run.
+"""Progress as sets instead of counters: a tree of nodes over the probe indexes of a run.
 
-A leaf covers up to 100 indexes and holds the sets of those completed and failed; an inner node holds the set of its
-full children, each member telling the child's position and how many of its probes failed. Adding to a set is
-idempotent and the write returns the new set, so a node is full in exactly one way, however often it is told. A full
-node is added to its parent; a full root is the end of the run.
+A leaf covers up to 100 indexes and holds the sets of completed and failed ones. An inner node holds the set of its
+full children; each member encodes the child's position and how many of its probes failed. Adding to a set is
+idempotent and the write returns the new set, so duplicate reports never change when a node becomes full. A full
+node is added to its parent; a full root ends the run.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ FANOUT = 100
 
 
 class Node(NamedTuple):
-    """Level 0 are the leaves; a node's children are numbers `100 n … 100 n + 99` of the level below."""
+    """Leaves are at level 0; the children of node `n` are the nodes `100 n … 100 n + 99` of the level below."""
 
     level: int
     number: int
@@ -25,7 +25,7 @@ class Node(NamedTuple):
 
     @property
     def span(self) -> int:
-        """How many probe indexes a node of this level covers at most."""
+        """The maximum number of probe indexes that a node of this level covers."""
         return int(FANOUT ** (self.level + 1))
 
     @property
@@ -45,21 +45,21 @@ def root_of(total: int) -> Node:
     return root
 
 
-def probes_under(node: Node, total: int) -> int:
-    """How many probes of the run a node covers."""
+def probe_count(node: Node, total: int) -> int:
+    """The number of probes of the run that a node covers."""
     return max(0, min(node.span, total - node.first_index))
 
 
-def children_of(node: Node, total: int) -> int:
-    """How many children an inner node has, or how many probes a leaf has."""
-    covered = probes_under(node, total)
+def child_count(node: Node, total: int) -> int:
+    """The number of children of an inner node, or of probes of a leaf."""
+    covered = probe_count(node, total)
     child_span = node.span // FANOUT
     return -(-covered // child_span)
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """Offsets 0 … 99 within the leaf. An offset is in at most one of the two sets: the transcript decides which."""
+    """Offsets 0 … 99 within the leaf. An offset is in at most one of the two sets; the stored outcome decides which."""
 
     completed: frozenset[int] = frozenset()
     failed: frozenset[int] = frozenset()
@@ -69,16 +69,16 @@ class Leaf:
         return self.completed | self.failed
 
     def missing(self, indexes: Iterable[int]) -> list[int]:
-        """Those of `indexes` (of the run) without an outcome, in order."""
+        """The run's `indexes` that have no outcome yet, in order."""
         return [index for index in indexes if index % FANOUT not in self.recorded]
 
     def is_full(self, node: Node, total: int) -> bool:
-        return len(self.recorded) == children_of(node, total)
+        return len(self.recorded) == child_count(node, total)
 
 
 @dataclass(frozen=True)
-class Inner:
-    """The set of full children, as written by `member`."""
+class InnerNode:
+    """The set of full children, as encoded by `encode_member`."""
 
     members: frozenset[int] = frozenset()
 
@@ -91,9 +91,9 @@ class Inner:
         return sum(member // FANOUT for member in self.members)
 
     def is_full(self, node: Node, total: int) -> bool:
-        return len(self.full_children) == children_of(node, total)
+        return len(self.full_children) == child_count(node, total)
 
 
-def member(node: Node, failed: int) -> int:
-    """How a full node stands in its parent's set: position and failures in one number."""
+def encode_member(node: Node, failed: int) -> int:
+    """A full node's member in its parent's set: position and number of failures in one integer."""
     return failed * FANOUT + node.number % FANOUT

@@ -1,29 +1,29 @@
-"""How the leaves of a run are cut into slices that a Map of Step Functions works on."""
+"""How the leaves of a run are divided into ranges, one per iteration of a Step Functions Map."""
 
 from dataclasses import dataclass
 
 from cupel_core.domain.runs.barrier import FANOUT
 
-LEAVES_PER_SLICE = 10
-MOST_SLICES = 1_000
-"""An inline Map hands all of them over in one input of at most 256 KB."""
+LEAVES_PER_RANGE = 10
+MAX_RANGES = 1_000
+"""An inline Map takes all of its items in one input of at most 256 KB."""
 
 
 @dataclass(frozen=True)
 class LeafRange:
-    """One slice."""
+    """Consecutive leaves of a run, processed by one Map iteration."""
 
     first_leaf: int
     leaves: int
 
     def indexes(self, total: int) -> range:
-        """The probes it covers, of a run with so many."""
+        """The probe indexes it covers in a run of `total` probes."""
         first = self.first_leaf * FANOUT
         return range(first, min(first + self.leaves * FANOUT, total))
 
 
 def leaf_ranges(total: int) -> tuple[LeafRange, ...]:
-    """Of a run with so many probes."""
+    """The ranges that cover a run of `total` probes, in order."""
     leaves = -(-total // FANOUT)
-    size = max(LEAVES_PER_SLICE, -(-leaves // MOST_SLICES))
+    size = max(LEAVES_PER_RANGE, -(-leaves // MAX_RANGES))
     return tuple(LeafRange(first, min(size, leaves - first)) for first in range(0, leaves, size))

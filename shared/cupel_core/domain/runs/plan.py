@@ -1,9 +1,9 @@
-"""A probe is arithmetic, not a row: which conversation an index of a run stands for.
+"""Maps a probe's index to its conversation and back, by arithmetic instead of stored rows.
 
 A plan has one segment of cases from the start and one more per expansion. A case is a scenario with one
-of its personas, or with none. Inside a segment the order is target, case, repeat (the last runs fastest), so that the
-probes of one target, and with it of one provider, lie next to each other; a later segment starts where the earlier
-ones end, so that an index never changes its meaning.
+of its personas, or with none. Within a segment the order is target, case, repeat (repeat changes fastest), so that the
+probes of one target, and therefore of one provider, are adjacent. A later segment starts where the earlier ones end,
+so that an index never changes its meaning.
 """
 
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from itertools import accumulate
 from typing import NamedTuple
 
 MAX_PROBES = 1_000_000
-"""Of one run."""
+"""Per run."""
 
 
-class Probe(NamedTuple):
-    """Positions on the plan's axes; `case` counts in the run's selection, not in the definition."""
+class ProbePosition(NamedTuple):
+    """A position on each axis of the plan; `case` indexes the run's selected cases, not the definition's scenarios."""
 
     case: int
     target: int
@@ -27,7 +27,7 @@ class Probe(NamedTuple):
 class Plan:
     targets: tuple[str, ...]
     segments: tuple[int, ...]
-    """Cases of each."""
+    """Number of cases in each segment."""
     repeats: int = 1
 
     @property
@@ -38,7 +38,7 @@ class Plan:
     def total(self) -> int:
         return self.cases * len(self.targets) * self.repeats
 
-    def probe(self, index: int) -> Probe:
+    def probe(self, index: int) -> ProbePosition:
         if not 0 <= index < self.total:
             raise IndexError(index)
         for first_case, count, base in self._segments():
@@ -46,10 +46,10 @@ class Plan:
             if within < count * len(self.targets) * self.repeats:
                 target, rest = divmod(within, count * self.repeats)
                 case, repeat = divmod(rest, self.repeats)
-                return Probe(first_case + case, target, repeat)
+                return ProbePosition(first_case + case, target, repeat)
         raise IndexError(index)
 
-    def index(self, probe: Probe) -> int:
+    def index(self, probe: ProbePosition) -> int:
         for first_case, count, base in self._segments():
             case = probe.case - first_case
             if case < count:
@@ -65,7 +65,7 @@ class Plan:
 
     def case_indexes(self, case: int) -> tuple[int, ...]:
         """The indexes of one case over all targets and repeats, ascending."""
-        first = (self.index(Probe(case, target, 0)) for target in range(len(self.targets)))
+        first = (self.index(ProbePosition(case, target, 0)) for target in range(len(self.targets)))
         return tuple(index for start in first for index in range(start, start + self.repeats))
 
     def _segments(self) -> Iterator[tuple[int, int, int]]:

@@ -1,11 +1,11 @@
-"""The states of a run and the only moves between them. The store repeats each guard as a write condition."""
+"""The statuses of a run and the only transitions between them. The store repeats each guard as a write condition."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 
 class RunStatus(StrEnum):
@@ -26,13 +26,26 @@ class ProbeStatus(StrEnum):
     CANCELLED = "CANCELLED"
 
 
+class PauseReason(StrEnum):
+    USER = "user"
+    BUDGET = "budget"
+    PROVIDER = "provider"
+
+    @classmethod
+    def parse(cls, stored: str | None) -> "PauseReason | None":
+        """The reason as stored; earlier versions stored other words for a pause by a user."""
+        if stored is None:
+            return None
+        return cls(stored) if stored in frozenset(cls) else cls.USER
+
+
 class Priority(StrEnum):
     LOW = "LOW"
     NORMAL = "NORMAL"
     HIGH = "HIGH"
 
 
-class EventType(StrEnum):
+class RunEventType(StrEnum):
     CREATED = "run.created"
     STARTED = "run.started"
     PHASE_CHANGED = "run.phase_changed"
@@ -42,9 +55,9 @@ class EventType(StrEnum):
     REOPENED = "run.reopened"
     FINISHED = "run.finished"
     RECOVERED = "run.recovered"
-    """The sweeper has set going again what a crash had left; `action` says what."""
+    """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"
-    """Computed when read, never stored."""
+    """Computed on read, never stored."""
 
 
 class Action(StrEnum):
@@ -59,52 +72,59 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True)
-class Move:
-    """A status change and the event that tells it; `new_epoch` makes the messages of the old one void."""
+class Transition:
+    """A status change and its event. Advancing the fencing token invalidates messages that carry the old one."""
 
     sources: frozenset[RunStatus]
     target: RunStatus
-    event: EventType
-    new_epoch: bool = False
+    event: RunEventType
+    advances_fencing_token: bool = False
 
 
 _S = RunStatus
-MOVES: dict[Action, Move] = {
-    Action.START: Move(frozenset({_S.PENDING}), _S.RUNNING, EventType.STARTED),
-    Action.PAUSE: Move(frozenset({_S.PENDING, _S.RUNNING}), _S.PAUSED, EventType.PAUSED, new_epoch=True),
-    Action.RESUME: Move(frozenset({_S.PAUSED}), _S.RUNNING, EventType.RESUMED, new_epoch=True),
-    Action.CANCEL: Move(
-        frozenset({_S.PENDING, _S.RUNNING, _S.PAUSED}), _S.CANCELLED, EventType.CANCELLED, new_epoch=True
+TRANSITIONS: dict[Action, Transition] = {
+    Action.START: Transition(frozenset({_S.PENDING}), _S.RUNNING, RunEventType.STARTED),
+    Action.PAUSE: Transition(
+        frozenset({_S.PENDING, _S.RUNNING}), _S.PAUSED, RunEventType.PAUSED, advances_fencing_token=True
     ),
-    Action.SUMMARIZE: Move(frozenset({_S.RUNNING}), _S.SUMMARIZING, EventType.PHASE_CHANGED),
-    Action.COMPLETE: Move(frozenset({_S.SUMMARIZING}), _S.COMPLETED, EventType.FINISHED),
-    Action.FAIL: Move(frozenset({_S.PENDING, _S.RUNNING, _S.SUMMARIZING}), _S.FAILED, EventType.FINISHED),
-    Action.REOPEN: Move(frozenset({_S.COMPLETED, _S.FAILED}), _S.RUNNING, EventType.REOPENED, new_epoch=True),
+    Action.RESUME: Transition(frozenset({_S.PAUSED}), _S.RUNNING, RunEventType.RESUMED, advances_fencing_token=True),
+    Action.CANCEL: Transition(
+        frozenset({_S.PENDING, _S.RUNNING, _S.PAUSED}),
+        _S.CANCELLED,
+        RunEventType.CANCELLED,
+        advances_fencing_token=True,
+    ),
+    Action.SUMMARIZE: Transition(frozenset({_S.RUNNING}), _S.SUMMARIZING, RunEventType.PHASE_CHANGED),
+    Action.COMPLETE: Transition(frozenset({_S.SUMMARIZING}), _S.COMPLETED, RunEventType.FINISHED),
+    Action.FAIL: Transition(frozenset({_S.PENDING, _S.RUNNING, _S.SUMMARIZING}), _S.FAILED, RunEventType.FINISHED),
+    Action.REOPEN: Transition(
+        frozenset({_S.COMPLETED, _S.FAILED}), _S.RUNNING, RunEventType.REOPENED, advances_fencing_token=True
+    ),
 }
 
 TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
-"""The statuses in which probes may start."""
+"""Statuses in which probes may start."""
 
 
-class IllegalMove(Exception):
+class IllegalTransition(Exception):
     def __init__(self, action: Action, status: RunStatus) -> None:
         super().__init__(f"a run that is {status} cannot {action}")
         self.action = action
         self.status = status
 
 
-def allowed(action: Action, status: RunStatus) -> Move:
-    """The move that `action` is from `status`; raises IllegalMove where the table has none."""
-    move = MOVES[action]
-    if status not in move.sources:
-        raise IllegalMove(action, status)
-    return move
+def transition_for(action: Action, status: RunStatus) -> Transition:
+    """The transition of `action` from `status`; raises IllegalTransition if the table has none."""
+    transition = TRANSITIONS[action]
+    if status not in transition.sources:
+        raise IllegalTransition(action, status)
+    return transition
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Probes of a run that have an outcome. `completed + failed` never exceeds `total`."""
+    """Counts of a run's probes with an outcome. `completed + failed` never exceeds `total`."""
 
     total: int
     completed: int = 0
@@ -116,22 +136,22 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is for a person."""
+class RunFailure:
+    """Why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is human-readable."""
 
     where: str
     why: str
 
 
 @dataclass(frozen=True)
-class Retry:
-    """Which errored probes a retry is for: those of one model, one probe, or all."""
+class RetryScope:
+    """Which errored probes a retry covers: those of one model, a single one, or all."""
 
     model: str | None = None
     probe_index: int | None = None
 
     def ranges(self, plan: Plan) -> tuple[range, ...]:
-        """The indexes it is for, ascending; of these only the errored ones are run again."""
+        """The indexes it covers, ascending; of these, only the errored ones are run again."""
         if self.probe_index is not None:
             return (range(self.probe_index, self.probe_index + 1),)
         if self.model is not None:
@@ -141,7 +161,7 @@ class Retry:
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a definition, as stored. Its selection and definition snapshot lie under `snapshot_key`."""
+    """One execution of a definition, as stored. Its selection and definition are stored under `snapshot_key`."""
 
     workspace: str
     id: str
@@ -155,31 +175,31 @@ class Run:
     updated_at: datetime
     priority: Priority = Priority.NORMAL
     status: RunStatus = RunStatus.PENDING
-    epoch: int = 1
-    generation: int = 1
-    """The epoch that last reopened the run: inner barrier nodes and errors of earlier ones count no more."""
-    retry: Retry | None = None
-    """What the present generation runs again."""
+    fencing_token: int = 1
+    retry_round: int = 1
+    """The fencing token that last reopened the run; inner barrier nodes and errors of earlier rounds do not count."""
+    retry: RetryScope | None = None
+    """Which probes the current retry round runs again."""
     event_seq: int = 0
     """The `seq` of the run's newest event."""
     experiment_id: str | None = None
     schedule_id: str | None = None
-    """The schedule that started it; None when a person or a program did."""
+    """The schedule that started it; None if it was started through the API."""
     eval_id: str | None = None
     execution_id: int | None = None
-    """Counts the workspace's runs of evals."""
+    """Sequence number among the workspace's eval runs."""
     playground: bool = False
-    """One scenario that somebody tries out."""
-    evaluation: Evaluation = field(default_factory=Evaluation)
+    """Whether it is a one-scenario trial from the playground."""
+    grader_config: GraderConfig = field(default_factory=GraderConfig)
     temperature: float | None = None
     max_turns: int | None = None
     pause_reason: str | None = None
-    failure: Failure | None = None
+    failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     deleted_at: datetime | None = None
     settled: Progress | None = None
-    """The final counts, once the run is settled; until then the barrier is asked."""
+    """The final counts once the run is settled; until then they are read from the barrier."""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -187,8 +207,8 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Event:
+class RunEvent:
     seq: int
-    type: EventType
+    type: RunEventType
     ts: datetime
     data: dict[str, object]

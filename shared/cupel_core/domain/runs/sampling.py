@@ -1,7 +1,7 @@
-"""Which scenarios of a definition a run takes: same count, seed and percentage, same scenarios in the same order.
+"""Which scenarios of a definition a run samples: the same count, seed and percentage give the same scenarios and order.
 
-A full Fisher-Yates shuffle under the seed, cut to the percentage: a larger percentage of the same seed begins with the
-smaller one, which is what lets a sampled run be expanded.
+A full Fisher-Yates shuffle by the seed, cut to the percentage: a larger sample of the same seed starts with the
+smaller one, so a sampled run can be expanded.
 """
 
 from random import Random
@@ -10,22 +10,22 @@ from random import Random
 def sample(count: int, percentage: int, seed: int) -> list[int]:
     """Positions out of 0 … count-1, ascending, at least one.
 
-    Ascending, because neighbours lie in the same page of scenarios: a worker reads a page once, not once a probe.
+    Ascending, because neighboring scenarios are in the same page: a worker then reads a page once, not once per probe.
     """
-    return sorted(_drawn(count, seed)[: sample_size(count, percentage)])
+    return sorted(_shuffled(count, seed)[: sample_size(count, percentage)])
 
 
 def expand(count: int, before: int, after: int, seed: int) -> list[int]:
-    """What a sample grows by from one percentage to a larger one, ascending."""
-    return sorted(_drawn(count, seed)[sample_size(count, before) : sample_size(count, after)])
+    """The positions added when a sample grows from percentage `before` to `after`, ascending."""
+    return sorted(_shuffled(count, seed)[sample_size(count, before) : sample_size(count, after)])
 
 
-def _drawn(count: int, seed: int) -> list[int]:
+def _shuffled(count: int, seed: int) -> list[int]:
     order = list(range(count))
     Random(seed).shuffle(order)  # noqa: S311 - reproducible, not secret
     return order
 
 
 def sample_size(count: int, percentage: int) -> int:
-    """At least one scenario, else the percentage rounded down."""
+    """The number of sampled scenarios: rounded down, but at least one."""
     return max(1, count * percentage // 100)

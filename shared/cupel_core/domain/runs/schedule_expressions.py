@@ -1,4 +1,4 @@
-"""When a schedule fires: `cron(...)`, `rate(...)` or `at(...)` as EventBridge Scheduler reads them, and a time zone.
+"""When a schedule fires: a `cron(...)`, `rate(...)` or `at(...)` expression of EventBridge Scheduler and a time zone.
 
 https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
 """
@@ -16,8 +16,8 @@ _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 
-class WrongTiming(ValueError):
-    """`field` is `expression` or `timezone`; the text says what would be right."""
+class InvalidTiming(ValueError):
+    """`field` is `expression` or `timezone`; the message says what is accepted."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -29,9 +29,9 @@ class CronField(NamedTuple):
     low: int
     high: int
     names: tuple[str, ...] = ()
-    """Words for the numbers from `low` on."""
+    """Names of the numbers from `low` upwards."""
     special: str = r"\*"
-    """A pattern of what else one element may be."""
+    """Pattern of the other values that an element may have."""
 
     def accepts(self, text: str) -> bool:
         return all(self._accepts_element(element) for element in text.upper().split(","))
@@ -68,7 +68,7 @@ _CRON = (
 
 @dataclass(frozen=True)
 class Timing:
-    """What was asked for, and what EventBridge is told; `at` is set for a schedule that fires once."""
+    """The requested timing and how it is installed in EventBridge; `at` is set for a schedule that fires once."""
 
     expression: str
     timezone: str
@@ -76,7 +76,7 @@ class Timing:
 
     @property
     def installed_expression(self) -> str:
-        """A single time in UTC, so that nobody but us has to know its zone; a rate in EventBridge's grammar."""
+        """The expression for EventBridge; a single time is converted to UTC, so that its zone need not be known."""
         if self.at is not None:
             return f"at({self.at.astimezone(UTC):{_LOCAL_TIME}})"
         return self.expression
@@ -89,57 +89,61 @@ class Timing:
         return self.at is not None and self.at <= now
 
 
-def timing(expression: str, timezone: str) -> Timing:
-    """Raises WrongTiming for what EventBridge Scheduler would not take."""
+def parse_timing(expression: str, timezone: str) -> Timing:
+    """Parse a timing. Raises InvalidTiming for an expression or zone that EventBridge Scheduler would reject."""
     zone = _zone(timezone)
     form = _FORM.fullmatch(expression)
     match form.groups() if form else ():
-        case ("rate", given):
-            return Timing(_rate(given), timezone)
-        case ("at", given):
-            return Timing(expression, timezone, _at(given, zone))
-        case ("cron", given):
-            _check_cron(given)
+        case ("rate", text):
+            return Timing(_rate(text), timezone)
+        case ("at", text):
+            return Timing(expression, timezone, _at(text, zone))
+        case ("cron", text):
+            _check_cron(text)
             return Timing(expression, timezone)
-    raise WrongTiming("expression", "must be cron(...), rate(...) or at(...), such as cron(0 9 ? * MON-FRI *)")
+    raise InvalidTiming("expression", "must be cron(...), rate(...) or at(...), such as cron(0 9 ? * MON-FRI *)")
 
 
 def _zone(name: str) -> tzinfo:
-    """UTC is known also where no time zone data is installed."""
+    """UTC works even where no time zone data is installed."""
     if name == "UTC":
         return UTC
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise WrongTiming("timezone", "must be an IANA time zone, such as Europe/Berlin") from None
+        raise InvalidTiming("timezone", "must be an IANA time zone, such as Europe/Berlin") from None
 
 
-def _rate(given: str) -> str:
-    found = _RATE.fullmatch(given)
-    if found is None:
-        raise WrongTiming("expression", "a rate is a whole number and minutes, hours or days, such as rate(6 hours)")
-    value, unit = int(found[1]), found[2]
+def _rate(text: str) -> str:
+    match = _RATE.fullmatch(text)
+    if match is None:
+        raise InvalidTiming(
+            "expression", "a rate is an integer followed by minutes, hours or days, such as rate(6 hours)"
+        )
+    value, unit = int(match[1]), match[2]
     return f"rate({value} {unit}{'s' if value > 1 else ''})"
 
 
-def _at(given: str, zone: tzinfo) -> datetime:
-    wrong = WrongTiming("expression", "a single time is a local time in its time zone, such as at(2027-01-31T09:30:00)")
+def _at(text: str, zone: tzinfo) -> datetime:
+    invalid = InvalidTiming(
+        "expression", "a single time is a local time in its time zone, such as at(2027-01-31T09:30:00)"
+    )
     try:
-        local = datetime.strptime(given, _LOCAL_TIME).replace(tzinfo=zone)
+        local = datetime.strptime(text, _LOCAL_TIME).replace(tzinfo=zone)
     except ValueError:
-        raise wrong from None
-    if f"{local:{_LOCAL_TIME}}" != given:  # strptime forgives missing zeros, EventBridge does not
-        raise wrong
+        raise invalid from None
+    if f"{local:{_LOCAL_TIME}}" != text:  # strptime accepts missing zeros, EventBridge does not
+        raise invalid
     return local.astimezone(UTC)
 
 
-def _check_cron(given: str) -> None:
-    fields = given.split(" ")
+def _check_cron(text: str) -> None:
+    fields = text.split(" ")
     if len(fields) != len(_CRON):
-        named = " ".join(field.name for field in _CRON)
-        raise WrongTiming("expression", f"cron has six fields, one blank between them: {named}")
-    for field, text in zip(_CRON, fields, strict=True):
-        if not field.accepts(text):
-            raise WrongTiming("expression", f"cron's {field.name} cannot be {text!r}")
+        names = " ".join(field.name for field in _CRON)
+        raise InvalidTiming("expression", f"cron has six fields separated by single spaces: {names}")
+    for field, value in zip(_CRON, fields, strict=True):
+        if not field.accepts(value):
+            raise InvalidTiming("expression", f"cron's {field.name} cannot be {value!r}")
     if (fields[2] == "?") == (fields[4] == "?"):
-        raise WrongTiming("expression", "cron needs ? in exactly one of day-of-month and day-of-week")
+        raise InvalidTiming("expression", "cron needs ? in exactly one of day-of-month and day-of-week")

@@ -1,27 +1,28 @@
-"""Schedules: when runs start by themselves, and what became of the last times."""
+"""Schedules: when runs start automatically, and the outcome of the latest firings."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from cupel_core.domain.runs.schedule_expressions import Timing
+from cupel_core.domain.runs.spec import RunSpec
 
-KEPT_FIRINGS = 10
-_LONGEST_ERROR = 500
+MAX_FIRINGS = 10
+_MAX_ERROR_LENGTH = 500
 
 
 class ScheduleStatus(StrEnum):
     PENDING = "PENDING"
-    """Recorded, and not handed to EventBridge yet."""
+    """Stored, but not yet installed in EventBridge."""
     ENABLED = "ENABLED"
     DISABLED = "DISABLED"
     ENDED = "ENDED"
-    """Its single time is over."""
+    """Its single time is in the past."""
 
 
 @dataclass(frozen=True)
 class Firing:
-    """One time a schedule was due: the run it started, or why it started none."""
+    """One firing of a schedule: the run it started, or the error that prevented it."""
 
     scheduled_time: datetime
     fired_at: datetime
@@ -36,16 +37,16 @@ class Schedule:
     name: str
     timing: Timing
     run: str
-    """What each firing starts, as its specification writes itself."""
+    """What each firing starts: a serialized RunSpec."""
     enabled: bool
     created_at: datetime
     updated_at: datetime
     revision: int = 1
-    """Counts every change, so that nobody overwrites what he has not read."""
+    """Incremented by every change, so that a concurrent update is not overwritten unread."""
     installed: bool = False
-    """Whether EventBridge has been told of it as it is."""
+    """Whether EventBridge has its current state."""
     firings: tuple[Firing, ...] = ()
-    """The last ones, newest first."""
+    """The latest ones, newest first."""
     deleted_at: datetime | None = None
 
     def status(self, now: datetime) -> ScheduleStatus:
@@ -55,13 +56,24 @@ class Schedule:
             return ScheduleStatus.PENDING
         return ScheduleStatus.ENABLED if self.enabled else ScheduleStatus.DISABLED
 
-    def started(self, scheduled_time: datetime) -> str | None:
-        """The run that was started for this time, as far as it is remembered."""
-        return next((each.run_id for each in self.firings if each.scheduled_time == scheduled_time), None)
+    def run_started_for(self, scheduled_time: datetime) -> str | None:
+        """The run started for this time, if that firing is still among the latest."""
+        return next((firing.run_id for firing in self.firings if firing.scheduled_time == scheduled_time), None)
 
-    def fired(self, firing: Firing) -> "Schedule":
-        """With this firing in the place of an earlier attempt for the same time."""
-        others = [each for each in self.firings if each.scheduled_time != firing.scheduled_time]
-        told = replace(firing, error=firing.error and firing.error[:_LONGEST_ERROR])
-        newest = sorted([told, *others], key=lambda each: each.scheduled_time, reverse=True)
-        return replace(self, firings=tuple(newest[:KEPT_FIRINGS]))
+    def with_firing(self, firing: Firing) -> "Schedule":
+        """A copy with this firing, replacing an earlier attempt for the same time."""
+        others = [other for other in self.firings if other.scheduled_time != firing.scheduled_time]
+        bounded = replace(firing, error=firing.error and firing.error[:_MAX_ERROR_LENGTH])
+        newest = sorted([bounded, *others], key=lambda firing: firing.scheduled_time, reverse=True)
+        return replace(self, firings=tuple(newest[:MAX_FIRINGS]))
+
+
+@dataclass(frozen=True)
+class ScheduleSpec:
+    """A requested schedule."""
+
+    name: str
+    expression: str
+    timezone: str
+    enabled: bool
+    run: RunSpec

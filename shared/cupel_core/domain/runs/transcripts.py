@@ -1,16 +1,16 @@
-"""What is kept of a finished probe: a transcript, or why there is none."""
+"""The outcome of a finished probe: a transcript, or why there is none."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Dialogue
-from cupel_core.domain.turns.model_request import ErrorCode, Message
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Decision code `1`-`5` or `other`, and a sentence or two; `error` when the judge gave none."""
+    """Decision code `1`-`5` or `other` and one or two sentences; `error` if the judge returned no decision."""
 
     decision_code: str
     decision_text: str
@@ -19,8 +19,8 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Result:
-    """Whether the answer was right, where the definition can tell."""
+class TranscriptResult:
+    """Whether a completed probe succeeded, as judged by its criteria and assertions or by a user."""
 
     success: bool
     score: float | None = None
@@ -35,28 +35,28 @@ class Transcript:
     scenario_id: str
     model_id: str
     created_at: datetime
-    dialogue: Dialogue
+    conversation: ConversationState
     persona_id: str | None = None
-    generation: int = 1
-    """Of the run, when the probe was held."""
+    retry_round: int = 1
+    """The run's retry round in which the conversation took place."""
     summary: Summary | None = None
     scoring: Scoring | None = None
-    correction: Result | None = None
-    """What a person said instead."""
+    correction: TranscriptResult | None = None
+    """A user's result, which replaces the computed one."""
     content_expires_at: datetime | None = None
     last_accessed_at: datetime | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        return self.dialogue.messages
+        return self.conversation.messages
 
     @property
-    def result(self) -> Result | None:
-        """None where nothing was to be judged, and where it could not be."""
+    def result(self) -> TranscriptResult | None:
+        """None if nothing was to be judged, or if it could not be computed."""
         scoring = self.scoring
         if self.correction is not None or scoring is None or scoring.success is None:
             return self.correction
-        return Result(scoring.success, scoring.score, scoring.reason)
+        return TranscriptResult(scoring.success, scoring.score, scoring.reason)
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class ProbeError:
     probe_index: int
     scenario_id: str
     model_id: str
-    code: ErrorCode
+    code: ProbeErrorCode
     message: str
     attempts: int
     created_at: datetime
     persona_id: str | None = None
-    generation: int = 1
+    retry_round: int = 1
 
 
 type Outcome = Transcript | ProbeError

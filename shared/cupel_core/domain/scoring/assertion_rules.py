@@ -1,4 +1,4 @@
-"""Which kinds of assertions there are, what each needs, and what is wrong with those that somebody has written."""
+"""The types of assertions, what each requires, and the validation of assertions type_name by users."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -6,145 +6,148 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from cupel_core.domain.scoring.assertion_values import has_variables, listed
+from cupel_core.domain.scoring.assertion_values import has_variables, parse_list
 from cupel_core.domain.scoring.assertions import NOT
-from cupel_core.domain.text.javascript_patterns import flaw
-from cupel_core.domain.text.json_schema import flaws
+from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
+from cupel_core.domain.text.json_schema import schema_errors
 
 MAX_ASSERTIONS = 100
-"""Of a scenario or a definition, with the parts of sets."""
+"""Per scenario or definition, including the parts of sets."""
 MAX_NESTING = 3
-"""Sets in sets: promptfoo has one level, and a test's own threshold makes another around them."""
+"""Levels of nested sets: promptfoo has one, and a test's own threshold adds one around it."""
 MAX_NAME_LENGTH = 200
-SET = "assert-set"
+ASSERT_SET = "assert-set"
 SELECT_BEST = "select-best"
-CODE = frozenset({"javascript", "python", "ruby"})
+CODE_KINDS = frozenset({"javascript", "python", "ruby"})
 _FIELDS = frozenset({"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "assert"})
 
 type ValueRule = Callable[[Any], str | None]
 
 
-class Complaint(NamedTuple):
-    """What is wrong with a field such as `assertions.2.threshold`, in words that go after its name."""
+class AssertionIssue(NamedTuple):
+    """An error in a field such as `assertions.2.threshold`; the message reads on after the field's name."""
 
     field: str
     message: str
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What an assertion of this type is made of. `threshold` is the one it has when none is given."""
+class AssertionKind:
+    """The rules of one assertion type. `threshold` is its default."""
 
     value: ValueRule = lambda _: None
     threshold: float | None = None
     needs_threshold: bool = False
-    is_share: bool = False
-    """Its threshold is a share of 1."""
+    is_fraction: bool = False
+    """Whether its threshold is from 0 to 1."""
     may_negate: bool = True
-    is_judged: bool = False
-    """By a model, which a run has to be configured with."""
-    is_embedded: bool = False
-    """Likewise, by a model that embeds."""
+    needs_judge: bool = False
+    """Whether it needs a judge model in the run's configuration."""
+    needs_embedder: bool = False
+    """Whether it needs an embedding model in the run's configuration."""
 
 
-def complaints(assertions: Any, field: str = "assertions") -> tuple[Complaint, ...]:
-    """Why these JSON assertions cannot be a scenario's or a definition's; empty when they can."""
+def assertion_issues(assertions: Any, field: str = "assertions") -> tuple[AssertionIssue, ...]:
+    """The errors in JSON assertions of a scenario or a definition; empty if they are valid."""
     if not isinstance(assertions, list):
-        return (Complaint(field, "must be a list"),)
+        return (AssertionIssue(field, "must be a list"),)
     if _count(assertions) > MAX_ASSERTIONS:
-        return (Complaint(field, f"must be at most {MAX_ASSERTIONS}, with the parts of sets"),)
-    return tuple(_of_all(assertions, field, depth=0))
+        return (AssertionIssue(field, f"must be at most {MAX_ASSERTIONS}, including the parts of sets"),)
+    return tuple(_list_issues(assertions, field, depth=0))
 
 
 def _count(assertions: list[Any]) -> int:
-    parts = (each.get("assert") for each in assertions if isinstance(each, dict))
+    parts = (assertion.get("assert") for assertion in assertions if isinstance(assertion, dict))
     return len(assertions) + sum(_count(part) for part in parts if isinstance(part, list))
 
 
-def _of_all(assertions: list[Any], field: str, depth: int) -> Iterator[Complaint]:
+def _list_issues(assertions: list[Any], field: str, depth: int) -> Iterator[AssertionIssue]:
     for number, assertion in enumerate(assertions):
-        yield from _of_one(assertion, f"{field}.{number}", depth)
+        yield from _issues(assertion, f"{field}.{number}", depth)
 
 
-def _of_one(assertion: Any, field: str, depth: int) -> Iterator[Complaint]:
+def _issues(assertion: Any, field: str, depth: int) -> Iterator[AssertionIssue]:
     if not isinstance(assertion, dict):
-        yield Complaint(field, "must be an object")
+        yield AssertionIssue(field, "must be an object")
         return
-    yield from (Complaint(f"{field}.{name}", "is not known") for name in assertion if name not in _FIELDS)
-    written = assertion.get("type")
-    if why := _wrong_type(written):
-        yield Complaint(f"{field}.type", why)
+    yield from (
+        AssertionIssue(f"{field}.{name}", "is not a field of an assertion") for name in assertion if name not in _FIELDS
+    )
+    type_name = assertion.get("type")
+    if error := _type_error(type_name):
+        yield AssertionIssue(f"{field}.type", error)
         return
-    name = str(written).removeprefix(NOT)
-    yield from _of_value(KINDS[name], assertion, field)
-    yield from _of_numbers(KINDS[name], assertion, field)
-    yield from _of_words(assertion, field)
-    yield from _of_parts(name, assertion.get("assert"), f"{field}.assert", depth)
+    name = str(type_name).removeprefix(NOT)
+    yield from _value_issues(ASSERTION_KINDS[name], assertion, field)
+    yield from _number_issues(ASSERTION_KINDS[name], assertion, field)
+    yield from _string_issues(assertion, field)
+    yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth)
 
 
-def _wrong_type(written: Any) -> str | None:
-    if not isinstance(written, str) or not written:
-        return "must be the name of a type of assertion"
-    name = written.removeprefix(NOT)
-    if name in CODE:
-        return f"{written} is not supported: Cupel runs no code out of assertions; a webhook can run yours"
-    if name not in KINDS:
-        from difflib import get_close_matches  # only for who mistyped
+def _type_error(type_name: Any) -> str | None:
+    if not isinstance(type_name, str) or not type_name:
+        return "must be the name of an assertion type"
+    name = type_name.removeprefix(NOT)
+    if name in CODE_KINDS:
+        return f"{type_name} is not supported: Cupel does not run code from assertions; use a webhook instead"
+    if name not in ASSERTION_KINDS:
+        from difflib import get_close_matches  # only needed for a misspelled type
 
-        near = get_close_matches(name, KINDS, n=1)
-        return f"there is no type {written!r}" + (f"; did you mean {near[0]}?" if near else "")
-    if written.startswith(NOT) and not KINDS[name].may_negate:
-        return f"{name} has no opposite: negate what is in it" if name == SET else f"{name} has no opposite"
+        near = get_close_matches(name, ASSERTION_KINDS, n=1)
+        return f"unknown type {type_name!r}" + (f"; did you mean {near[0]}?" if near else "")
+    if type_name.startswith(NOT) and not ASSERTION_KINDS[name].may_negate:
+        return f"{name} cannot be negated: negate its parts" if name == ASSERT_SET else f"{name} cannot be negated"
     return None
 
 
-def _of_value(kind: Kind, assertion: Mapping[str, Any], field: str) -> Iterator[Complaint]:
+def _value_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
     value = assertion.get("value")
-    # What a variable stands for is only known when a conversation is scored.
-    if (why := kind.value(value)) and not has_variables(value):
-        yield Complaint(f"{field}.value", why)
+    # The value of a variable is only known when a conversation is scored.
+    if (error := kind.value(value)) and not has_variables(value):
+        yield AssertionIssue(f"{field}.value", error)
 
 
-def _of_numbers(kind: Kind, assertion: Mapping[str, Any], field: str) -> Iterator[Complaint]:
+def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
     threshold, weight = assertion.get("threshold"), assertion.get("weight")
     if threshold is None and kind.needs_threshold:
-        yield Complaint(f"{field}.threshold", "is needed")
+        yield AssertionIssue(f"{field}.threshold", "is required")
     if threshold is not None and not _is_amount(threshold):
-        yield Complaint(f"{field}.threshold", "must be a number from 0")
-    elif threshold is not None and kind.is_share and threshold > 1:
-        yield Complaint(f"{field}.threshold", "must be a number from 0 to 1")
+        yield AssertionIssue(f"{field}.threshold", "must be a number of at least 0")
+    elif threshold is not None and kind.is_fraction and threshold > 1:
+        yield AssertionIssue(f"{field}.threshold", "must be a number from 0 to 1")
     if weight is not None and not _is_amount(weight):
-        yield Complaint(f"{field}.weight", "must be a number from 0")
+        yield AssertionIssue(f"{field}.weight", "must be a number of at least 0")
 
 
-def _of_words(assertion: Mapping[str, Any], field: str) -> Iterator[Complaint]:
+def _string_issues(assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
     for name in ("metric", "tag", "provider"):
-        word = assertion.get(name)
-        if word is not None and not (isinstance(word, str) and 0 < len(word.strip()) <= MAX_NAME_LENGTH):
-            yield Complaint(f"{field}.{name}", f"must be a text of at most {MAX_NAME_LENGTH} characters")
-        elif name == "provider" and word is not None and not all(word.partition("/")):
-            yield Complaint(f"{field}.provider", "must be a model: provider/name")
+        text = assertion.get(name)
+        if text is not None and not (isinstance(text, str) and 0 < len(text.strip()) <= MAX_NAME_LENGTH):
+            yield AssertionIssue(f"{field}.{name}", f"must be a string of at most {MAX_NAME_LENGTH} characters")
+        elif name == "provider" and text is not None and not all(text.partition("/")):
+            yield AssertionIssue(f"{field}.provider", "must be a model: provider/name")
     config = assertion.get("config")
     if config is not None and not isinstance(config, dict):
-        yield Complaint(f"{field}.config", "must be an object")
+        yield AssertionIssue(f"{field}.config", "must be an object")
     elif config and "headers" in config:
-        yield Complaint(
-            f"{field}.config.headers", "is not kept: a definition is no place for secrets, the evaluator's headers are"
+        yield AssertionIssue(
+            f"{field}.config.headers",
+            "is not allowed: definitions must not contain secrets; use the evaluator's headers",
         )
 
 
-def _of_parts(name: str, parts: Any, field: str, depth: int) -> Iterator[Complaint]:
-    if name != SET:
+def _part_issues(name: str, parts: Any, field: str, depth: int) -> Iterator[AssertionIssue]:
+    if name != ASSERT_SET:
         if parts is not None:
-            yield Complaint(field, f"belongs to an {SET} only")
+            yield AssertionIssue(field, f"is only allowed in an {ASSERT_SET}")
     elif not isinstance(parts, list) or not parts:
-        yield Complaint(field, "must be a list of assertions")
-    elif depth == MAX_NESTING - 1 and SET in map(_type_of, parts):
-        yield Complaint(field, f"must not have sets in sets more than {MAX_NESTING} deep")
+        yield AssertionIssue(field, "must be a list of assertions")
+    elif depth == MAX_NESTING - 1 and ASSERT_SET in map(_type_of, parts):
+        yield AssertionIssue(field, f"must not nest sets more than {MAX_NESTING} deep")
     elif SELECT_BEST in map(_type_of, parts):
-        yield Complaint(field, f"must not have {SELECT_BEST}: it compares models, beside the sets of each")
+        yield AssertionIssue(field, f"must not contain {SELECT_BEST}, which compares models: put it beside the set")
     else:
-        yield from _of_all(parts, field, depth + 1)
+        yield from _list_issues(parts, field, depth + 1)
 
 
 def _type_of(part: Any) -> Any:
@@ -159,29 +162,29 @@ def _is_amount(value: Any) -> bool:
     return _is_number(value) and value >= 0
 
 
-def _given(value: Any) -> str | None:
-    return "is needed" if value is None else None
+def _required(value: Any) -> str | None:
+    return "is required" if value is None else None
 
 
 def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) and value else "must be a text"
+    return None if isinstance(value, str) and value else "must be a non-empty string"
 
 
 def _any_text(value: Any) -> str | None:
-    return None if isinstance(value, str) else "must be a text"
+    return None if isinstance(value, str) else "must be a string"
 
 
 def _text_or_number(value: Any) -> str | None:
-    return None if (isinstance(value, str) and value) or _is_number(value) else "must be a text or a number"
+    return None if (isinstance(value, str) and value) or _is_number(value) else "must be a non-empty string or a number"
 
 
 def _texts(value: Any) -> str | None:
-    if isinstance(value, list) and not all(isinstance(each, str | int | float) for each in value):
-        return "must be a list of texts"
+    if isinstance(value, list) and not all(isinstance(item, str | int | float) for item in value):
+        return "must be a list of strings"
     if not isinstance(value, str | list):
-        return "must be a list of texts, or one text with commas"
+        return "must be a list of strings, or one string separated by commas"
     try:
-        listed(value)
+        parse_list(value)
     except ValueError as error:
         return str(error)
     return None
@@ -189,12 +192,12 @@ def _texts(value: Any) -> str | None:
 
 def _references(value: Any) -> str | None:
     if isinstance(value, list):
-        return None if value and all(isinstance(each, str) for each in value) else "must be a list of texts"
-    return None if isinstance(value, str) and value else "must be a text or a list of texts"
+        return None if value and all(isinstance(item, str) for item in value) else "must be a list of strings"
+    return None if isinstance(value, str) and value else "must be a string or a list of strings"
 
 
 def _pattern(value: Any) -> str | None:
-    return _text(value) or flaw(value)
+    return _text(value) or javascript_pattern_error(value)
 
 
 def _schema(value: Any) -> str | None:
@@ -202,10 +205,10 @@ def _schema(value: Any) -> str | None:
         try:
             value = json.loads(value)
         except ValueError:
-            return "must be a JSON Schema: an object, or its JSON as text"
+            return "must be a JSON Schema: an object, or its JSON as a string"
     if value in (None, ""):
         return None
-    return next(flaws(value), None)
+    return next(schema_errors(value), None)
 
 
 def _elements(value: Any) -> str | None:
@@ -213,7 +216,7 @@ def _elements(value: Any) -> str | None:
         value = value.get("requiredElements")
     if value is None or isinstance(value, str) or (isinstance(value, list) and all(isinstance(e, str) for e in value)):
         return None
-    return "must name elements: a list such as root.item, or one text with commas"
+    return "must name elements such as root.item: a list, or one string separated by commas"
 
 
 def _words(value: Any) -> str | None:
@@ -227,42 +230,42 @@ def _words(value: Any) -> str | None:
 
 
 def _rubric(value: Any) -> str | None:
-    return None if value and isinstance(value, str | dict | list) else "must say what is graded"
+    return None if value and isinstance(value, str | dict | list) else "must be a rubric: a string, an object or a list"
 
 
 def _url(value: Any) -> str | None:
     is_url = isinstance(value, str) and value.startswith(("http://", "https://"))
-    return None if is_url else "must be a URL that begins with https:// or http://"
+    return None if is_url else "must be a URL that starts with https:// or http://"
 
 
-KINDS: Mapping[str, Kind] = {
-    "equals": Kind(_given),
-    "contains": Kind(_text_or_number),
-    "icontains": Kind(_text_or_number),
-    "contains-any": Kind(_texts),
-    "icontains-any": Kind(_texts),
-    "contains-all": Kind(_texts),
-    "icontains-all": Kind(_texts),
-    "starts-with": Kind(_text),
-    "regex": Kind(_pattern),
-    "is-json": Kind(_schema),
-    "contains-json": Kind(_schema),
-    "is-xml": Kind(_elements),
-    "contains-xml": Kind(_elements),
-    "levenshtein": Kind(_any_text, threshold=5),
-    "word-count": Kind(_words),
-    "rouge-n": Kind(_text, threshold=0.75, is_share=True),
-    "bleu": Kind(_references, threshold=0.5, is_share=True),
-    "latency": Kind(needs_threshold=True),
-    "cost": Kind(needs_threshold=True),
-    "finish-reason": Kind(_text),
-    "is-refusal": Kind(),
-    "similar": Kind(_references, threshold=0.75, is_share=True, is_embedded=True),
-    "llm-rubric": Kind(_rubric, is_share=True, is_judged=True),
-    "g-eval": Kind(_references, threshold=0.7, is_share=True, is_judged=True),
-    "factuality": Kind(_text, is_judged=True),
-    "answer-relevance": Kind(threshold=0, is_share=True, is_judged=True, is_embedded=True),
-    "webhook": Kind(_url),
-    SET: Kind(is_share=True, may_negate=False),
-    SELECT_BEST: Kind(_text, may_negate=False, is_judged=True),
+ASSERTION_KINDS: Mapping[str, AssertionKind] = {
+    "equals": AssertionKind(_required),
+    "contains": AssertionKind(_text_or_number),
+    "icontains": AssertionKind(_text_or_number),
+    "contains-any": AssertionKind(_texts),
+    "icontains-any": AssertionKind(_texts),
+    "contains-all": AssertionKind(_texts),
+    "icontains-all": AssertionKind(_texts),
+    "starts-with": AssertionKind(_text),
+    "regex": AssertionKind(_pattern),
+    "is-json": AssertionKind(_schema),
+    "contains-json": AssertionKind(_schema),
+    "is-xml": AssertionKind(_elements),
+    "contains-xml": AssertionKind(_elements),
+    "levenshtein": AssertionKind(_any_text, threshold=5),
+    "text-count": AssertionKind(_words),
+    "rouge-n": AssertionKind(_text, threshold=0.75, is_fraction=True),
+    "bleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
+    "latency": AssertionKind(needs_threshold=True),
+    "cost": AssertionKind(needs_threshold=True),
+    "finish-reason": AssertionKind(_text),
+    "is-refusal": AssertionKind(),
+    "similar": AssertionKind(_references, threshold=0.75, is_fraction=True, needs_embedder=True),
+    "llm-rubric": AssertionKind(_rubric, is_fraction=True, needs_judge=True),
+    "g-eval": AssertionKind(_references, threshold=0.7, is_fraction=True, needs_judge=True),
+    "factuality": AssertionKind(_text, needs_judge=True),
+    "answer-relevance": AssertionKind(threshold=0, is_fraction=True, needs_judge=True, needs_embedder=True),
+    "webhook": AssertionKind(_url),
+    ASSERT_SET: AssertionKind(is_fraction=True, may_negate=False),
+    SELECT_BEST: AssertionKind(_text, may_negate=False, needs_judge=True),
 }

@@ -1,4 +1,4 @@
-"""What the value of an assertion says: texts as JavaScript would write them, lists in a cell, `{{variables}}`."""
+"""Values of assertions: conversion to strings as in JavaScript, comma-separated lists, and `{{variables}}`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,8 +10,8 @@ _FIELD = re.compile(r'[\s,]*(?:"(?P<quoted>(?:[^"\\]|\\.|"")*)"\s*(?:,|$)|(?P<pl
 _ESCAPED = re.compile(r'\\(["\\])|"(")')
 
 
-def written(value: object) -> str:
-    """A value as text: numbers and booleans as in JSON, whole numbers without a point."""
+def to_text(value: object) -> str:
+    """A value as a string: numbers and booleans as in JSON, integral floats without a decimal point."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():
@@ -19,14 +19,14 @@ def written(value: object) -> str:
     return dumps(value, ensure_ascii=False)
 
 
-def listed(value: object) -> tuple[str, ...]:
-    """The texts of a list, or of one text with commas, quotes around what holds a comma itself: `a, "b, c"`.
+def parse_list(value: object) -> tuple[str, ...]:
+    """The strings of a list or of one comma-separated string, with quotes around items that have commas: `a, "b, c"`.
 
-    Raises ValueError when quotes are left open, or when there is nothing in it.
+    Raises ValueError for an unclosed quote and for an empty list.
     """
-    texts = tuple(map(written, value)) if isinstance(value, list | tuple) else tuple(_fields(written(value)))
+    texts = tuple(map(to_text, value)) if isinstance(value, list | tuple) else tuple(_fields(to_text(value)))
     if not texts:
-        raise ValueError("must name at least one text")
+        raise ValueError("must have at least one item")
     return texts
 
 
@@ -36,7 +36,7 @@ def _fields(text: str) -> Iterator[str]:
     while position < len(text):
         field = _FIELD.match(text, position)
         if field is None:
-            raise ValueError("has a quote that is not closed, or no comma after one")
+            raise ValueError("has an unclosed quote, or a closing quote without a comma after it")
         quoted = field["quoted"]
         yield field["plain"].strip() if quoted is None else _ESCAPED.sub(r"\1\2", quoted)
         position = field.end()
@@ -47,23 +47,23 @@ def has_variables(value: object) -> bool:
     return any(isinstance(text, str) and _VARIABLE.search(text) for text in texts)
 
 
-def render(value: Any, variables: Mapping[str, Any]) -> Any:
-    """The value with its `{{variables}}`, in a text or in the texts of a list; `\\{{name}}` stands for `{{name}}`.
+def render_variables(value: Any, variables: Mapping[str, Any]) -> Any:
+    """Replaces `{{variables}}` in a string or in the strings of a list; `\\{{name}}` is rendered as `{{name}}`.
 
-    Raises ValueError for a variable that there is not.
+    Raises ValueError for an unknown variable.
     """
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda found: _replaced(found, variables), value)
-    return [render(each, variables) for each in value] if isinstance(value, list) else value
+        return _VARIABLE.sub(lambda match: _replacement(match, variables), value)
+    return [render_variables(item, variables) for item in value] if isinstance(value, list) else value
 
 
-def _replaced(found: re.Match[str], variables: Mapping[str, Any]) -> str:
-    escape, name = found.groups()
+def _replacement(match: re.Match[str], variables: Mapping[str, Any]) -> str:
+    escape, name = match.groups()
     if escape:
-        return found[0].removeprefix("\\")
+        return match[0].removeprefix("\\")
     value: Any = variables
     for step in (name,) if name in variables else name.split("."):
         if not isinstance(value, Mapping) or step not in value:
-            raise ValueError(f"there is no variable {name}")
+            raise ValueError(f"unknown variable {name}")
         value = value[step]
-    return written(value)
+    return to_text(value)

@@ -1,4 +1,4 @@
-"""Assertions in the words of promptfoo, and what comes of them. How each type is computed is in `shared/scoring`."""
+"""Assertions, in promptfoo's vocabulary, and their results. Each type is computed in `cupel_core/scoring`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Any
 NOT = "not-"
 
 
-class Tag(StrEnum):
-    """What kind of failure a failed assertion shows; an assertion may name another of its own."""
+class FailureTag(StrEnum):
+    """The kind of failure that a failed assertion indicates; an assertion may set a tag of its own."""
 
     GOAL_MISS = "GOAL_MISS"
     TOXICITY = "TOXICITY"
@@ -19,28 +19,28 @@ class Tag(StrEnum):
 
 @dataclass(frozen=True)
 class Assertion:
-    """One check. `kind` is its type without `not-`; what `value` may be depends on it (docs/assertions.md)."""
+    """One check. `kind` is its type without `not-`; the shape of `value` depends on it (docs/assertions.md)."""
 
     kind: str
     negated: bool = False
     value: Any = None
     threshold: float | None = None
     weight: float = 1.0
-    """Of its score in the whole. 0: it is computed and told, and decides nothing."""
+    """Weight of its score in the total. With 0 it is computed and reported, but decides nothing."""
     metric: str | None = None
-    """Under which name its score is also told."""
+    """Name of the metric under which its score is also reported."""
     provider: str | None = None
-    """The model that judges or embeds, `provider/name`; the run's when None."""
+    """The judge or embedding model, `provider/name`; None for the run's."""
     tag: str | None = None
-    """Of a failure; by its kind when None."""
+    """Tag of its failure; None for the default of its kind."""
     config: Mapping[str, Any] | None = None
-    """What only some kinds know, such as what each category of `factuality` scores."""
+    """Options of some kinds, such as the score of each category of `factuality`."""
     parts: tuple["Assertion", ...] = ()
-    """Of an assert-set."""
+    """The assertions of an assert-set."""
 
     @property
     def type(self) -> str:
-        """As it is written, such as `not-contains`."""
+        """The type as written, such as `not-contains`."""
         return f"{NOT if self.negated else ''}{self.kind}"
 
     def to_json(self) -> dict[str, Any]:
@@ -58,11 +58,11 @@ class Assertion:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Assertion":
-        written = str(data["type"])
+        type_name = str(data["type"])
         weight = data.get("weight")
         return cls(
-            kind=written.removeprefix(NOT),
-            negated=written.startswith(NOT),
+            kind=type_name.removeprefix(NOT),
+            negated=type_name.startswith(NOT),
             value=data.get("value"),
             threshold=data.get("threshold"),
             weight=1.0 if weight is None else weight,
@@ -76,7 +76,7 @@ class Assertion:
 
 @dataclass(frozen=True)
 class AssertionResult:
-    """`passed` is None when it could not be computed: `error` says why, and nothing is held against a model."""
+    """`passed` is None if it could not be computed: `error` says why, and it does not count as a model's failure."""
 
     type: str
     passed: bool | None
@@ -86,10 +86,10 @@ class AssertionResult:
     weight: float = 1.0
     metric: str | None = None
     tag: str | None = None
-    """Only of a failure."""
+    """Set only for a failure."""
     error: str | None = None
     source: str = "cupel"
-    """`cupel`, or `external` for what an external evaluator answered."""
+    """`cupel`, or `external` for a result of an external evaluator."""
     parts: tuple["AssertionResult", ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -114,8 +114,8 @@ class AssertionResult:
         return cls(**{**data, "parts": tuple(map(cls.from_json, data.get("parts") or ()))})
 
 
-def flat(assertions: Sequence[Assertion]) -> Iterator[Assertion]:
-    """All of them, with the parts of sets."""
+def flatten(assertions: Sequence[Assertion]) -> Iterator[Assertion]:
+    """All assertions, including the parts of sets, depth first."""
     for assertion in assertions:
         yield assertion
-        yield from flat(assertion.parts)
+        yield from flatten(assertion.parts)

@@ -1,39 +1,39 @@
-"""The decision of a transcript where a pattern can read it."""
+"""Reading the decision of a transcript with a pattern."""
 
 import re
 from collections.abc import Iterable
 
-from cupel_core.domain.turns.model_request import Message, Role
+from cupel_core.domain.turns.model_request import Message, MessageRole
 
 CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"
-_SEEN = 20_000
-"""Characters of an answer that a pattern sees, from its end: what a user's expression may cost is bounded."""
-_SHOWN = 280
+_MAX_SEARCHED_LENGTH = 20_000
+"""Characters at the end of an answer that a pattern is applied to; bounds the cost of a user's expression."""
+_MAX_EXCERPT_LENGTH = 280
 
 
 def read_decision(pattern: str, messages: Iterable[Message]) -> tuple[str, str] | None:
-    """Code and text of the last answer in which the pattern is found; a first group that is not `1`-`5` is `other`."""
+    """Code and text from the last answer that matches the pattern; a first group other than `1`-`5` is `other`."""
     expression = re.compile(pattern)
-    for answer in reversed([message.content for message in messages if message.role is Role.ASSISTANT]):
-        found = None
-        for found in expression.finditer(answer[-_SEEN:]):  # noqa: B007 - the last match is the answer's last word
+    for answer in reversed([message.content for message in messages if message.role is MessageRole.ASSISTANT]):
+        match = None
+        for match in expression.finditer(answer[-_MAX_SEARCHED_LENGTH:]):  # noqa: B007 - the last match is the final decision
             pass
-        if found:
-            code = (found.group(1) or "").strip()
+        if match:
+            code = (match.group(1) or "").strip()
             return (code if code in CODES else OTHER), excerpt(answer)
     return None
 
 
 def excerpt(answer: str) -> str:
-    """The beginning of an answer in one line, cut at a word."""
+    """The start of an answer on one line, cut at a word boundary."""
     line = " ".join(answer.split())
-    if len(line) <= _SHOWN:
+    if len(line) <= _MAX_EXCERPT_LENGTH:
         return line
-    return line[:_SHOWN].rsplit(" ", 1)[0] + " …"
+    return line[:_MAX_EXCERPT_LENGTH].rsplit(" ", 1)[0] + " …"
 
 
 def last_answer(messages: Iterable[Message]) -> str:
-    """What the model said last; empty when it said nothing."""
-    answers = [message.content for message in messages if message.role is Role.ASSISTANT]
+    """The last assistant message; empty if there is none."""
+    answers = [message.content for message in messages if message.role is MessageRole.ASSISTANT]
     return answers[-1] if answers else ""

@@ -1,26 +1,26 @@
-"""A scoring of a run beside the one its transcripts carry: by other assertions, another judge or other criteria.
+"""A rescore grades a run's transcripts again, with other assertions, another judge or other criteria.
 
-The targets are not called: what they said is judged anew, and each scoring keeps its own results.
+The targets are not called again. Each rescore has its own results, beside the scoring stored with each transcript.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from cupel_core.domain.runs.run import Failure, RunStatus
+from cupel_core.domain.runs.run import RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.scoring.grader_config import Evaluation
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import Criteria, Spend
 
 RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
-"""The statuses in which nothing is said any more."""
+"""Statuses in which a run's transcripts no longer change."""
 
 
-class RescoringStatus(StrEnum):
+class RescoreStatus(StrEnum):
     PENDING = "PENDING"
     RUNNING = "RUNNING"
     COMPLETED = "COMPLETED"
@@ -28,41 +28,41 @@ class RescoringStatus(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        return self in (RescoringStatus.COMPLETED, RescoringStatus.FAILED)
+        return self in (RescoreStatus.COMPLETED, RescoreStatus.FAILED)
 
 
 @dataclass(frozen=True)
-class RescoringConfig:
-    """What is to be otherwise than in the run; what is None stays as it was."""
+class RescoreConfig:
+    """What differs from the run's configuration; None keeps the run's."""
 
     assertions: tuple[Assertion, ...] | None = None
-    """Instead of those of the definition and of each scenario."""
+    """Replace the assertions of the definition and of each scenario."""
     judge_model: str | None = None
     embedding_model: str | None = None
     evaluator_url: str | None = None
     criteria: Criteria | None = None
-    """Instead of each scenario's."""
+    """Replace each scenario's criteria."""
 
-    def evaluation(self, of_run: Evaluation) -> Evaluation:
-        return Evaluation(self.judge_model, None, self.embedding_model, self.evaluator_url).over(of_run)
+    def grader_config(self, run_config: GraderConfig) -> GraderConfig:
+        return GraderConfig(self.judge_model, None, self.embedding_model, self.evaluator_url).with_defaults(run_config)
 
-    def judges_anew(self, of_run: Evaluation) -> bool:
-        """Whether verdicts on criteria are taken again; else those of the run stand."""
-        return self.criteria is not None or self.judge_model not in (None, of_run.judge_model)
+    def requires_new_verdicts(self, run_config: GraderConfig) -> bool:
+        """Whether criteria are judged again; otherwise the run's verdicts are reused."""
+        return self.criteria is not None or self.judge_model not in (None, run_config.judge_model)
 
     def to_json(self) -> dict[str, Any]:
         criteria = self.criteria and {"success": self.criteria.success, "failure": self.criteria.failure}
-        told = {
-            "assertions": None if self.assertions is None else [each.to_json() for each in self.assertions],
+        fields = {
+            "assertions": None if self.assertions is None else [assertion.to_json() for assertion in self.assertions],
             "judgeModel": self.judge_model,
             "embeddingModel": self.embedding_model,
             "evaluatorUrl": self.evaluator_url,
             "criteria": criteria and {name: text for name, text in criteria.items() if text},
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in fields.items() if value is not None}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "RescoringConfig":
+    def from_json(cls, data: Mapping[str, Any]) -> "RescoreConfig":
         assertions, criteria = data.get("assertions"), data.get("criteria")
         return cls(
             assertions=None if assertions is None else tuple(map(Assertion.from_json, assertions)),
@@ -74,45 +74,45 @@ class RescoringConfig:
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Of the transcripts that a scoring has results of; `errors` are those that could not be scored."""
+class RescoreCounts:
+    """Counts of graded transcripts; `errors` are those that could not be graded."""
 
     scored: int = 0
     errors: int = 0
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(self.scored + other.scored, self.errors + other.errors)
+    def __add__(self, other: "RescoreCounts") -> "RescoreCounts":
+        return RescoreCounts(self.scored + other.scored, self.errors + other.errors)
 
 
 @dataclass(frozen=True)
-class Rescoring:
-    """`total` are the transcripts that the run had when this was asked for."""
+class Rescore:
+    """`total` is the number of transcripts the run had when the rescore was requested."""
 
     workspace: str
     run_id: str
     id: str
-    config: RescoringConfig
+    config: RescoreConfig
     total: int
-    probes: int
-    """Of the run's plan then: an expansion adds none to this."""
-    generation: int
-    """Of the run then: what a later retry brings is not scored."""
+    probe_count: int
+    """Size of the run's plan at that time; a later expansion adds none."""
+    retry_round: int
+    """The run's retry round at that time; transcripts of later rounds are not graded."""
     created_at: datetime
-    status: RescoringStatus = RescoringStatus.PENDING
+    status: RescoreStatus = RescoreStatus.PENDING
     completed_at: datetime | None = None
-    failure: Failure | None = None
-    tally: Tally | None = None
-    """Once it is over."""
+    failure: RunFailure | None = None
+    counts: RescoreCounts | None = None
+    """Set when it is over."""
 
-    def ended(
-        self, status: RescoringStatus, now: datetime, tally: Tally, failure: Failure | None = None
-    ) -> "Rescoring":
-        return replace(self, status=status, completed_at=now, tally=tally, failure=failure)
+    def finished(
+        self, status: RescoreStatus, now: datetime, counts: RescoreCounts, failure: RunFailure | None = None
+    ) -> "Rescore":
+        return replace(self, status=status, completed_at=now, counts=counts, failure=failure)
 
 
 @dataclass(frozen=True)
-class Rescored:
-    """What became of one transcript in a scoring."""
+class RescoreResult:
+    """The result of one transcript in a rescore."""
 
     index: int
     scenario_id: str
@@ -121,14 +121,14 @@ class Rescored:
     success: bool | None
     score: float | None
     unscored: bool
-    """Something that counts could not be computed."""
+    """Whether something that counts could not be computed."""
     scoring: Scoring | None
-    """None once what was said in the conversation was deleted: judges quote from it."""
+    """None once the transcript's content was deleted, because judges quote from it."""
     judge: Spend = field(default_factory=Spend)
     expires_at: datetime | None = None
 
     @classmethod
-    def of(cls, transcript: Transcript, scoring: Scoring, judge: Spend) -> "Rescored":
+    def of(cls, transcript: Transcript, scoring: Scoring, judge: Spend) -> "RescoreResult":
         return cls(
             index=transcript.probe_index,
             scenario_id=transcript.scenario_id,
@@ -140,4 +140,31 @@ class Rescored:
             scoring=scoring,
             judge=judge,
             expires_at=transcript.content_expires_at,
+        )
+
+
+class RescoreView(NamedTuple):
+    """A rescore with its current counts."""
+
+    rescore: Rescore
+    counts: RescoreCounts
+
+
+@dataclass(frozen=True)
+class RescoreSpec:
+    """A requested rescore; assertions are in JSON, not yet validated."""
+
+    assertions: Sequence[Mapping[str, Any]] | None = None
+    judge_model: str | None = None
+    embedding_model: str | None = None
+    evaluator_url: str | None = None
+    criteria: Criteria | None = None
+
+    def config(self) -> RescoreConfig:
+        return RescoreConfig(
+            assertions=None if self.assertions is None else tuple(map(Assertion.from_json, self.assertions)),
+            judge_model=self.judge_model,
+            embedding_model=self.embedding_model,
+            evaluator_url=self.evaluator_url,
+            criteria=self.criteria,
         )

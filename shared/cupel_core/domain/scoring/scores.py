@@ -1,4 +1,4 @@
-"""What the results of a run come to, for each scenario and model and for each model, computed as they pass by."""
+"""Aggregates a run's results by scenario and model, and by model, in one streaming pass."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,19 +6,20 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
+from cupel_core.domain.runs.run import Run
 from cupel_core.domain.statistics import Cluster, Interval, Proportion, mean, pass_at_k, pass_hat_k
 
 
-class Scored(NamedTuple):
-    """One transcript's result. Those of one case, and the cases of one scenario, come one after the other."""
+class ScoredResult(NamedTuple):
+    """One transcript's result. Results of one case, and cases of one scenario, must be consecutive."""
 
     probe_index: int
     case: int
-    """A scenario with one of its personas, or with none."""
+    """Index of the case: a scenario with one of its personas, or with none."""
     model_id: str
     scenario_id: str
     success: bool | None
-    """None when nothing was judged, or it could not be."""
+    """None if nothing was judged, or if it could not be computed."""
     score: float | None = None
     metrics: Mapping[str, float] = {}
     tags: Sequence[str] = ()
@@ -26,7 +27,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class ScenarioScores:
-    """Of one scenario with one model. pass@k and pass^k are means over its cases that have at least k results."""
+    """Scores of one scenario and one model. pass@k and pass^k are means over its cases with at least k results."""
 
     scenario_id: str
     model_id: str
@@ -38,12 +39,12 @@ class ScenarioScores:
     pass_at_k: float | None
     pass_hat_k: float | None
     first_index: int
-    """Of the probes that it is computed from."""
+    """Lowest index of the probes it is computed from."""
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """`mean` is the share of successes; its error is clustered by scenario, because repeats of one go together."""
+    """`mean` is the share of successes; its error is clustered by scenario, because repeats are not independent."""
 
     model_id: str
     judged: int
@@ -59,19 +60,19 @@ class ModelScores:
     tags: Mapping[str, int]
 
 
-def scenario_scores(results: Iterable[Scored], k: int) -> Iterator[ScenarioScores]:
-    """In the order of the results."""
-    for (model_id, scenario_id), group in groupby(results, key=lambda each: (each.model_id, each.scenario_id)):
+def scenario_scores(results: Iterable[ScoredResult], k: int) -> Iterator[ScenarioScores]:
+    """Scores of each scenario and model, in the order of the results."""
+    for (model_id, scenario_id), group in groupby(results, key=lambda result: (result.model_id, result.scenario_id)):
         yield _scenario(model_id, scenario_id, list(group), k)
 
 
-def _scenario(model_id: str, scenario_id: str, results: list[Scored], k: int) -> ScenarioScores:
-    # Within one scenario each result is a trial of its own.
+def _scenario(model_id: str, scenario_id: str, results: list[ScoredResult], k: int) -> ScenarioScores:
+    # Within one scenario, each result is an independent trial.
     trials = Proportion()
-    for each in results:
-        if each.success is not None:
-            trials.add(Cluster(1, int(each.success)))
-    cases = [_cluster(group) for _, group in groupby(results, key=lambda each: each.case)]
+    for result in results:
+        if result.success is not None:
+            trials.add(Cluster(1, int(result.success)))
+    cases = [_cluster(group) for _, group in groupby(results, key=lambda result: result.case)]
     return ScenarioScores(
         scenario_id=scenario_id,
         model_id=model_id,
@@ -86,8 +87,8 @@ def _scenario(model_id: str, scenario_id: str, results: list[Scored], k: int) ->
     )
 
 
-def _cluster(results: Iterable[Scored]) -> Cluster:
-    judged = [each.success for each in results if each.success is not None]
+def _cluster(results: Iterable[ScoredResult]) -> Cluster:
+    judged = [result.success for result in results if result.success is not None]
     return Cluster(len(judged), sum(judged))
 
 
@@ -111,8 +112,8 @@ class _Mean:
 
 
 @dataclass
-class _Sums:
-    """What is kept of a model while its results pass by: as much for a million as for one."""
+class _RunningTotals:
+    """Running totals of one model, of constant size."""
 
     share: Proportion = field(default_factory=Proportion)
     unscored: int = 0
@@ -122,7 +123,7 @@ class _Sums:
     metrics: dict[str, _Mean] = field(default_factory=dict)
     tags: Counter[str] = field(default_factory=Counter)
 
-    def notice(self, result: Scored) -> Scored:
+    def add_result(self, result: ScoredResult) -> ScoredResult:
         self.tags.update(result.tags)
         for name, value in result.metrics.items():
             self.metrics.setdefault(name, _Mean()).add(value)
@@ -130,30 +131,39 @@ class _Sums:
             self.score.add(result.score)
         return result
 
-    def add(self, scenario: ScenarioScores) -> None:
+    def add_scenario(self, scenario: ScenarioScores) -> None:
         self.share.add(Cluster(scenario.judged, scenario.successes))
         self.unscored += scenario.unscored
         self.at_k.add(scenario.pass_at_k)
         self.hat_k.add(scenario.pass_hat_k)
 
 
-def model_scores(model_id: str, results: Iterable[Scored], k: int) -> ModelScores:
-    """Of one model's results. pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021)."""
-    sums = _Sums()
-    for scenario in scenario_scores(map(sums.notice, results), k):
-        sums.add(scenario)
-    share = sums.share
+def model_scores(model_id: str, results: Iterable[ScoredResult], k: int) -> ModelScores:
+    """Scores of one model. pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021)."""
+    totals = _RunningTotals()
+    for scenario in scenario_scores(map(totals.add_result, results), k):
+        totals.add_scenario(scenario)
+    share = totals.share
     return ModelScores(
         model_id=model_id,
         judged=share.trials,
         successes=share.successes,
-        unscored=sums.unscored,
+        unscored=totals.unscored,
         mean=share.mean,
         standard_error=share.standard_error,
         interval=share.interval,
-        mean_score=sums.score.value,
-        pass_at_k=sums.at_k.value,
-        pass_hat_k=sums.hat_k.value,
-        metrics={name: each.value for name, each in sorted(sums.metrics.items()) if each.value is not None},
-        tags=dict(sums.tags.most_common()),
+        mean_score=totals.score.value,
+        pass_at_k=totals.at_k.value,
+        pass_hat_k=totals.hat_k.value,
+        metrics={name: metric.value for name, metric in sorted(totals.metrics.items()) if metric.value is not None},
+        tags=dict(totals.tags.most_common()),
     )
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of a run, or of a rescore, by model; `k` is that of pass@k and pass^k."""
+
+    run: Run
+    k: int
+    models: tuple[ModelScores, ...]

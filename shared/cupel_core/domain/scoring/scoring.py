@@ -1,7 +1,8 @@
-"""What becomes of a conversation: one word on whether it passed, and everything it was made from.
+"""The scoring of a conversation: whether it passed, its score, and the results both were computed from.
 
-promptfoo's rule: the score is the mean by weight, and all that weighs must pass. What weighs nothing is told and
-decides nothing. What could not be computed leaves the whole unscored: it says nothing about a model.
+promptfoo's rule: the score is the weighted mean, and every result with a weight must pass. Results without weight are
+reported and decide nothing. If a weighted result could not be computed, the conversation stays unscored, because that
+says nothing about the model.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,29 +10,29 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, Tag
-from cupel_core.domain.turns.conversation import Ruling, Verdict
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
+from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
 
 CRITERIA = "criteria"
-"""The type of the component that a judge's verdict is."""
-_TOLD = 3
-"""As many reasons are told."""
+"""The result type of a judge's verdict."""
+_MAX_REASONS = 3
+"""Reasons included in the reason of a combined result."""
 _FORMATS = frozenset({"is-json", "contains-json", "is-xml", "contains-xml"})
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """`success` and `score` are None when nothing decided, or when something that weighs could not be computed."""
+    """`success` and `score` are None if nothing decides, or if a weighted result could not be computed."""
 
     success: bool | None
     score: float | None
     reason: str
     results: tuple[AssertionResult, ...] = ()
     tags: tuple[str, ...] = ()
-    """Of the failures that weigh, each once."""
+    """Distinct tags of the weighted failures."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     evaluator_note: str | None = None
-    """Why an external evaluator has no part in this, where one was to have."""
+    """Why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -47,7 +48,7 @@ class Scoring:
         }
 
     def digest(self) -> dict[str, Any]:
-        """What figures are computed from; what is None or empty is left out."""
+        """The fields that a run's statistics need; None and empty values are omitted."""
         fields = {"success": self.success, "score": self.score, "metrics": dict(self.metrics), "tags": list(self.tags)}
         return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
@@ -66,91 +67,96 @@ class Scoring:
         )
 
 
-class Whole(NamedTuple):
-    """What several results are together."""
+class CombinedResult(NamedTuple):
+    """Several results combined."""
 
     passed: bool | None
     score: float | None
     reason: str
 
 
-def conclude(
-    ruling: Ruling | None,
+def build_scoring(
+    outcome: ConversationOutcome | None,
     verdict: Verdict | None,
     results: Sequence[AssertionResult],
     evaluator_note: str | None = None,
 ) -> Scoring:
-    """`ruling` is that of a judged conversation at its end; ValueError while it goes on."""
-    components = (*_judged(ruling, verdict), *results)
-    whole = combine(components)
+    """The scoring from a judged conversation's final outcome, its verdict and assertion results.
+
+    Raises ValueError for a conversation that has not ended.
+    """
+    components = (*_criteria_results(outcome, verdict), *results)
+    combined = combine(components)
     return Scoring(
-        success=whole.passed,
-        score=whole.score,
-        reason=whole.reason,
+        success=combined.passed,
+        score=combined.score,
+        reason=combined.reason,
         results=components,
-        tags=tuple(dict.fromkeys(_tags(components))) if whole.passed is False else (),
+        tags=tuple(dict.fromkeys(_tags(components))) if combined.passed is False else (),
         metrics=metrics(components),
         evaluator_note=evaluator_note,
         verdict=verdict,
     )
 
 
-def _judged(ruling: Ruling | None, verdict: Verdict | None) -> Iterator[AssertionResult]:
-    if ruling is Ruling.CONTINUE:
-        raise ValueError("a conversation that goes on is not scored")
-    if ruling is not None:
-        passed = ruling is Ruling.PASSED
-        reason = verdict.reasoning if verdict else str(ruling)
-        yield AssertionResult(CRITERIA, passed, float(passed), reason, tag=None if passed else Tag.GOAL_MISS)
+def _criteria_results(outcome: ConversationOutcome | None, verdict: Verdict | None) -> Iterator[AssertionResult]:
+    if outcome is ConversationOutcome.CONTINUE:
+        raise ValueError("a conversation that continues cannot be scored")
+    if outcome is not None:
+        passed = outcome is ConversationOutcome.PASSED
+        reason = verdict.reasoning if verdict else str(outcome)
+        yield AssertionResult(CRITERIA, passed, float(passed), reason, tag=None if passed else FailureTag.GOAL_MISS)
 
 
-def combine(results: Sequence[AssertionResult], threshold: float | None = None) -> Whole:
-    """All that weigh must pass, or their mean reach the threshold where there is one."""
-    weighing = [result for result in results if result.weight > 0]
-    errors = [f"{result.type}: {result.error}" for result in weighing if result.passed is None]
+def combine(results: Sequence[AssertionResult], threshold: float | None = None) -> CombinedResult:
+    """Every weighted result must pass, or with a threshold, their mean must reach it."""
+    weighted = [result for result in results if result.weight > 0]
+    errors = [f"{result.type}: {result.error}" for result in weighted if result.passed is None]
     if errors:
-        return Whole(None, None, f"could not be computed: {_told(errors)}")
-    if not weighing:
-        return Whole(None, None, "nothing decides" if results else "nothing was asked")
-    score = _mean(weighing)
+        return CombinedResult(None, None, f"could not be computed: {_join_reasons(errors)}")
+    if not weighted:
+        return CombinedResult(None, None, "no result has a weight" if results else "no criteria or assertions")
+    score = _mean(weighted)
     if threshold is not None:
         passed = score >= threshold
-        return Whole(passed, score, f"the score {score:.2f} is {'at least' if passed else 'below'} {threshold:g}")
-    failures = [f"{result.type}: {result.reason}" for result in weighing if not result.passed]
-    return Whole(not failures, score, _told(failures) if failures else "everything passed")
+        return CombinedResult(
+            passed, score, f"the score {score:.2f} is {'at least' if passed else 'below'} {threshold:g}"
+        )
+    failures = [f"{result.type}: {result.reason}" for result in weighted if not result.passed]
+    return CombinedResult(not failures, score, _join_reasons(failures) if failures else "everything passed")
 
 
 def _mean(results: Sequence[AssertionResult]) -> float:
-    """By weight; by number where all weigh nothing."""
+    """The mean by weight, or the plain mean if no result has a weight."""
     total = sum(result.weight for result in results)
     shares = [(result.weight / total if total else 1 / len(results), result.score or 0.0) for result in results]
-    # Rounding must not lead out of the range, nor keep a threshold of 1 from being reached.
+    # Rounding errors must not leave the range, nor keep a threshold of 1 from being reached.
     return round(sum(share * score for share, score in shares), 12)
 
 
-def _told(reasons: Sequence[str]) -> str:
-    more = len(reasons) - _TOLD
-    return "; ".join(reasons[:_TOLD]) + (f"; and {more} more" if more > 0 else "")
+def _join_reasons(reasons: Sequence[str]) -> str:
+    more = len(reasons) - _MAX_REASONS
+    return "; ".join(reasons[:_MAX_REASONS]) + (f"; and {more} more" if more > 0 else "")
 
 
 def metrics(results: Sequence[AssertionResult]) -> dict[str, float]:
-    """The mean by weight of what goes under a name, those in sets by the weight of the set too."""
-    named: dict[str, list[AssertionResult]] = {}
-    for metric, result in _named(results, 1.0):
-        named.setdefault(metric, []).append(result)
-    return {metric: _mean(each) for metric, each in named.items()}
+    """Weighted means by metric name; the weight of a part is multiplied by that of its set."""
+    groups: dict[str, list[AssertionResult]] = {}
+    for metric, result in _metric_results(results, 1.0):
+        groups.setdefault(metric, []).append(result)
+    return {metric: _mean(group) for metric, group in groups.items()}
 
 
-def _named(results: Sequence[AssertionResult], share: float) -> Iterator[tuple[str, AssertionResult]]:
+def _metric_results(results: Sequence[AssertionResult], set_weight: float) -> Iterator[tuple[str, AssertionResult]]:
     for result in results:
         if result.metric and result.score is not None:
-            yield result.metric, _weighing(result, result.weight * share)
-        for metric, part in _named(result.parts, share * result.weight):
+            yield result.metric, _with_weight(result, result.weight * set_weight)
+        for metric, part in _metric_results(result.parts, set_weight * result.weight):
             if metric != result.metric:
                 yield metric, part
 
 
-def _weighing(result: AssertionResult, weight: float) -> AssertionResult:
+def _with_weight(result: AssertionResult, weight: float) -> AssertionResult:
     return AssertionResult(result.type, result.passed, result.score, "", weight)
 
 
@@ -160,15 +166,15 @@ def _tags(results: Sequence[AssertionResult]) -> Iterator[str]:
         yield from chain(inner, () if inner or failed.tag is None else (failed.tag,))
 
 
-def tag_of(assertion: Assertion) -> str:
-    """What kind of failure it is when this one fails."""
+def failure_tag(assertion: Assertion) -> str:
+    """The tag of this assertion's failure."""
     if assertion.tag:
         return assertion.tag
     if assertion.kind == "is-refusal" and assertion.negated:
-        return Tag.REFUSAL
+        return FailureTag.REFUSAL
     if assertion.kind in _FORMATS:
-        return Tag.FORMAT_ERROR
-    return Tag.TOXICITY if is_about_toxicity(assertion.metric) else Tag.GOAL_MISS
+        return FailureTag.FORMAT_ERROR
+    return FailureTag.TOXICITY if is_about_toxicity(assertion.metric) else FailureTag.GOAL_MISS
 
 
 def is_about_toxicity(name: str | None) -> bool:

@@ -1,7 +1,7 @@
-"""select-best: which of the answers that several targets gave to the same case is the best one.
+"""select-best: which target gave the best answer to the same case.
 
-A contest is held once for each case, repeat and select-best assertion. What came of it is kept before it is applied to
-the transcripts, so that a crash in between neither pays the judge again nor makes two winners.
+A selection is made once for each case, repeat and select-best assertion. It is stored before it is applied to the
+transcripts, so that a crash in between neither calls the judge again nor produces two winners.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,32 +11,33 @@ from typing import Any
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
-from cupel_core.domain.scoring.scoring import Scoring, conclude, tag_of
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring, failure_tag
 from cupel_core.domain.turns.conversation import Spend
 
 
 @dataclass(frozen=True)
-class Contest:
-    """What came of one; without a winner, `error` says why."""
+class Selection:
+    """The result of one comparison; if there is no winner, `error` says why."""
 
-    entrants: tuple[int, ...]
-    """The probes whose answers were compared, ascending: those that completed."""
-    generation: int
-    """Of the run, when it was held: a retry may bring further entrants."""
+    candidates: tuple[int, ...]
+    """Indexes of the completed probes whose answers were compared, ascending."""
+    retry_round: int
+    """The run's retry round at that time; a later round may add candidates."""
     winner: int | None
     reason: str
     error: str | None = None
     spend: Spend = field(default_factory=Spend)
 
     @property
-    def payer(self) -> int:
-        """The probe at which the judge's calls are counted: one of them, so that they are counted once."""
-        return self.entrants[0]
+    def billed_probe(self) -> int:
+        """The one probe that the judge's calls are billed to, so that they count once."""
+        return self.candidates[0]
 
     def to_json(self) -> dict[str, Any]:
+        """As stored; `entrants` and `generation` are the stored names of `candidates` and `retry_round`."""
         return {
-            "entrants": list(self.entrants),
-            "generation": self.generation,
+            "entrants": list(self.candidates),
+            "generation": self.retry_round,
             "winner": self.winner,
             "reason": self.reason,
             "error": self.error,
@@ -44,45 +45,52 @@ class Contest:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Contest":
-        return cls(**{**data, "entrants": tuple(data["entrants"]), "spend": Spend.from_json(data["spend"])})
+    def from_json(cls, data: Mapping[str, Any]) -> "Selection":
+        return cls(
+            candidates=tuple(data["entrants"]),
+            retry_round=data["generation"],
+            winner=data["winner"],
+            reason=data["reason"],
+            error=data["error"],
+            spend=Spend.from_json(data["spend"]),
+        )
 
 
-def contested(assertions: Sequence[Assertion]) -> tuple[Assertion, ...]:
-    """Those that compare targets; inside of a set none does."""
+def select_best_assertions(assertions: Sequence[Assertion]) -> tuple[Assertion, ...]:
+    """The select-best assertions, which compare targets; a set cannot contain any."""
     return tuple(assertion for assertion in assertions if assertion.kind == SELECT_BEST)
 
 
-def rivals(plan: Plan, index: int) -> tuple[int, ...]:
-    """The probes of the same case and repeat, one for each target, ascending."""
+def sibling_probes(plan: Plan, index: int) -> tuple[int, ...]:
+    """The probe indexes of the same case and repeat, one per target, ascending."""
     probe = plan.probe(index)
     return tuple(plan.index(probe._replace(target=target)) for target in range(len(plan.targets)))
 
 
-def result_of(contest: Contest, assertion: Assertion, index: int) -> AssertionResult:
-    """What it means for one of the targets' probes."""
+def assertion_result(selection: Selection, assertion: Assertion, index: int) -> AssertionResult:
+    """The assertion's result for the probe with this index."""
     result = AssertionResult(
-        assertion.type, None, None, contest.reason, assertion.weight, assertion.metric, error=contest.error
+        assertion.type, None, None, selection.reason, assertion.weight, assertion.metric, error=selection.error
     )
-    if contest.winner is None:
+    if selection.winner is None:
         return result
-    if index not in contest.entrants:
-        return replace(result, error="came after the answers were compared")
-    won, others = contest.winner == index, len(contest.entrants) - 1
+    if index not in selection.candidates:
+        return replace(result, error="completed after the answers were compared")
+    won, others = selection.winner == index, len(selection.candidates) - 1
     which = f"better than {others} other answers" if won else f"another of {others + 1} answers is better"
     return replace(
         result,
         passed=won,
         score=float(won),
-        reason=f"{which}: {contest.reason}" if others else contest.reason,
-        tag=None if won else tag_of(assertion),
+        reason=f"{which}: {selection.reason}" if others else selection.reason,
+        tag=None if won else failure_tag(assertion),
     )
 
 
-def reconclude(scoring: Scoring | None, results: Sequence[AssertionResult]) -> Scoring:
-    """With these results of contests, in place of those that it had."""
-    before = scoring or conclude(None, None, ())
-    kept = [result for result in before.results if result.type != SELECT_BEST]
-    # The judge's ruling is among the results already.
-    after = conclude(None, None, (*kept, *results), before.evaluator_note)
+def with_selection_results(scoring: Scoring | None, results: Sequence[AssertionResult]) -> Scoring:
+    """The scoring with its select-best results replaced by these."""
+    before = scoring or build_scoring(None, None, ())
+    other_results = [result for result in before.results if result.type != SELECT_BEST]
+    # The judge's outcome is already among the results.
+    after = build_scoring(None, None, (*other_results, *results), before.evaluator_note)
     return replace(after, verdict=before.verdict)

@@ -1,4 +1,4 @@
-"""A JSON value that satisfies a simple JSON Schema, for simulated models. The schema is trusted to be satisfiable."""
+"""Generates a JSON value for a simple JSON Schema, for simulated models. The schema is assumed to be satisfiable."""
 
 from random import Random
 
@@ -8,9 +8,9 @@ _MAX_DEPTH = 8
 
 
 def example_of(schema: Schema, rng: Random) -> object:
-    """Knows objects, arrays, strings, integers, numbers, booleans, enum, const, local `$ref` and the first of `anyOf`.
+    """Supports objects, arrays, strings, integers, numbers, booleans, enum, const, local `$ref`, the first of `anyOf`.
 
-    The elements of an array take the values of an enum, or of an integer's range, in turn: together they cover it.
+    Elements of an array take the values of an enum, or of an integer's range, in turn, so that together they cover it.
     """
     return _Example(schema, rng).value(schema)
 
@@ -63,14 +63,14 @@ class _Example:
     def _object(self, schema: Schema, position: int | None, depth: int) -> dict[str, object]:
         properties = _schema(schema.get("properties"))
         required = schema.get("required")
-        kept = properties
+        included = properties
         if depth >= _MAX_DEPTH and isinstance(required, list):
-            kept = {name: properties[name] for name in required if name in properties}
-        return {name: self.value(_schema(inner), name, position, depth + 1) for name, inner in kept.items()}
+            included = {name: properties[name] for name in required if name in properties}
+        return {name: self.value(_schema(inner), name, position, depth + 1) for name, inner in included.items()}
 
     def _array(self, schema: Schema, name: str, depth: int) -> list[object]:
-        least = schema.get("minItems")
-        count = least if isinstance(least, int) else int(depth < _MAX_DEPTH)
+        min_items = schema.get("minItems")
+        count = min_items if isinstance(min_items, int) else int(depth < _MAX_DEPTH)
         items = _schema(schema.get("items"))
         return [self.value(items, name, position, depth + 1) for position in range(count)]
 
@@ -90,12 +90,12 @@ def _schema(value: object) -> Schema:
 def _type_of(schema: Schema) -> object:
     declared = schema.get("type")
     if isinstance(declared, list):
-        return next((each for each in declared if each != "null"), "null")
+        return next((name for name in declared if name != "null"), "null")
     return declared or ("object" if "properties" in schema else "string")
 
 
 def _bounds(schema: Schema, step: int, default: tuple[float, float]) -> tuple[float, float]:
-    """The range, inclusive; a bound that is not given lies as far from the other as in the default range."""
+    """The inclusive range; a missing bound is as far from the other one as in the default range."""
     width = default[1] - default[0]
     lowest = _limit(schema, "minimum", step)
     highest = _limit(schema, "maximum", -step)
@@ -116,7 +116,7 @@ def _limit(schema: Schema, name: str, step: int) -> float | None:
 def _text(schema: Schema, name: str, position: int | None) -> str:
     number = "" if position is None else f" {position + 1}"
     text = f"Simulated {name}{number}."
-    least, most = schema.get("minLength"), schema.get("maxLength")
-    if isinstance(least, int):
-        text = text.ljust(least, ".")
-    return text[:most] if isinstance(most, int) else text
+    min_length, max_length = schema.get("minLength"), schema.get("maxLength")
+    if isinstance(min_length, int):
+        text = text.ljust(min_length, ".")
+    return text[:max_length] if isinstance(max_length, int) else text

@@ -1,7 +1,7 @@
-"""A conversation with a target as it grows: what is to be done next, and whether it has passed.
+"""The state of a conversation with a target: which step is next, and whether the conversation has passed.
 
-send → judge → stop on success; on failure at once, or only at the last message; else the next user message. What is
-decided here is pure: everything that calls a model is in `shared/turns`.
+Send, judge, stop on success; on failure stop at once or only at the last message; otherwise send the next user
+message. This module is pure: everything that calls a model is in `cupel_core/conversations`.
 """
 
 from collections.abc import Mapping
@@ -9,23 +9,23 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from cupel_core.domain.turns.model_request import Message, Role, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 
 DEFAULT_MAX_MESSAGES = 10
 
 
-class FailureMode(StrEnum):
+class FailureCriteriaMode(StrEnum):
     ON_MAX_MESSAGES = "on_max_messages"
     EVERY_TURN = "every_turn"
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a judge looks for after each answer; without both there is nothing to judge."""
+    """What a judge checks after each answer; with neither criterion there is nothing to judge."""
 
     success: str | None = None
     failure: str | None = None
-    mode: FailureMode = FailureMode.ON_MAX_MESSAGES
+    mode: FailureCriteriaMode = FailureCriteriaMode.ON_MAX_MESSAGES
 
     def __bool__(self) -> bool:
         return bool(self.success or self.failure)
@@ -33,7 +33,7 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge says of a conversation; `confidence` from 0 to 1."""
+    """A judge's verdict on a conversation; `confidence` is from 0 to 1."""
 
     success_met: bool
     failure_met: bool
@@ -59,7 +59,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Spend:
-    """What a role other than the target has used; `cost_usd` is None once a price was not known."""
+    """Usage of a model other than the target (judge, simulated user); `cost_usd` is None once any price is unknown."""
 
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -84,25 +84,25 @@ class Spend:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """How far a conversation goes. `scripted` are user messages that are said before any is generated."""
+class ConversationRules:
+    """Limits of a conversation. `scripted` are user messages that are sent before any is generated."""
 
     criteria: Criteria = field(default_factory=Criteria)
-    judged: bool = False
-    """Whether there is a judge; without one nothing is generated either."""
+    has_judge: bool = False
+    """Whether a judge is configured; without one no user message is generated either."""
     max_messages: int = DEFAULT_MAX_MESSAGES
-    """Of user and assistant together, those of the scenario included; at least one answer is always asked for."""
+    """User and assistant messages together, including the scenario's own; at least one answer is always requested."""
     scripted: tuple[str, ...] = ()
     max_turns: int | None = None
 
     @property
-    def evaluated(self) -> bool:
-        return self.judged and bool(self.criteria)
+    def is_judged(self) -> bool:
+        return self.has_judge and bool(self.criteria)
 
 
 @dataclass(frozen=True)
-class Dialogue:
-    """A conversation so far: what was said, and what it has cost. Stored whenever something was added."""
+class ConversationState:
+    """A conversation so far: its messages and their cost. Checkpointed after each step that further calls follow."""
 
     messages: tuple[Message, ...]
     turns: int = 0
@@ -112,77 +112,77 @@ class Dialogue:
     model_version: str | None = None
     finish_reason: str | None = None
     verdict: Verdict | None = None
-    """On the last answer; None when it was not judged yet."""
-    judge: Spend = field(default_factory=Spend)
-    persona: Spend = field(default_factory=Spend)
+    """On the last answer; None until it is judged."""
+    judge_spend: Spend = field(default_factory=Spend)
+    persona_spend: Spend = field(default_factory=Spend)
     thread_id: str | None = None
-    """How an agent knows this conversation."""
+    """The agent's id of this conversation."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
-    """What an agent answered beside its words."""
+    """Structured output that an agent returned with its text."""
 
     @property
-    def length(self) -> int:
-        return sum(message.role is not Role.SYSTEM for message in self.messages)
+    def message_count(self) -> int:
+        return sum(message.role is not MessageRole.SYSTEM for message in self.messages)
 
     @property
     def is_answered(self) -> bool:
-        return bool(self.messages) and self.messages[-1].role is Role.ASSISTANT and self.turns > 0
+        return bool(self.messages) and self.messages[-1].role is MessageRole.ASSISTANT and self.turns > 0
 
     @property
-    def wants_answer(self) -> bool:
-        return bool(self.messages) and self.messages[-1].role is Role.USER
+    def needs_answer(self) -> bool:
+        return bool(self.messages) and self.messages[-1].role is MessageRole.USER
 
 
-class Move(StrEnum):
-    ASK = "ask the target"
+class NextStep(StrEnum):
+    CALL_TARGET = "ask the target"
     JUDGE = "judge the answer"
-    SPEAK = "say what the user says next"
+    SIMULATE_USER = "say what the user says next"
     END = "end"
 
 
-class Ruling(StrEnum):
+class ConversationOutcome(StrEnum):
     CONTINUE = "continue"
     PASSED = "passed"
     FAILED = "failed"
 
 
-def next_move(dialogue: Dialogue, rules: Rules) -> Move:
-    """What is to be done now. Whatever is stored in between, the same dialogue leads to the same move."""
-    if dialogue.wants_answer:
-        return Move.ASK
-    if not dialogue.is_answered:
-        # A scenario that leaves off with the agent's words is gone on with by the user, if there is one.
-        return Move.ASK if dialogue.length and not rules.evaluated else Move.SPEAK
-    if rules.evaluated and dialogue.verdict is None:
-        return Move.JUDGE
-    if rules.evaluated and rule(dialogue, rules) is not Ruling.CONTINUE:
-        return Move.END
-    return Move.SPEAK if _goes_on(dialogue, rules) else Move.END
+def next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
+    """The next step. A pure function of state and rules, so a resumed conversation takes the same step."""
+    if state.needs_answer:
+        return NextStep.CALL_TARGET
+    if not state.is_answered:
+        # A scenario that ends with an assistant message continues with the simulated user, if there is one.
+        return NextStep.CALL_TARGET if state.message_count and not rules.is_judged else NextStep.SIMULATE_USER
+    if rules.is_judged and state.verdict is None:
+        return NextStep.JUDGE
+    if rules.is_judged and outcome_of(state, rules) is not ConversationOutcome.CONTINUE:
+        return NextStep.END
+    return NextStep.SIMULATE_USER if _can_continue(state, rules) else NextStep.END
 
 
-def rule(dialogue: Dialogue, rules: Rules) -> Ruling:
-    """What a judged answer means for the conversation; raises ValueError before there is a verdict."""
-    if dialogue.verdict is None:
-        raise ValueError("there is no verdict yet")
-    return decide(dialogue.verdict, rules.criteria, is_last=not _goes_on(dialogue, rules))
+def outcome_of(state: ConversationState, rules: ConversationRules) -> ConversationOutcome:
+    """The outcome that the last verdict implies; raises ValueError when the last answer has not been judged."""
+    if state.verdict is None:
+        raise ValueError("the last answer has no verdict")
+    return apply_verdict(state.verdict, rules.criteria, is_last=not _can_continue(state, rules))
 
 
-def decide(verdict: Verdict, criteria: Criteria, *, is_last: bool) -> Ruling:
-    """Success ends it first. With nothing but failure criteria, a conversation passes that reaches its end without."""
+def apply_verdict(verdict: Verdict, criteria: Criteria, *, is_last: bool) -> ConversationOutcome:
+    """Success takes precedence. With failure criteria only, a conversation passes if it ends without meeting them."""
     if criteria.success and verdict.success_met:
-        return Ruling.PASSED
+        return ConversationOutcome.PASSED
     failed = bool(criteria.failure) and verdict.failure_met
-    if failed and (is_last or criteria.mode is FailureMode.EVERY_TURN):
-        return Ruling.FAILED
+    if failed and (is_last or criteria.mode is FailureCriteriaMode.EVERY_TURN):
+        return ConversationOutcome.FAILED
     if not is_last:
-        return Ruling.CONTINUE
-    return Ruling.FAILED if criteria.success else Ruling.PASSED
+        return ConversationOutcome.CONTINUE
+    return ConversationOutcome.FAILED if criteria.success else ConversationOutcome.PASSED
 
 
-def _goes_on(dialogue: Dialogue, rules: Rules) -> bool:
-    """Whether there is room for a further exchange, and somebody to begin it."""
-    if rules.max_turns is not None and dialogue.turns >= rules.max_turns:
+def _can_continue(state: ConversationState, rules: ConversationRules) -> bool:
+    """Whether the limits allow another exchange and there is a user message, scripted or generated, to start it."""
+    if rules.max_turns is not None and state.turns >= rules.max_turns:
         return False
-    if rules.evaluated:
-        return dialogue.length + 2 <= rules.max_messages
-    return dialogue.turns <= len(rules.scripted)
+    if rules.is_judged:
+        return state.message_count + 2 <= rules.max_messages
+    return state.turns <= len(rules.scripted)

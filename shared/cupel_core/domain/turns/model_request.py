@@ -1,11 +1,11 @@
-"""What is said to a model and what comes back, whatever the provider."""
+"""Requests to models and their replies, independent of the provider."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
-class Role(StrEnum):
+class MessageRole(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
@@ -13,13 +13,13 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Message:
-    role: Role
+    role: MessageRole
     content: str
 
 
 @dataclass(frozen=True)
-class Case:
-    """Which probe is asking. Only simulated models read it; their answer is a function of it."""
+class SimulationKey:
+    """Identifies the probe. Read only by simulated models, whose answer is a function of it."""
 
     scenario_id: str = ""
     dimensions: dict[str, float] = field(default_factory=dict)
@@ -28,40 +28,40 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Thread:
-    """How an agent knows a conversation. The id is a UUID of ours until the agent gives one of its own."""
+class AgentThread:
+    """Identifies a conversation to an agent. The id is a UUID made by Cupel until the agent assigns its own."""
 
     id: str
     turn: int = 0
-    """Answers that the agent has given in it so far."""
+    """Number of answers the agent has given in it so far."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Of the persona that speaks; secrets."""
+    """Headers of the current persona; secrets."""
     persona: str | None = None
-    """Its name."""
+    """Name of the current persona."""
 
 
 @dataclass(frozen=True)
-class Conversation:
-    """Messages so far (a system message, if any, comes first) and how the next one is to be sampled."""
+class ModelRequest:
+    """Messages so far (a system message, if any, comes first) and how the next one is sampled."""
 
     messages: tuple[Message, ...]
     temperature: float | None = None
     max_output_tokens: int | None = None
     json_schema: dict[str, object] | None = None
-    """Asks for one JSON object of this schema, natively where the provider can."""
-    case: Case = Case()
-    thread: Thread | None = None
-    """Only agents behind a connector ask for it; models are told everything each time."""
+    """Requests one JSON object of this schema, through the provider's native support where there is any."""
+    simulation_key: SimulationKey = SimulationKey()
+    thread: AgentThread | None = None
+    """Used only by agents behind a connector; models receive every message each time."""
 
     @property
     def system(self) -> str | None:
-        return "\n\n".join(m.content for m in self.messages if m.role is Role.SYSTEM) or None
+        return "\n\n".join(m.content for m in self.messages if m.role is MessageRole.SYSTEM) or None
 
     @property
     def exchanges(self) -> tuple[Message, ...]:
-        return tuple(m for m in self.messages if m.role is not Role.SYSTEM)
+        return tuple(m for m in self.messages if m.role is not MessageRole.SYSTEM)
 
-    def say(self, role: Role, content: str) -> "Conversation":
+    def with_message(self, role: MessageRole, content: str) -> "ModelRequest":
         return replace(self, messages=(*self.messages, Message(role, content)))
 
 
@@ -79,31 +79,31 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class RateLimits:
-    """The answer came, and with it the word that an allowance of the account is spent."""
+class ExhaustedAllowance:
+    """The account's allowance is exhausted, as the rate limit headers of a successful reply say."""
 
     wait_seconds: float
-    """Until enough of it is back to go on."""
+    """Until enough of the allowance is restored for another call."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of a model. `model_version` is what the provider says answered, e.g. `gpt-5-mini-2025-08-07`."""
+    """One reply of a model. `model_version` is the version the provider reports, e.g. `gpt-5-mini-2025-08-07`."""
 
     text: str
     model_version: str | None = None
     usage: Usage = Usage()
     finish_reason: str | None = None
-    limits: RateLimits | None = None
-    """None while the account has something left."""
+    exhausted_allowance: ExhaustedAllowance | None = None
+    """None while the account has some allowance left."""
     thread_id: str | None = None
-    """Where an agent calls the conversation otherwise than we do."""
+    """The agent's own id of the conversation, if it assigned one."""
     output: Mapping[str, object] | None = None
-    """What an agent answered beside its words."""
+    """Structured output that an agent returned with its text."""
 
 
-class ErrorCode(StrEnum):
-    """Why a probe has no transcript. The same words in items, metrics, API and UI."""
+class ProbeErrorCode(StrEnum):
+    """Why a probe has no transcript. The values are the same in stored items, metrics, API and UI."""
 
     RATE_LIMITED = "rate_limited"
     TIMEOUT = "timeout"
@@ -113,7 +113,7 @@ class ErrorCode(StrEnum):
     CONTENT_FILTERED = "content_filtered"
     NETWORK = "network"
     JUDGE_ERROR = "judge_error"
-    """The judge or the simulated user gave no usable answer: nothing is said about the target."""
+    """The judge or the simulated user returned no usable reply; says nothing about the target."""
     DEAD_LETTER = "dead_letter"
     INTERNAL = "internal"
 
@@ -122,4 +122,6 @@ class ErrorCode(StrEnum):
         return self in _RETRYABLE
 
 
-_RETRYABLE = frozenset({ErrorCode.RATE_LIMITED, ErrorCode.TIMEOUT, ErrorCode.PROVIDER_ERROR, ErrorCode.NETWORK})
+_RETRYABLE = frozenset(
+    {ProbeErrorCode.RATE_LIMITED, ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
+)

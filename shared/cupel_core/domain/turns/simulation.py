@@ -1,14 +1,14 @@
-"""What the simulated models say. They know nothing: a rule over the scores of the case's dimensions, with seeded noise.
+"""Replies of the simulated models: a rule over the scores of the case's dimensions, with seeded noise.
 
-Each leaves a different mark, so that an analysis has something to find. With m the mean of the scores, limited to 1-5:
+Each behaves differently, so that an analysis has differences to detect. With m the mean score, clamped to 1-5:
 
 - `steady` answers m, give or take half a point: ratings follow the scenario closely.
-- `bold` answers 1 or 5 on m's side of the middle (a coin decides at the middle itself), 2 or 4 once in five: extremes.
-- `contrarian` answers 6 - m, give or take half a point: the ratings fall as the scores rise.
+- `bold` answers 1 or 5 on m's side of the middle (at random at the middle itself), and 2 or 4 one time in five.
+- `contrarian` answers 6 - m, give or take half a point: ratings fall as scores rise.
 - `flaky` fails one probe in ten and answers the others exactly as `steady` does.
-- `echo` answers what it was asked, word by word, whatever the scores: promptfoo's provider of that name.
+- `echo` repeats its prompt verbatim, whatever the scores, like promptfoo's provider of that name.
 
-A case without dimensions gets an m of its own from its scenario, so that models can still be compared on it.
+For a case without dimensions, m is derived from its scenario, so that models can still be compared on it.
 """
 
 import hashlib
@@ -17,32 +17,32 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from cupel_core.domain.turns.model_request import Conversation, Role
+from cupel_core.domain.turns.model_request import MessageRole, ModelRequest
 
 MODELS = ("steady", "bold", "contrarian", "flaky", "echo")
 FAILURE_RATE = 0.1
 LOWEST, HIGHEST, MIDDLE = 1.0, 5.0, 3.0
-DEFAULT_WORD = "Rating"
+DEFAULT_LABEL = "Rating"
 
 
-def draw(model_name: str, conversation: Conversation, purpose: str = "answer") -> Random:
-    """The noise of one turn of one probe: the same whenever and wherever it is asked for again."""
-    said = sum(message.role is Role.ASSISTANT for message in conversation.messages)
+def turn_rng(model_name: str, request: ModelRequest, purpose: str = "answer") -> Random:
+    """The random generator of one turn of one probe: the same in every process and on every redelivery."""
+    answers = sum(message.role is MessageRole.ASSISTANT for message in request.messages)
     name = "steady" if model_name == "flaky" else model_name
-    case = conversation.case
-    return _seeded(purpose, name, _scenario(conversation), case.repeat, case.seed, said)
+    key = request.simulation_key
+    return _seeded(purpose, name, _scenario(request), key.repeat, key.seed, answers)
 
 
-def fails(model_name: str, conversation: Conversation) -> bool:
-    """Decided by the probe, not the turn: a probe fails as a whole."""
-    case = conversation.case
-    luck = _seeded("failure", _scenario(conversation), case.repeat, case.seed)
-    return model_name == "flaky" and luck.random() < FAILURE_RATE
+def should_fail(model_name: str, request: ModelRequest) -> bool:
+    """Whether the model fails this probe. Depends on the probe, not the turn: a probe fails as a whole."""
+    key = request.simulation_key
+    rng = _seeded("failure", _scenario(request), key.repeat, key.seed)
+    return model_name == "flaky" and rng.random() < FAILURE_RATE
 
 
-def _scenario(conversation: Conversation) -> str:
-    """Outside of a run there is no scenario; then what was first said stands for it."""
-    return conversation.case.scenario_id or "\n".join(m.content for m in conversation.messages[:2])
+def _scenario(request: ModelRequest) -> str:
+    """The scenario's id; outside of a run, the first two messages instead."""
+    return request.simulation_key.scenario_id or "\n".join(m.content for m in request.messages[:2])
 
 
 def _seeded(*parts: str | int) -> Random:
@@ -50,49 +50,49 @@ def _seeded(*parts: str | int) -> Random:
     return Random(int.from_bytes(digest[:8]))  # noqa: S311 - reproducible, not secret
 
 
-def answer_of(model_name: str, conversation: Conversation) -> str:
+def simulated_answer(model_name: str, request: ModelRequest) -> str:
     if model_name == "echo":
-        return echo_of(conversation)
-    mean = mean_score(conversation)
-    rating = _RULES[model_name](mean, draw(model_name, conversation))
-    scores = conversation.case.dimensions
+        return echo_answer(request)
+    mean = mean_score(request)
+    rating = _RULES[model_name](mean, turn_rng(model_name, request))
+    scores = request.simulation_key.dimensions
     if scores:
-        seen = f"The scores of this case average {mean:.1f} over {len(scores)} dimension{'s' * (len(scores) > 1)}"
+        basis = f"The scores of this case average {mean:.1f} over {len(scores)} dimension{'s' * (len(scores) > 1)}"
     else:
-        seen = f"This case has no scores and counts as {mean:.1f}"
+        basis = f"This case has no scores and counts as {mean:.1f}"
     return (
-        f"This is a simulated answer; no language model was asked. {seen}, "
-        f"and the rule of sim/{model_name} makes that {rating}.\n\n{asked_word(conversation)}: {rating}"
+        f"This is a simulated answer; no language model was asked. {basis}, "
+        f"and the rule of sim/{model_name} makes that {rating}.\n\n{requested_label(request)}: {rating}"
     )
 
 
-def echo_of(conversation: Conversation) -> str:
-    """A prompt that is one text comes back as it is, a chat as the JSON of its messages."""
-    first, *more = conversation.messages
-    if first.role is Role.USER and not more:
+def echo_answer(request: ModelRequest) -> str:
+    """A single user message is returned as it is, a chat as the JSON of its messages."""
+    first, *more = request.messages
+    if first.role is MessageRole.USER and not more:
         return first.content
-    chat = [{"role": str(message.role), "content": message.content} for message in conversation.messages]
+    chat = [{"role": str(message.role), "content": message.content} for message in request.messages]
     return json.dumps(chat, ensure_ascii=False, indent=2)
 
 
-def mean_score(conversation: Conversation) -> float:
-    """Limited to 1-5; of a case without dimensions, a number that only its scenario decides."""
-    scores = conversation.case.dimensions
+def mean_score(request: ModelRequest) -> float:
+    """Mean dimension score, clamped to 1-5; without dimensions, a number that depends only on the scenario."""
+    scores = request.simulation_key.dimensions
     if not scores:
-        return _seeded("score", _scenario(conversation)).uniform(LOWEST, HIGHEST)
-    return _limited(sum(scores.values()) / len(scores))
+        return _seeded("score", _scenario(request)).uniform(LOWEST, HIGHEST)
+    return _clamped(sum(scores.values()) / len(scores))
 
 
-def _limited(value: float) -> float:
+def _clamped(value: float) -> float:
     return min(HIGHEST, max(LOWEST, value))
 
 
-def _near(value: float, rng: Random) -> int:
-    return round(_limited(value + rng.gauss(0, 0.5)))
+def _noisy_rating(value: float, rng: Random) -> int:
+    return round(_clamped(value + rng.gauss(0, 0.5)))
 
 
 def _steady(mean: float, rng: Random) -> int:
-    return _near(mean, rng)
+    return _noisy_rating(mean, rng)
 
 
 def _bold(mean: float, rng: Random) -> int:
@@ -102,7 +102,7 @@ def _bold(mean: float, rng: Random) -> int:
 
 
 def _contrarian(mean: float, rng: Random) -> int:
-    return _near(LOWEST + HIGHEST - mean, rng)
+    return _noisy_rating(LOWEST + HIGHEST - mean, rng)
 
 
 _RULES: dict[str, Callable[[float, Random], int]] = {
@@ -112,16 +112,16 @@ _RULES: dict[str, Callable[[float, Random], int]] = {
     "flaky": _steady,
 }
 
-# `Rating: N`, `Final answer: <1-5>`, `Decision: [number]`, `Score: 1-5`; two words only when the first is capitalised.
+# `Rating: N`, `Final answer: <1-5>`, `Decision: [number]`, `Score: 1-5`; two words only if the first is capitalized.
 _BLANK = r"[NXn]\b|#|_+|<[^<>\n]*>|\[[^\[\]\n]*\]|\{[^{}\n]*\}|[1-5]\b"
 _REQUEST = re.compile(rf"\b([A-Z]\w*(?: [a-z]\w*)?|\w+):[ \t]*(?:{_BLANK})")
 
 
-def asked_word(conversation: Conversation) -> str:
-    """The word of the last line such as `Rating: N` that was asked for: by the newest user message, else the system."""
-    spoken = [m.content for m in reversed(conversation.messages) if m.role is Role.USER]
-    for text in (*spoken, conversation.system or ""):
-        words = _REQUEST.findall(text)
-        if words:
-            return str(words[-1])
-    return DEFAULT_WORD
+def requested_label(request: ModelRequest) -> str:
+    """The label of the requested last line (`Rating: N`), from the newest user message with one, else the system."""
+    user_messages = [m.content for m in reversed(request.messages) if m.role is MessageRole.USER]
+    for text in (*user_messages, request.system or ""):
+        labels = _REQUEST.findall(text)
+        if labels:
+            return str(labels[-1])
+    return DEFAULT_LABEL

@@ -1,5 +1,5 @@
-"""promptfoo's configurations: prompts, providers, tests, scenarios and their assertions."""
+"""Reads promptfoo configurations: prompts, providers, tests, scenarios and their assertions."""
 
-from cupel_core.imports.promptfoo.suite import read
+from cupel_core.imports.promptfoo.suite import read_config
 
-__all__ = ["read"]
+__all__ = ["read_config"]

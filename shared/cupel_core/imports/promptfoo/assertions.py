@@ -1,174 +1,184 @@
-"""A test's assertions as Cupel's, with their variables filled in; those that Cupel has no like of are kept aside."""
+"""Converts the assertions of a promptfoo test, with variables filled in; unsupported ones are reported."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cupel_core.domain.scoring.assertion_rules import CODE, KINDS, SET, complaints
+from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, CODE_KINDS, assertion_issues
 from cupel_core.domain.scoring.assertions import NOT, Assertion
-from cupel_core.imports.drafts import Report
-from cupel_core.imports.files import SCHEME, Files, Missing, read
-from cupel_core.imports.json_documents import Unreadable, literal
-from cupel_core.imports.promptfoo.providers import model_of
-from cupel_core.imports.promptfoo.templates import Unrenderable, render
+from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file
+from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders
+from cupel_core.imports.promptfoo.providers import to_model
+from cupel_core.imports.promptfoo.templates import RenderError, render
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
-_EMBEDDING = re.compile(r"openai:embeddings?:")
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
-_WITHOUT_OUTPUT = frozenset({"latency", "cost", "finish-reason"})
+_INDEPENDENT_OF_OUTPUT = frozenset({"latency", "cost", "finish-reason"})
 _NOT_IMPORTED = {
-    "rubricPrompt": "a judge of Cupel has prompts of its own",
-    "transformVars": "is code, which is not run",
-    "storeOutputAs": "a scenario does not know the answers of others",
-    "repeat": "a run repeats all its scenarios alike",
-    "runSerially": "scenarios run in any order",
+    "rubricPrompt": "Cupel judges use their own prompts",
+    "transformVars": "code is not executed",
+    "storeOutputAs": "a scenario cannot use the answers of others",
+    "repeat": "a run repeats all its scenarios equally often",
+    "runSerially": "scenarios of a run have no fixed order",
 }
-_TAKEN_OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion", "disableDefaultAsserts"})
+_SUPPORTED_OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion", "disableDefaultAsserts"})
 
 
 @dataclass(frozen=True)
-class Asserted:
-    """What is checked, and what would have been, as it is written, with the reason."""
+class ImportedAssertions:
+    """The converted assertions, and the unsupported ones as written, each with the reason."""
 
     assertions: tuple[Assertion, ...]
     unsupported: list[dict[str, Any]]
 
 
 @dataclass
-class Asserting:
-    """Of one test with one set of variables."""
+class AssertionImporter:
+    """Converts the assertions of one test with one set of variables."""
 
     where: str
     variables: Mapping[str, Any]
     options: Mapping[str, Any]
-    files: Files
-    report: Report
+    files: FileSource
+    report: ImportReport
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
-    def all(self, written: list[Any], threshold: Any) -> Asserted:
-        """With a threshold, the weighted mean of all decides: that is a set around them."""
-        kept = self._each(written, f"{self.where}.assert")
-        if isinstance(threshold, int | float) and kept:
-            whole = {"type": SET, "threshold": threshold, "assert": kept}
-            if not self._refused(whole, f"{self.where}.threshold"):
-                self.report.change(f"{self.where}.threshold", str(threshold), f"is an {SET} around the assertions")
-                kept = [whole]
-        return Asserted(tuple(map(Assertion.from_json, kept)), self.unsupported)
+    def import_all(self, entries: list[Any], threshold: Any) -> ImportedAssertions:
+        """A threshold applies to the weighted mean of all assertions, so it becomes an assert-set around them."""
+        converted = self._convert_list(entries, f"{self.where}.assert")
+        if isinstance(threshold, int | float) and converted:
+            assert_set = {"type": ASSERT_SET, "threshold": threshold, "assert": converted}
+            if not self._skip_if_invalid(assert_set, f"{self.where}.threshold"):
+                self.report.note_change(
+                    f"{self.where}.threshold",
+                    str(threshold),
+                    f"becomes the threshold of an {ASSERT_SET} around the assertions",
+                )
+                converted = [assert_set]
+        return ImportedAssertions(tuple(map(Assertion.from_json, converted)), self.unsupported)
 
-    def _each(self, written: Iterable[Any], where: str) -> list[dict[str, Any]]:
-        return [data for number, each in enumerate(written) for data in self._one(each, f"{where}.{number}")]
+    def _convert_list(self, entries: Iterable[Any], where: str) -> list[dict[str, Any]]:
+        return [data for index, entry in enumerate(entries) for data in self._convert_entry(entry, f"{where}.{index}")]
 
-    def _one(self, written: Any, where: str) -> Iterator[dict[str, Any]]:
-        if not isinstance(written, Mapping) or not isinstance(written.get("type"), str):
-            self._set_aside(written, where, "has no type")
+    def _convert_entry(self, entry: Any, where: str) -> Iterator[dict[str, Any]]:
+        """The converted assertion, or nothing if it is skipped."""
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
+            self._skip(entry, where, "it has no type")
             return
         try:
-            data = self._taken(written, where)
-        except (Missing, Unreadable, Unrenderable) as error:
-            self._set_aside(written, where, str(error))
+            data = self._convert(entry, where)
+        except (NotImportable, InvalidDocument, RenderError) as error:
+            self._skip(entry, where, str(error))
             return
-        if data is not None and not self._refused(data, where, written):
-            self.report.take("assertions")
+        if data is not None and not self._skip_if_invalid(data, where, entry):
+            self.report.count_imported("assertions")
             yield data
 
-    def _taken(self, written: Mapping[str, Any], where: str) -> dict[str, Any] | None:
-        kind, negation = _kind_of(written["type"])
-        if why := self._reason_against(kind, written):
-            self._set_aside(written, where, why)
+    def _convert(self, entry: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+        kind, negation = _kind_of(entry["type"])
+        if reason := self._reason_to_skip(kind, entry):
+            self._skip(entry, where, reason)
             return None
         data: dict[str, Any] = {"type": f"{negation}{kind}"}
         for name in ("threshold", "weight"):
-            if written.get(name) is not None:
-                data[name] = written[name]
-        if written.get("metric"):
-            data["metric"] = render(str(written["metric"]), self.variables)
-        if kind == SET:
-            data["assert"] = self._each(written.get("assert") or (), f"{where}.assert")
-        elif written.get("value") is not None:
-            data["value"] = literal(_schema(kind, self._value(written["value"])))
-        if kind == "webhook" and isinstance(written.get("config"), Mapping):
-            data["config"] = written["config"]
-        if model := self._grader(KINDS[kind].is_embedded, KINDS[kind].is_judged, written, where):
+            if entry.get(name) is not None:
+                data[name] = entry[name]
+        if entry.get("metric"):
+            data["metric"] = render(str(entry["metric"]), self.variables)
+        if kind == ASSERT_SET:
+            data["assert"] = self._convert_list(entry.get("assert") or (), f"{where}.assert")
+        elif entry.get("value") is not None:
+            data["value"] = escape_placeholders(_parse_schema(kind, self._value(entry["value"])))
+        if kind == "webhook" and isinstance(entry.get("config"), Mapping):
+            data["config"] = entry["config"]
+        if model := self._grader_model(
+            ASSERTION_KINDS[kind].needs_embedder, ASSERTION_KINDS[kind].needs_judge, entry, where
+        ):
             data["provider"] = model
         return data
 
-    def _reason_against(self, kind: str, written: Mapping[str, Any]) -> str | None:
-        if kind in CODE:
-            return "is code, which is not run; a webhook can run yours"
-        if kind not in KINDS:
-            return "is a type of assertion that Cupel does not have"
+    def _reason_to_skip(self, kind: str, entry: Mapping[str, Any]) -> str | None:
+        if kind in CODE_KINDS:
+            return "code is not executed; use a webhook assertion instead"
+        if kind not in ASSERTION_KINDS:
+            return "this assertion type is not supported"
         for name in (*_TRANSFORMS, "contextTransform"):
-            if written.get(name):
-                return f"judges what its {name} makes of the answer, which is code and not run"
-        changed = next((name for name in _TRANSFORMS if self.options.get(name)), None)
-        if changed and kind not in _WITHOUT_OUTPUT and kind != SET:
-            return f"judges what options.{changed} makes of the answer, which is code and not run"
+            if entry.get(name):
+                return f"it checks the output of its {name}, and code is not executed"
+        transform = next((name for name in _TRANSFORMS if self.options.get(name)), None)
+        if transform and kind not in _INDEPENDENT_OF_OUTPUT and kind != ASSERT_SET:
+            return f"it checks the output of options.{transform}, and code is not executed"
         return None
 
-    def _value(self, written: Any) -> Any:
-        match written:
-            case str() if written.startswith(SCHEME):
-                return self._loaded(written)
+    def _value(self, value: Any) -> Any:
+        match value:
+            case str() if value.startswith(SCHEME):
+                return self._load_file(value)
             case str():
-                return render(written, self.variables)
+                return render(value, self.variables)
             case list():
-                return [self._value(each) if isinstance(each, str) else each for each in written]
-        return written
+                return [self._value(item) if isinstance(item, str) else item for item in value]
+        return value
 
-    def _loaded(self, reference: str) -> Any:
+    def _load_file(self, reference: str) -> Any:
         path = reference.removeprefix(SCHEME)
         if path.endswith((".json", ".yaml", ".yml")):
-            return from_yaml(read(self.files, reference), path)
+            return from_yaml(read_file(self.files, reference), path)
         if path.endswith(".txt"):
-            return read(self.files, reference).strip()
-        raise Missing(f"{reference} is code, which is not run, or no text file")
+            return read_file(self.files, reference).strip()
+        raise NotImportable(f"{reference} is code, which is not executed, or not a text file")
 
-    def _grader(self, embedded: bool, judged: bool, written: Mapping[str, Any], where: str) -> str | None:
-        if not (embedded or judged):
+    def _grader_model(self, is_embedded: bool, is_judged: bool, entry: Mapping[str, Any], where: str) -> str | None:
+        if not (is_embedded or is_judged):
             return None
-        provider = written.get("provider") or self.options.get("provider")
-        if isinstance(provider, Mapping) and "id" not in provider:  # one for each sort
-            provider = provider.get("embedding" if embedded and not judged else "text")
+        provider = entry.get("provider") or self.options.get("provider")
+        if isinstance(provider, Mapping) and "id" not in provider:  # one for each kind of grader
+            provider = provider.get("embedding" if is_embedded and not is_judged else "text")
         if isinstance(provider, Mapping):
             provider = provider.get("id")
         if provider is None:
             return None
-        model = model_of(str(provider).replace("openai:embedding:", "openai:").replace("openai:embeddings:", "openai:"))
+        model = to_model(str(provider).replace("openai:embedding:", "openai:").replace("openai:embeddings:", "openai:"))
         if model is None:
-            self.report.change(
-                f"{where}.provider", str(provider), "is none of Cupel's models; the run's own one judges"
+            self.report.note_change(
+                f"{where}.provider",
+                str(provider),
+                "no Cupel model corresponds to it; the judge model of the run is used",
             )
         return model
 
-    def _refused(self, data: Mapping[str, Any], where: str, written: Any = None) -> bool:
-        wrong = complaints([data])
-        if wrong:
-            why = "; ".join(f"{each.field.removeprefix('assertions.0.')} {each.message}" for each in wrong[:3])
-            self._set_aside(written or data, where, why)
-        return bool(wrong)
+    def _skip_if_invalid(self, data: Mapping[str, Any], where: str, entry: Any = None) -> bool:
+        issues = assertion_issues([data])
+        if issues:
+            reason = "; ".join(f"{issue.field.removeprefix('assertions.0.')} {issue.message}" for issue in issues[:3])
+            self._skip(entry or data, where, reason)
+        return bool(issues)
 
-    def _set_aside(self, written: Any, where: str, why: str) -> None:
-        what = str(written.get("type")) if isinstance(written, Mapping) else str(written)[:80]
-        self.report.leave(where, what, why)
-        self.unsupported.append({"assertion": written, "why": why})
-
-
-def tell_options(options: Mapping[str, Any], where: str, report: Report) -> None:
-    for name in sorted(set(options) - _TAKEN_OPTIONS):
-        why = "is code, which is not run" if name in _TRANSFORMS else _NOT_IMPORTED.get(name, "is not supported")
-        report.leave(f"{where}.options.{name}", name, why)
+    def _skip(self, entry: Any, where: str, reason: str) -> None:
+        what = str(entry.get("type")) if isinstance(entry, Mapping) else str(entry)[:80]
+        self.report.skip(where, what, reason)
+        self.unsupported.append({"assertion": entry, "why": reason})
 
 
-def _schema(kind: str, value: Any) -> Any:
-    """promptfoo reads a schema in a text as YAML, Cupel as JSON."""
+def report_unsupported_options(options: Mapping[str, Any], where: str, report: ImportReport) -> None:
+    for name in sorted(set(options) - _SUPPORTED_OPTIONS):
+        reason = (
+            "code is not executed" if name in _TRANSFORMS else _NOT_IMPORTED.get(name, "this option is not supported")
+        )
+        report.skip(f"{where}.options.{name}", name, reason)
+
+
+def _parse_schema(kind: str, value: Any) -> Any:
+    """promptfoo parses a schema given as text as YAML; Cupel expects JSON."""
     return (
         from_yaml(value, "the schema") if kind in _WITH_SCHEMA and isinstance(value, str) and value.strip() else value
     )
 
 
-def _kind_of(written: str) -> tuple[str, str]:
-    name = written.removeprefix(NOT)
-    return _SYNONYMS.get(name, name), NOT if written.startswith(NOT) else ""
+def _kind_of(type_name: str) -> tuple[str, str]:
+    """(kind, negation prefix or "") of an assertion type."""
+    name = type_name.removeprefix(NOT)
+    return _SYNONYMS.get(name, name), NOT if type_name.startswith(NOT) else ""

@@ -1,4 +1,4 @@
-"""The cells of a table of tests: `__expected` columns with promptfoo's short way of writing assertions."""
+"""Parses tables of tests: `__expected` columns contain assertions in promptfoo's short notation."""
 
 import csv
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import Any
 
-from cupel_core.imports.json_documents import Unreadable
+from cupel_core.imports.json_documents import InvalidDocument
 
 _TYPES = [
     "agent-rubric",
@@ -101,31 +101,31 @@ _SCRIPTS = ("javascript:", "fn:", "eval:")
 _CONFIG = re.compile(r"__config:__expected([1-9]\d*)?:threshold")
 
 
-def rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV text by their headers, with the number of the line that each begins on."""
+def read_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a CSV text as mappings by header, each with its first line number. Raises `InvalidDocument`."""
     reader = csv.reader(StringIO(text.removeprefix("\N{BYTE ORDER MARK}"), newline=""), strict=True)
     try:
         header = next(reader, [])
         number = reader.line_num + 1
         for cells in reader:
             if cells and len(cells) != len(header):
-                raise Unreadable(f"{name} line {number} has {len(cells)} cells where the header has {len(header)}")
+                raise InvalidDocument(f"{name} line {number} has {len(cells)} cells, but the header has {len(header)}")
             if cells:
                 yield number, dict(zip(header, cells, strict=True))
             number = reader.line_num + 1
     except csv.Error as error:
-        raise Unreadable(f"{name} is not valid CSV: {error}") from None
+        raise InvalidDocument(f"{name} is not valid CSV: {error}") from None
 
 
-def test_of(row: Mapping[str, str]) -> dict[str, Any]:
-    """The test that a row is, as it would be written in YAML; Unreadable when a cell makes no sense."""
+def row_to_test(row: Mapping[str, str]) -> dict[str, Any]:
+    """Convert a row to a test as it would be written in YAML. Raises `InvalidDocument` for an invalid cell."""
     test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
     thresholds: dict[int, float] = {}
     for column, cell in ((name.strip(), cell) for name, cell in row.items()):
         if column.startswith("__config:"):
             thresholds |= _threshold(column, cell)
         else:
-            _put(test, column, cell)
+            _add_cell(test, column, cell)
     metric = test.pop("metric", None)
     for number, assertion in enumerate(test["assert"]):
         if metric:
@@ -135,10 +135,10 @@ def test_of(row: Mapping[str, str]) -> dict[str, Any]:
     return test
 
 
-def _put(test: dict[str, Any], column: str, cell: str) -> None:
+def _add_cell(test: dict[str, Any], column: str, cell: str) -> None:
     if column.startswith("__expected"):
         if cell.strip():
-            test["assert"].append(assertion_of(cell.strip()))
+            test["assert"].append(parse_assertion(cell.strip()))
     elif column in ("__prefix", "__suffix"):
         test["options"][column[2:]] = cell
     elif column in ("__description", "__metric", "__providerOutput"):
@@ -161,10 +161,10 @@ def _metadata(key: str, cell: str) -> dict[str, Any]:
 
 
 def _threshold(column: str, cell: str) -> dict[int, float]:
-    found, threshold = _CONFIG.fullmatch(column), _number(cell)
-    if not found or threshold is None:
-        raise Unreadable(f"the column {column} must be __config:__expected<n>:threshold with numbers")
-    return {int(found[1] or 1) - 1: threshold}
+    match, threshold = _CONFIG.fullmatch(column), _number(cell)
+    if not match or threshold is None:
+        raise InvalidDocument(f"the column {column} must be named __config:__expected<n>:threshold and contain numbers")
+    return {int(match[1] or 1) - 1: threshold}
 
 
 def _number(cell: str) -> float | None:
@@ -174,8 +174,11 @@ def _number(cell: str) -> float | None:
     return int(value) if value.is_integer() else value
 
 
-def assertion_of(cell: str) -> dict[str, Any]:
-    """`contains: yes`, `not-icontains-any: a,b`, `similar(0.8): text`, `grade: rubric`; anything else it must equal."""
+def parse_assertion(cell: str) -> dict[str, Any]:
+    """Parse an assertion such as `contains: yes`, `not-icontains-any: a,b`, `similar(0.8): text` or `grade: rubric`.
+
+    Any other text means `equals`.
+    """
     if script := next((start for start in _SCRIPTS if cell.startswith(start)), None):
         return {"type": "javascript", "value": cell.removeprefix(script).strip()}
     if cell.startswith("file://") and re.search(r"\.[cm]?[jt]s(:|$)", cell):
@@ -185,38 +188,37 @@ def assertion_of(cell: str) -> dict[str, Any]:
     for start in ("grade:", "llm-rubric:"):
         if cell.startswith(start):
             return {"type": "llm-rubric", "value": cell.removeprefix(start)}
-    found = _CELL.fullmatch(cell)
-    return _typed(*found.groups()) if found else {"type": "equals", "value": cell}
+    match = _CELL.fullmatch(cell)
+    return _typed_assertion(*match.groups()) if match else {"type": "equals", "value": cell}
 
 
-def _typed(negation: str | None, kind: str, threshold: str | None, value: str | None) -> dict[str, Any]:
+def _typed_assertion(negation: str | None, kind: str, threshold: str | None, value: str | None) -> dict[str, Any]:
     assertion: dict[str, Any] = {"type": f"{negation or ''}{kind}"}
     if value is not None:
         if kind in _LISTS:
-            assertion["value"] = listed(value)
+            assertion["value"] = split_list(value)
         else:
             assertion["value"] = value if kind in ("contains-json", "is-json") else value.strip()
     if kind in _WITH_THRESHOLD:
-        found = _number(threshold or "")
-        usual = _SIMILARITY_THRESHOLD if kind == "similar" else _DEFAULT_THRESHOLD
-        assertion["threshold"] = usual if found is None else found
+        number = _number(threshold or "")
+        default = _SIMILARITY_THRESHOLD if kind == "similar" else _DEFAULT_THRESHOLD
+        assertion["threshold"] = default if number is None else number
     return assertion
 
 
-def listed(text: str) -> list[str]:
-    """Texts with commas between them; one in double quotes may have commas itself, and quotes doubled or escaped."""
-    found: list[str] = []
-    rest = text.lstrip(", \t\r\n")
-    while rest:
-        if rest[0] == '"':
-            quoted = re.match(r'"((?:[^"\\]|""|\\.)*)"\s*(?=,|$)', rest, re.DOTALL)
+def split_list(text: str) -> list[str]:
+    """Split a comma-separated list; a part in double quotes may contain commas, and quotes doubled or escaped."""
+    parts: list[str] = []
+    remaining = text.lstrip(", \t\r\n")
+    while remaining:
+        if remaining[0] == '"':
+            quoted = re.match(r'"((?:[^"\\]|""|\\.)*)"\s*(?=,|$)', remaining, re.DOTALL)
             if not quoted:
-                raise Unreadable(f"a quoted text in {text[:40]!r} does not end before a comma")
-            found.append(re.sub(r'""|\\(["\\])', lambda pair: pair[1] or '"', quoted[1]))
-            rest = rest[quoted.end() :]
+                raise InvalidDocument(f"a quoted text in {text[:40]!r} is not closed before the next comma")
+            parts.append(re.sub(r'""|\\(["\\])', lambda match: match[1] or '"', quoted[1]))
+            remaining = remaining[quoted.end() :]
         else:
-            part, _, after = rest.partition(",")
-            found.append(part.strip())
-            rest = after
-        rest = rest.lstrip(", \t\r\n")
-    return found
+            part, _, remaining = remaining.partition(",")
+            parts.append(part.strip())
+        remaining = remaining.lstrip(", \t\r\n")
+    return parts

@@ -1,43 +1,48 @@
-"""`$ref: '#/assertionTemplates/x'`: what stands there takes its place, and fields beside it go over it."""
+"""Resolves `$ref: '#/assertionTemplates/x'`: the target replaces it, and fields beside `$ref` override the target's."""
 
 from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from cupel_core.imports.drafts import Report
-from cupel_core.imports.json_documents import MAX_NODES, Unreadable
+from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.imports.json_documents import MAX_NODES, InvalidDocument
 
 _MAX_HOPS = 20
 
 
-def resolve(config: Mapping[str, Any], report: Report) -> dict[str, Any]:
-    """What leads nowhere stays as it is: a JSON Schema of an assertion may have references of its own."""
+def resolve_references(config: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
+    """The configuration with references replaced. Raises `InvalidDocument` if it becomes too large.
+
+    An unresolvable reference is reported and left unchanged, as a JSON Schema in an assertion may have its own.
+    """
 
     nodes = count(1)
 
     def copy(value: Any, where: str, hops: int) -> Any:
         if next(nodes) > MAX_NODES:
-            raise Unreadable("the configuration is too large with what its references repeat")
+            raise InvalidDocument("the configuration is too large after its references are resolved")
         match value:
             case {"$ref": str() as reference}:
-                found = _at(config, reference) if hops < _MAX_HOPS else None
-                if found is None:
-                    report.leave(where, reference, "is a reference that leads to nothing in the configuration")
+                referenced = _lookup(config, reference) if hops < _MAX_HOPS else None
+                if referenced is None:
+                    report.skip(where, reference, "the reference does not match anything in the configuration")
                     return value
-                target = copy(found, where, hops + 1)
-                beside = {name: copy(each, f"{where}.{name}", hops) for name, each in value.items() if name != "$ref"}
-                return {**target, **beside} if isinstance(target, Mapping) else target
+                target = copy(referenced, where, hops + 1)
+                overrides = {
+                    name: copy(item, f"{where}.{name}", hops) for name, item in value.items() if name != "$ref"
+                }
+                return {**target, **overrides} if isinstance(target, Mapping) else target
             case dict():
-                return {name: copy(each, f"{where}.{name}".lstrip("."), hops) for name, each in value.items()}
+                return {name: copy(item, f"{where}.{name}".lstrip("."), hops) for name, item in value.items()}
             case list():
-                return [copy(each, f"{where}.{number}", hops) for number, each in enumerate(value)]
+                return [copy(item, f"{where}.{number}", hops) for number, item in enumerate(value)]
         return value
 
     resolved: dict[str, Any] = copy(dict(config), "", 0)
     return resolved
 
 
-def _at(config: Mapping[str, Any], reference: str) -> Any:
+def _lookup(config: Mapping[str, Any], reference: str) -> Any:
     if not reference.startswith("#/"):
         return None
     value: Any = config

@@ -1,7 +1,7 @@
-"""Nunjucks templates, rendered by Jinja in a sandbox: no code, no files, no environment, bounded work.
+"""Renders Nunjucks templates with Jinja in a sandbox: no code, no files, no environment variables, bounded work.
 
-Both languages are cousins. What JavaScript would print is printed (`true`, `1,2`, nothing for null), an unknown name is
-empty; what only Nunjucks or JavaScript has (`===`, methods of texts) does not render, and is told.
+The two languages are closely related. Values are printed as in JavaScript (`true`, `1,2`, nothing for null), and an
+unknown name is empty. Features that only Nunjucks or JavaScript has (`===`, string methods) raise `RenderError`.
 """
 
 import re
@@ -16,10 +16,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from cupel_core.imports.json_documents import from_json, to_json
 
 MAX_STEPS = 50_000
-"""Of all loops of one rendering."""
+"""Per rendering, over all loops."""
 MAX_LENGTH = 500_000
 _UNSUPPORTED = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends, nodes.Block)
-_KEPT_FILTERS = frozenset(
+_JINJA_FILTERS = frozenset(
     [
         "abs",
         "batch",
@@ -58,12 +58,12 @@ _STEPS = "__steps"
 _ENVIRONMENT = object()
 
 
-class Unrenderable(ValueError):
-    """Why a template cannot be rendered."""
+class RenderError(ValueError):
+    """A template cannot be rendered; the message says why."""
 
 
 _FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
-# Python's own compiler, on a template of too many levels.
+# Raised by Python's compiler for a template with too many levels.
 _TOO_COMPLEX = (SyntaxError, MemoryError)
 
 
@@ -72,88 +72,90 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "+":
-            texts = isinstance(left, str) or isinstance(right, str)  # JavaScript makes one of both
-            return _limited(_printed(left) + _printed(right) if texts else left + right)
-        if not all(isinstance(each, int | float) and abs(each) < 2**53 for each in (left, right)):
-            raise Unrenderable(f"{operator} is for numbers of at most 53 bits")
+            is_text = isinstance(left, str) or isinstance(right, str)  # JavaScript concatenates them
+            return _limited(_printed(left) + _printed(right) if is_text else left + right)
+        if not all(isinstance(operand, int | float) and abs(operand) < 2**53 for operand in (left, right)):
+            raise RenderError(f"the operands of {operator} must be numbers of at most 53 bits")
         if operator == "**" and abs(right) > 64:
-            raise Unrenderable("** is for exponents up to 64")
+            raise RenderError("the exponent of ** must be at most 64")
         return super().call_binop(context, operator, left, right)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Of texts and lists, only what JavaScript calls the same; an object has its keys and no methods."""
+        """Strings and lists have only `length`; an object has its keys and no methods."""
         if obj is _ENVIRONMENT:
-            raise Unrenderable("it reads environment variables, which are not imported")
+            raise RenderError("it uses environment variables, which are not imported")
         if isinstance(obj, Mapping):
             return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
         if isinstance(obj, str | list):
-            return len(obj) if attribute == "length" else self.undefined(f"{attribute} is not known")
+            return len(obj) if attribute == "length" else self.undefined(f"unknown attribute {attribute}")
         return super().getattr(obj, attribute)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        return _bounded(super()._parse(source, name, filename))
+        return _with_limits(super()._parse(source, name, filename))
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
-    """Unrenderable, with the reason, when it cannot be."""
+    """Render a template with these variables. Raises `RenderError` with the reason if that is impossible."""
     try:
-        return _gathered(_compiled(template).generate({**variables, _STEPS: [MAX_STEPS]}))
-    except Unrenderable:
+        return _join(_compile(template).generate({**variables, _STEPS: [MAX_STEPS]}))
+    except RenderError:
         raise
     except _TOO_COMPLEX:
-        raise Unrenderable("it is nested too deeply") from None
+        raise RenderError("it is nested too deeply") from None
     except _FAILURES as error:
-        raise Unrenderable(str(error).partition("\n")[0] or type(error).__name__) from None
+        raise RenderError(str(error).partition("\n")[0] or type(error).__name__) from None
 
 
-def _gathered(parts: Iterator[str]) -> str:
-    length, kept = 0, []
+def _join(parts: Iterator[str]) -> str:
+    length, rendered = 0, []
     for part in parts:
         length += len(part)
-        kept.append(part)
+        rendered.append(part)
         if length > MAX_LENGTH:
-            raise Unrenderable(f"it makes more than {MAX_LENGTH:,} characters")
-    return "".join(kept)
+            raise RenderError(f"its output is longer than {MAX_LENGTH:,} characters")
+    return "".join(rendered)
 
 
 @lru_cache(maxsize=256)
-def _compiled(template: str) -> Template:
+def _compile(template: str) -> Template:
     if len(template) > MAX_LENGTH:
-        raise Unrenderable(f"it has more than {MAX_LENGTH:,} characters")
+        raise RenderError(f"it is longer than {MAX_LENGTH:,} characters")
     return _environment().from_string(template)
 
 
 @lru_cache(maxsize=1)
 def _environment() -> _Environment:
-    made = _Environment(undefined=ChainableUndefined, keep_trailing_newline=True, finalize=_printed, autoescape=False)
-    made.filters = {name: made.filters[name] for name in _KEPT_FILTERS} | _FILTERS
-    made.globals = {"range": made.globals["range"], "env": _ENVIRONMENT}
-    made.policies["truncate.leeway"] = 0
-    return made
+    environment = _Environment(
+        undefined=ChainableUndefined, keep_trailing_newline=True, finalize=_printed, autoescape=False
+    )
+    environment.filters = {name: environment.filters[name] for name in _JINJA_FILTERS} | _FILTERS
+    environment.globals = {"range": environment.globals["range"], "env": _ENVIRONMENT}
+    environment.policies["truncate.leeway"] = 0
+    return environment
 
 
-def _bounded(tree: nodes.Template) -> nodes.Template:
-    """Every loop counts its steps, and what is joined is measured."""
-    if bad := next(tree.find_all(_UNSUPPORTED), None):
-        raise Unrenderable(f"{type(bad).__name__.lower()} is not supported")
+def _with_limits(tree: nodes.Template) -> nodes.Template:
+    """Make every loop count its steps and limit the length of concatenations."""
+    if unsupported := next(tree.find_all(_UNSUPPORTED), None):
+        raise RenderError(f"{type(unsupported).__name__.lower()} is not supported")
     for loop in tree.find_all(nodes.For):
         if loop.recursive:
-            raise Unrenderable("a recursive loop is not supported")
+            raise RenderError("recursive loops are not supported")
         name = "_pairs" if isinstance(loop.target, nodes.Tuple) else "_counted"
-        loop.iter = _filtered(name, loop.iter)
+        loop.iter = _apply_filter(name, loop.iter)
     for parent in list(tree.find_all(nodes.Node)):
         for field, value in list(parent.iter_fields()):
             if isinstance(value, nodes.Concat):
-                setattr(parent, field, _filtered("_joined", nodes.List(value.nodes, lineno=value.lineno)))
+                setattr(parent, field, _apply_filter("_joined", nodes.List(value.nodes, lineno=value.lineno)))
     return tree
 
 
-def _filtered(name: str, node: nodes.Node) -> nodes.Filter:
+def _apply_filter(name: str, node: nodes.Node) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
 def _printed(value: Any) -> str:
-    """As JavaScript prints it."""
+    """Print a value as JavaScript does."""
     match value:
         case str():
             return value
@@ -172,7 +174,7 @@ def _printed(value: Any) -> str:
 
 def _limited[T](value: T) -> T:
     if isinstance(value, str | list) and len(value) > MAX_LENGTH:
-        raise Unrenderable(f"it makes more than {MAX_LENGTH:,} characters")
+        raise RenderError(f"its output is longer than {MAX_LENGTH:,} characters")
     return value
 
 
@@ -182,7 +184,7 @@ def _counted(context: Context, values: Any) -> Iterator[Any]:
     for value in values or ():
         steps[0] -= 1
         if steps[0] < 0:
-            raise Unrenderable(f"its loops take more than {MAX_STEPS:,} steps")
+            raise RenderError(f"its loops exceed {MAX_STEPS:,} steps")
         yield value
 
 
@@ -193,16 +195,16 @@ def _pairs(context: Context, values: Any) -> Iterator[Any]:
 
 
 def _joined(values: list[Any], separator: str = "", attribute: str | None = None) -> str:
-    parts = [_printed(each.get(attribute) if attribute else each) for each in values]
+    parts = [_printed(item.get(attribute) if attribute else item) for item in values]
     if sum(map(len, parts)) + len(separator) * len(parts) > MAX_LENGTH:
-        raise Unrenderable(f"it makes more than {MAX_LENGTH:,} characters")
+        raise RenderError(f"its output is longer than {MAX_LENGTH:,} characters")
     return separator.join(parts)
 
 
 def _replace(value: Any, old: str, new: str, times: int = -1) -> str:
     text = _printed(value)
     if len(text) + (text.count(old) if old else len(text) + 1) * len(str(new)) > MAX_LENGTH:
-        raise Unrenderable(f"it makes more than {MAX_LENGTH:,} characters")
+        raise RenderError(f"its output is longer than {MAX_LENGTH:,} characters")
     return text.replace(str(old), str(new), times)
 
 
@@ -218,7 +220,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "replace": _replace,
     "string": _printed,
     "dump": _dump,
-    "load": lambda text: from_json(text, "what is loaded"),
+    "load": lambda text: from_json(text, "the text to load"),
     "nl2br": lambda text: _printed(text).replace("\n", "<br />\n"),
 }
 
@@ -226,8 +228,8 @@ _PARTIAL = re.compile(r"({%[^%]*$|{{[^}]*$|{#[^#]*$)", re.MULTILINE)
 _RAW = re.compile(r"{%\s*raw\s*%}")
 
 
-def closed(template: str) -> str:
-    """What looks like a tag that never ends is text; promptfoo then takes the whole for text."""
+def escape_unclosed_tags(template: str) -> str:
+    """Escape the whole template if it has a tag that is never closed, which promptfoo treats as text."""
     return (
         f"{{% raw %}}{template}{{% endraw %}}" if _PARTIAL.search(template) and not _RAW.search(template) else template
     )
@@ -236,7 +238,7 @@ def closed(template: str) -> str:
 _NAMES = re.compile(r"{{\s*([^{}\s|]+)\s*(?:\|[^}]+)?}}|{%\s*(?:if|for)\s+([^{}\s]+)\s*.*?%}")
 
 
-def names_in(template: str) -> set[str]:
-    """The first words of what a template uses, as promptfoo finds them."""
-    found = (first or second for first, second in _NAMES.findall(template))
-    return {name[0] for each in found if (name := re.match(r"[A-Za-z_]\w*", each))}
+def referenced_names(template: str) -> set[str]:
+    """The names of the variables a template uses, as promptfoo finds them."""
+    expressions = (first or second for first, second in _NAMES.findall(template))
+    return {name[0] for expression in expressions if (name := re.match(r"[A-Za-z_]\w*", expression))}

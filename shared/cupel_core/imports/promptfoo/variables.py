@@ -1,4 +1,4 @@
-"""The variables of a test: lists that make several cases of it, files, and variables in variables."""
+"""The variables of a test: lists that make several cases, files, and variables inside variables."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,97 +6,103 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from cupel_core.imports.drafts import MAX_SCENARIOS
-from cupel_core.imports.files import SCHEME, Files, Missing, matching, read
+from cupel_core.domain.definitions.drafts import MAX_SCENARIOS
+from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file
 from cupel_core.imports.json_documents import to_json
-from cupel_core.imports.promptfoo.templates import closed, names_in, render
+from cupel_core.imports.promptfoo.templates import escape_unclosed_tags, referenced_names, render
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
-MAX_ROUNDS = 5
+MAX_SUBSTITUTION_ROUNDS = 5
 _PLACEHOLDER = re.compile(r"{{\s*(\w+)\s*}}")
-CODE = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb")
+CODE_SUFFIXES = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb")
 _TEXT = (".txt", ".md", ".json", ".jsonl", ".csv", ".html", ".xml", ".j2", "")
 
 
-class Case(NamedTuple):
-    """One combination of a test's variables; `number` counts from 1 where there are several."""
+class VariableCombination(NamedTuple):
+    """One combination of a test's variables; `number` counts from 1, and is None if there is only one."""
 
     variables: Mapping[str, Any]
     number: int | None
 
 
-def cases(variables: Mapping[str, Any], files: Files, *, expand: bool = True) -> Iterator[Case]:
-    """The first variable changes slowest. Missing when a file is not there."""
+def combinations(
+    variables: Mapping[str, Any], files: FileSource, *, expand: bool = True
+) -> Iterator[VariableCombination]:
+    """Every combination of the values; the first variable changes slowest. Raises `NotImportable`."""
     if not expand:
-        yield Case(dict(variables), None)
+        yield VariableCombination(dict(variables), None)
         return
     values = [_values(value, files) for value in variables.values()]
     if prod(map(len, values)) > MAX_SCENARIOS:
-        raise Missing(f"makes more than {MAX_SCENARIOS:,} cases")
-    several = any(len(each) != 1 for each in values)
+        raise NotImportable(f"its variables make more than {MAX_SCENARIOS:,} cases")
+    has_several = any(len(alternatives) != 1 for alternatives in values)
     for number, combination in enumerate(product(*values), start=1):
-        yield Case(dict(zip(variables, combination, strict=True)), number if several else None)
+        yield VariableCombination(dict(zip(variables, combination, strict=True)), number if has_several else None)
 
 
-def count_of(variables: Mapping[str, Any]) -> int:
-    """How many cases lists make, without making them."""
+def count_combinations(variables: Mapping[str, Any]) -> int:
+    """The number of combinations, without building them or reading files."""
     total = 1
     for value in variables.values():
         total *= len(value) if _is_expanded(value) else 1
     return total
 
 
-def _values(value: Any, files: Files) -> list[Any]:
+def _values(value: Any, files: FileSource) -> list[Any]:
     if isinstance(value, str) and value.startswith(SCHEME):
-        found = matching(files, value)
-        if not found:
-            raise Missing(f"there is no file {value}")
-        return [f"{SCHEME}{path}" for path in found]
+        paths = matching_paths(files, value)
+        if not paths:
+            raise NotImportable(f"{value} matches no file")
+        return [f"{SCHEME}{path}" for path in paths]
     return value if _is_expanded(value) else [value]
 
 
 def _is_expanded(value: Any) -> bool:
-    """A list that begins with anything but a text is one value."""
+    """Whether a value is a list of alternatives: a list that starts with anything but a string is one value."""
     return isinstance(value, list) and (not value or isinstance(value[0], str))
 
 
-def resolved(variables: Mapping[str, Any], files: Files) -> dict[str, Any]:
-    """With the texts of files, no newline at the end, and plain placeholders replaced."""
-    known = {name: _loaded(value, files) for name, value in variables.items()}
-    known = {name: re.sub(r"\n\Z", "", value) if isinstance(value, str) else value for name, value in known.items()}
-    for _ in range(MAX_ROUNDS):
-        before = dict(known)
+def resolve_variables(variables: Mapping[str, Any], files: FileSource) -> dict[str, Any]:
+    """The variables with files read, a final newline removed, and plain placeholders replaced."""
+    resolved = {name: _load(value, files) for name, value in variables.items()}
+    resolved = {
+        name: re.sub(r"\n\Z", "", value) if isinstance(value, str) else value for name, value in resolved.items()
+    }
+    for _ in range(MAX_SUBSTITUTION_ROUNDS):
+        before = dict(resolved)
         for name, value in before.items():
-            if isinstance(value, str) and (found := _PLACEHOLDER.search(value)) and before.get(found[1]) is not None:
-                known[name] = value.replace(found[0], _written(known[found[1]]), 1)
-        if known == before:
+            if isinstance(value, str) and (match := _PLACEHOLDER.search(value)) and before.get(match[1]) is not None:
+                resolved[name] = value.replace(match[0], _as_text(resolved[match[1]]), 1)
+        if resolved == before:
             break
-    return known
+    return resolved
 
 
-def rendered(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Texts that are templates, rendered; one that names what is not there stays as it is."""
+def render_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables with templates rendered; a template that uses an unknown variable is left as it is."""
 
-    def one(value: Any) -> Any:
-        known = isinstance(value, str) and all(variables.get(name) is not None for name in names_in(value) - {"env"})
-        return render(closed(value), variables) if known else value
+    def render_value(value: Any) -> Any:
+        is_renderable = isinstance(value, str) and all(
+            variables.get(name) is not None for name in referenced_names(value) - {"env"}
+        )
+        return render(escape_unclosed_tags(value), variables) if is_renderable else value
 
-    return {name: one(value) for name, value in variables.items()}
+    return {name: render_value(value) for name, value in variables.items()}
 
 
-def _written(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else to_json(value)
 
 
-def _loaded(value: Any, files: Files) -> Any:
+def _load(value: Any, files: FileSource) -> Any:
     if not (isinstance(value, str) and value.startswith(SCHEME)):
         return value
     path = value.removeprefix(SCHEME)
     suffix = path[path.rfind(".") :].lower() if "." in path.rpartition("/")[2] else ""
-    if suffix in CODE or suffix.split(":")[0] in CODE:
-        raise Missing(f"{value} is code, which is not run")
+    if suffix in CODE_SUFFIXES or suffix.split(":")[0] in CODE_SUFFIXES:
+        raise NotImportable(f"{value} is code, which is not executed")
     if suffix in (".yaml", ".yml"):
-        return to_json(from_yaml(read(files, value), path))
+        return to_json(from_yaml(read_file(files, value), path))
     if suffix not in _TEXT and files.read(path) is None:
-        raise Missing(f"{value} is no text file")
-    return read(files, value).strip()
+        raise NotImportable(f"{value} is not a text file")
+    return read_file(files, value).strip()

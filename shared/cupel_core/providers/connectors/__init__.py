@@ -1,1 +1,1 @@
-"""Agents under test behind HTTP: the protocols they speak, and how each is set up (docs/connectors.md)."""
+"""Agents under test behind HTTP: their protocols and configuration (docs/connectors.md)."""

@@ -1,4 +1,4 @@
-"""The way to an agent: its address, the headers of the connector and of the persona, and the limits."""
+"""The HTTP client for an agent: its address, the headers of the connector and the persona, and limits."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,28 +8,28 @@ import orjson
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.resources.connectors import Connector
-from cupel_core.domain.turns.model_request import ErrorCode
-from cupel_core.providers.addresses import hide
-from cupel_core.providers.errors import ProviderError, error_of_response, not_understood
-from cupel_core.providers.safe_http import Answer, send
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.providers.addresses import redact
+from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
+from cupel_core.providers.safe_http import HttpResponse, send
 
 MAX_OUTPUT_BYTES = 65_536
-"""Of what a reply keeps beside its text."""
+"""Limit for the output that a reply stores beside its text."""
 
-_CREDENTIAL = re.compile(r"auth|cookie|key|token|secret|session|password|signature", re.I)
-_SHORTEST = 8
+_CREDENTIAL_HEADER = re.compile(r"auth|cookie|key|token|secret|session|password|signature", re.I)
+_MIN_CREDENTIAL_LENGTH = 8
 
 
 @dataclass(frozen=True)
-class Way:
+class AgentClient:
     base_url: str
     headers: Mapping[str, str] = field(repr=False)
     timeout_seconds: float
     allow_private: bool
 
-    async def send(self, method: str, path: str, body: object) -> Answer:
-        """Any status is an answer, in which the agent may not repeat what it was trusted with."""
-        answer = await send(
+    async def send(self, method: str, path: str, body: object) -> HttpResponse:
+        """Send one request and return the response, whatever its status, with credentials redacted from its content."""
+        response = await send(
             method,
             f"{self.base_url.rstrip('/')}{path}",
             body,
@@ -37,57 +37,62 @@ class Way:
             timeout_seconds=self.timeout_seconds,
             allow_private=self.allow_private,
         )
-        return Answer(answer.status, answer.headers, _without(answer.content, _credentials(self.headers)))
+        return HttpResponse(response.status, response.headers, _redact(response.content, _credentials(self.headers)))
 
     async def get(self, path: str) -> object:
-        """The JSON of a 2xx."""
-        return json_of(checked(await self.send("GET", path, None)))
+        """The JSON of the response; raises `ProviderError` for a status other than 2xx."""
+        return parse_json(raise_for_status(await self.send("GET", path, None)))
 
     async def post(self, path: str, body: object) -> object:
-        """The JSON of a 2xx."""
-        return json_of(checked(await self.send("POST", path, body)))
+        """The JSON of the response; raises `ProviderError` for a status other than 2xx."""
+        return parse_json(raise_for_status(await self.send("POST", path, body)))
 
 
-def way_to(connector: Connector, spoken: Mapping[str, str], timeout_seconds: float, allow_private: bool) -> Way:
-    """`spoken` are the headers of the persona that speaks; they go over the connector's."""
-    over = {name.lower() for name in spoken}
-    headers = {name: value for name, value in connector.headers.items() if name.lower() not in over}
-    return Way(connector.base_url, {**headers, **spoken}, timeout_seconds, allow_private)
+def agent_client(
+    connector: Connector, persona_headers: Mapping[str, str], timeout_seconds: float, allow_private: bool
+) -> AgentClient:
+    """The client for an agent; headers of the persona override the connector's."""
+    overridden = {name.lower() for name in persona_headers}
+    headers = {name: value for name, value in connector.headers.items() if name.lower() not in overridden}
+    return AgentClient(connector.base_url, {**headers, **persona_headers}, timeout_seconds, allow_private)
 
 
-def checked(answer: Answer) -> Answer:
-    if not answer.ok:
-        raise error_of_response(answer.status, answer.headers, answer.content, utc_now())
-    return answer
+def raise_for_status(response: HttpResponse) -> HttpResponse:
+    """The response if its status is 2xx; raises `ProviderError` otherwise."""
+    if not response.ok:
+        raise error_from_response(response.status, response.headers, response.content, utc_now())
+    return response
 
 
-def json_of(answer: Answer) -> object:
+def parse_json(response: HttpResponse) -> object:
     try:
-        return orjson.loads(answer.content)
+        return orjson.loads(response.content)
     except orjson.JSONDecodeError as error:
-        raise not_understood(error) from None
+        raise malformed_reply_error(error) from None
 
 
-def failed(why: str) -> ProviderError:
-    """The agent's own failure: another try may go better."""
-    return ProviderError(ErrorCode.PROVIDER_ERROR, why)
+def agent_error(reason: str) -> ProviderError:
+    """The error for a failure of the agent itself, which a retry may resolve."""
+    return ProviderError(ProbeErrorCode.PROVIDER_ERROR, reason)
 
 
-def bounded(output: Mapping[str, object]) -> Mapping[str, object] | None:
-    """What a reply keeps beside its text; None for nothing, a note in place of too much."""
+def bounded_output(output: Mapping[str, object]) -> Mapping[str, object] | None:
+    """The output that a reply stores: None if empty, and only a note of its size if it exceeds the limit."""
     if not output:
         return None
     size = len(orjson.dumps(output))
-    return output if size <= MAX_OUTPUT_BYTES else {"omitted": f"{size} bytes; at most {MAX_OUTPUT_BYTES} are kept"}
+    return output if size <= MAX_OUTPUT_BYTES else {"omitted": f"{size} bytes; at most {MAX_OUTPUT_BYTES} are stored"}
 
 
 def _credentials(headers: Mapping[str, str]) -> Iterable[str]:
-    """Not every value: a header may also name a language or a tenant, of which an agent may well speak."""
-    values = [value for name, value in headers.items() if _CREDENTIAL.search(name)]
-    return [each for value in values for each in (value, value.rpartition(" ")[2]) if len(each) >= _SHORTEST]
+    """Values of credential headers only: others may name a language or a tenant, which an agent may well mention."""
+    values = [value for name, value in headers.items() if _CREDENTIAL_HEADER.search(name)]
+    return [
+        part for value in values for part in (value, value.rpartition(" ")[2]) if len(part) >= _MIN_CREDENTIAL_LENGTH
+    ]
 
 
-def _without(content: bytes, secrets: Iterable[str]) -> bytes:
+def _redact(content: bytes, secrets: Iterable[str]) -> bytes:
     if not any(secret.encode() in content for secret in secrets):
         return content
-    return hide(content.decode(errors="replace"), secrets).encode()
+    return redact(content.decode(errors="replace"), secrets).encode()

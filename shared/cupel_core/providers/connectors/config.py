@@ -1,4 +1,4 @@
-"""What a connector's `config` may hold, by its type."""
+"""The schema of a connector's `config`, by connector type."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -7,17 +7,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
-from cupel_core.domain.turns.model_request import ErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 
-_FIXED = frozenset({"model", "messages", "stream"})
+_RESERVED_PARAMETERS = frozenset({"model", "messages", "stream"})
 
 
 def _expression(text: str) -> str:
-    from cupel_core.providers.connectors.expressions import expression_complaint
+    from cupel_core.providers.connectors.expressions import expression_error
 
-    if complaint := expression_complaint(text):
-        raise ValueError(complaint)
+    if error := expression_error(text):
+        raise ValueError(error)
     return text
 
 
@@ -27,10 +27,10 @@ def _path(text: str) -> str:
     return text
 
 
-def _parameters(given: dict[str, Any]) -> dict[str, Any]:
-    if taken := sorted(_FIXED & given.keys()):
-        raise ValueError(f"may not hold {', '.join(taken)}")
-    return given
+def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    if reserved := sorted(_RESERVED_PARAMETERS & parameters.keys()):
+        raise ValueError(f"must not contain {', '.join(reserved)}")
+    return parameters
 
 
 type Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -44,9 +44,9 @@ class _Config(BaseModel):
 class LangGraphConfig(_Config):
     assistant_id: Name = "agent"
     input_key: Name = "messages"
-    """Where the graph's state keeps the messages."""
+    """The key of the messages in the graph's state."""
     stateless: bool = False
-    """Tells the agent everything each time, and lets it keep no thread."""
+    """Send the whole conversation on each turn, without a thread on the server."""
 
 
 class OpenAIConfig(_Config):
@@ -54,7 +54,7 @@ class OpenAIConfig(_Config):
     temperature: Annotated[float | None, Field(ge=0, le=2)] = None
     max_tokens: Annotated[int | None, Field(ge=1)] = None
     parameters: Annotated[dict[str, Any], AfterValidator(_parameters)] = {}
-    """Whatever else belongs into the request."""
+    """Additional fields of the request body."""
 
 
 class HttpConfig(_Config):
@@ -74,22 +74,27 @@ _CONFIGS: dict[ConnectorType, type[_Config]] = {
 }
 
 
-def complaints(kind: ConnectorType, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(field, what is wrong with it), for whoever saves a connector. Fields are paths within `config`."""
+def config_errors(kind: ConnectorType, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(field, message) of each invalid field, to report when a connector is saved. Fields are paths within `config`."""
     try:
         _CONFIGS[kind].model_validate(dict(config))
     except ValidationError as error:
-        return [(".".join(map(str, each["loc"])), _message(each["msg"])) for each in error.errors()]
+        return [(".".join(map(str, item["loc"])), _message(item["msg"])) for item in error.errors()]
     return []
 
 
-def read[T: _Config](shape: type[T], connector: Connector) -> T:
-    """The config of a connector, which may have been saved before its rules became stricter."""
+def parse_config[T: _Config](model: type[T], connector: Connector) -> T:
+    """Parse a connector's config.
+
+    Raises `ProviderError` if it is invalid, which happens when it was saved before the rules became stricter.
+    """
     try:
-        return shape.model_validate(dict(connector.config))
+        return model.model_validate(dict(connector.config))
     except ValidationError as error:
-        told = "; ".join(f"config.{field} {message}" for field, message in complaints(connector.type, connector.config))
-        raise ProviderError(ErrorCode.INVALID_REQUEST, f"the connector: {told}", final=True) from error
+        errors = "; ".join(
+            f"config.{field} {message}" for field, message in config_errors(connector.type, connector.config)
+        )
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"invalid connector: {errors}", final=True) from error
 
 
 def _message(text: str) -> str:

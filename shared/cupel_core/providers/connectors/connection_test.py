@@ -1,11 +1,10 @@
-"""Whether an agent can be talked to: one message, and what comes back."""
+"""Connection test of a connector: sends one message to its agent."""
 
-from dataclasses import dataclass
 from time import perf_counter
 from uuid import uuid4
 
-from cupel_core.domain.resources.connectors import PROVIDER, Connector
-from cupel_core.domain.turns.model_request import Conversation, Message, Role, Thread
+from cupel_core.domain.resources.connectors import PROVIDER, ConnectionTestResult, Connector
+from cupel_core.domain.turns.model_request import AgentThread, Message, MessageRole, ModelRequest
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import ProviderError
@@ -13,26 +12,17 @@ from cupel_core.providers.errors import ProviderError
 GREETING = "Hello"
 
 
-@dataclass(frozen=True)
-class Tried:
-    """`reply` when it is ok, else `error`."""
-
-    ok: bool
-    latency_ms: int
-    reply: str | None = None
-    error: str | None = None
-
-
-async def try_out(connector: Connector, allow_private: bool, timeout_seconds: float) -> Tried:
+async def test_connection(connector: Connector, allow_private: bool, timeout_seconds: float) -> ConnectionTestResult:
+    """Send a greeting to the agent; a failure is returned, not raised."""
     account = Account(PROVIDER, connector.base_url, connector=connector, allow_private=allow_private)
-    conversation = Conversation((Message(Role.USER, GREETING),), thread=Thread(str(uuid4())))
-    started = perf_counter()
+    request = ModelRequest((Message(MessageRole.USER, GREETING),), thread=AgentThread(str(uuid4())))
+    started_at = perf_counter()
     try:
-        reply = await complete(account, connector.target, conversation, timeout_seconds)
+        reply = await complete(account, connector.target, request, timeout_seconds)
     except ProviderError as error:
-        return Tried(False, _milliseconds_since(started), error=error.message)
-    return Tried(True, _milliseconds_since(started), reply=reply.text)
+        return ConnectionTestResult(False, _milliseconds_since(started_at), error=error.message)
+    return ConnectionTestResult(True, _milliseconds_since(started_at), reply=reply.text)
 
 
-def _milliseconds_since(started: float) -> int:
-    return round((perf_counter() - started) * 1000)
+def _milliseconds_since(started_at: float) -> int:
+    return round((perf_counter() - started_at) * 1000)

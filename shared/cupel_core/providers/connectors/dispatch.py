@@ -1,39 +1,42 @@
-"""One attempt at an agent's next answer, whatever its protocol."""
+"""Calls an agent by the protocol of its connector."""
 
 from collections.abc import Awaitable, Callable
 
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
-from cupel_core.providers.addresses import hide
+from cupel_core.providers.addresses import redact
 from cupel_core.providers.connectors import http, langgraph, openai
-from cupel_core.providers.connectors.agent_client import Way, way_to
+from cupel_core.providers.connectors.agent_client import AgentClient, agent_client
 from cupel_core.providers.errors import ProviderError
 
-type Protocol = Callable[[Connector, Conversation, Way], Awaitable[Reply]]
+type ProtocolHandler = Callable[[Connector, ModelRequest, AgentClient], Awaitable[Reply]]
 
-_PROTOCOLS: dict[ConnectorType, Protocol] = {
-    ConnectorType.LANGGRAPH: langgraph.answer,
-    ConnectorType.OPENAI: openai.answer,
-    ConnectorType.HTTP: http.answer,
+_PROTOCOLS: dict[ConnectorType, ProtocolHandler] = {
+    ConnectorType.LANGGRAPH: langgraph.complete,
+    ConnectorType.OPENAI: openai.complete,
+    ConnectorType.HTTP: http.complete,
 }
-_SHORTEST_SECRET = 4
+_MIN_SECRET_LENGTH = 4
 
 
-async def answer(account: Account, conversation: Conversation, timeout_seconds: float, allow_private: bool) -> Reply:
-    """Raises `ProviderError`, whose message never tells a header's value."""
+async def complete(account: Account, request: ModelRequest, timeout_seconds: float, allow_private: bool) -> Reply:
+    """Make one attempt at the agent's next message.
+
+    Raises `ProviderError`, whose message never contains a header value.
+    """
     connector = account.connector
     if connector is None:
-        raise ProviderError(ErrorCode.INVALID_REQUEST, "there is no such connector", final=True)
-    spoken = conversation.thread.headers if conversation.thread else {}
-    way = way_to(connector, spoken, timeout_seconds, allow_private)
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, "the connector does not exist", final=True)
+    persona_headers = request.thread.headers if request.thread else {}
+    client = agent_client(connector, persona_headers, timeout_seconds, allow_private)
     try:
-        return await _PROTOCOLS[connector.type](connector, conversation, way)
+        return await _PROTOCOLS[connector.type](connector, request, client)
     except ProviderError as error:
-        raise _presentable(error, way) from error.__cause__
+        raise _sanitized(error, client) from error.__cause__
 
 
-def _presentable(error: ProviderError, way: Way) -> ProviderError:
-    values = [value for value in way.headers.values() if len(value) >= _SHORTEST_SECRET]
-    message = hide(error.message, values)
-    return ProviderError(error.code, message, error.retry_after, error.attempts, final=error.final)
+def _sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
+    values = [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH]
+    message = redact(error.message, values)
+    return ProviderError(error.code, message, error.retry_after_seconds, error.attempts, final=error.final)

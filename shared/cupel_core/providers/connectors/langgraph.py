@@ -1,4 +1,4 @@
-"""The protocol of LangGraph's server: a thread holds the agent's state, and a run takes it one turn further."""
+"""The protocol of the LangGraph server: a thread stores the agent's state, and a run advances it by one turn."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,87 +7,106 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from pydantic import BaseModel, ValidationError
 
 from cupel_core.domain.resources.connectors import Connector
-from cupel_core.domain.turns.model_request import Conversation, ErrorCode, Message, Reply, Role, Thread, Usage
-from cupel_core.providers.connectors.agent_client import Way, bounded, checked, failed, json_of
-from cupel_core.providers.connectors.config import LangGraphConfig, read
-from cupel_core.providers.errors import ProviderError, not_understood
+from cupel_core.domain.turns.model_request import (
+    AgentThread,
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    Usage,
+)
+from cupel_core.providers.connectors.agent_client import (
+    AgentClient,
+    agent_error,
+    bounded_output,
+    parse_json,
+    raise_for_status,
+)
+from cupel_core.providers.connectors.config import LangGraphConfig, parse_config
+from cupel_core.providers.errors import ProviderError, malformed_reply_error
 
-_ROLES = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "ai"}
+_ROLES = {MessageRole.SYSTEM: "system", MessageRole.USER: "human", MessageRole.ASSISTANT: "ai"}
 _BUSY = 409
 
 
-async def answer(connector: Connector, conversation: Conversation, way: Way) -> Reply:
-    config = read(LangGraphConfig, connector)
-    thread = None if config.stateless else conversation.thread
-    told = _told(conversation.messages, thread)
+async def complete(connector: Connector, request: ModelRequest, client: AgentClient) -> Reply:
+    config = parse_config(LangGraphConfig, connector)
+    thread = None if config.stateless else request.thread
+    new_messages = _new_messages(request.messages, thread)
     run: dict[str, object] = {
         "assistant_id": config.assistant_id,
-        "input": {config.input_key: told},
+        "input": {config.input_key: new_messages},
         "on_disconnect": "cancel",
     }
     if thread is None:
-        return _read(await way.post("/runs/wait", run), config, None)
-    kept = await _state_of(way, thread)
-    if kept is not None and _is_answered(kept.get(config.input_key), told):
-        return _read(kept, config, told)
-    return _read(await _take_turn(way, thread, run), config, told)
+        return _read(await client.post("/runs/wait", run), config, None)
+    state = await _idle_state(client, thread)
+    if state is not None and _is_answered(state.get(config.input_key), new_messages):
+        return _read(state, config, new_messages)
+    return _read(await _run_turn(client, thread, run), config, new_messages)
 
 
-async def _state_of(way: Way, thread: Thread) -> Mapping[str, object] | None:
-    """What the thread holds while nothing runs in it. The first turn makes it; one that was lost later is an error."""
+async def _idle_state(client: AgentClient, thread: AgentThread) -> Mapping[str, object] | None:
+    """The state of the thread if no run is active in it; None otherwise.
+
+    The first turn creates the thread; on a later turn a missing thread is an error.
+    """
     if thread.turn:
-        found = await way.get(f"/threads/{thread.id}")
+        response = await client.get(f"/threads/{thread.id}")
     else:
-        found = await way.post("/threads", {"thread_id": thread.id, "if_exists": "do_nothing"})
-    state = found.get("values") if isinstance(found, dict) and found.get("status") == "idle" else None
+        response = await client.post("/threads", {"thread_id": thread.id, "if_exists": "do_nothing"})
+    state = response.get("values") if isinstance(response, dict) and response.get("status") == "idle" else None
     return state if isinstance(state, dict) else None
 
 
-def _is_answered(messages: object, told: list[dict[str, object]]) -> bool:
-    """Whether an earlier attempt at this turn came to its end, and only its answer was lost on the way to us.
+def _is_answered(messages: object, new_messages: list[dict[str, object]]) -> bool:
+    """Whether an earlier attempt at this turn finished and only its response was lost.
 
-    Were it taken again, the agent would answer its own answer.
+    Repeating such a turn would make the agent respond to its own answer.
     """
-    if not told or not isinstance(messages, list):
+    if not new_messages or not isinstance(messages, list):
         return False
-    known = _understood(messages)
-    heard = (number for number, each in enumerate(known) if each.id == told[-1]["id"])
-    position = next(heard, None)
-    if position is None or known[position].text != told[-1]["content"]:
+    parsed = _parse_messages(messages)
+    last = new_messages[-1]
+    position = next((index for index, message in enumerate(parsed) if message.id == last["id"]), None)
+    if position is None or parsed[position].text != last["content"]:
         return False
-    return position + 1 < len(known) and known[-1].is_answer and not known[-1].tool_calls
+    return position + 1 < len(parsed) and parsed[-1].is_answer and not parsed[-1].tool_calls
 
 
-async def _take_turn(way: Way, thread: Thread, run: Mapping[str, object]) -> object:
-    """What still runs in our thread is an earlier attempt at this turn, whose answer nobody waits for."""
+async def _run_turn(client: AgentClient, thread: AgentThread, run: Mapping[str, object]) -> object:
+    """Run the turn; it replaces an earlier attempt that is still running in the thread and has no caller any more."""
     body = {**run, "multitask_strategy": "rollback"}
-    answered = await way.send("POST", f"/threads/{thread.id}/runs/wait", body)
-    if answered.status == _BUSY:
-        raise failed("the agent is still busy with an earlier attempt in this thread")
-    return json_of(checked(answered))
+    response = await client.send("POST", f"/threads/{thread.id}/runs/wait", body)
+    if response.status == _BUSY:
+        raise agent_error("the agent is still busy with an earlier attempt in this thread")
+    return parse_json(raise_for_status(response))
 
 
-def _told(messages: tuple[Message, ...], thread: Thread | None) -> list[dict[str, object]]:
-    """All of them at the start, later those since the last answer: the agent remembers the others.
+def _new_messages(messages: tuple[Message, ...], thread: AgentThread | None) -> list[dict[str, object]]:
+    """The messages to send: all on the first turn, later those since the last answer, as the thread stores the others.
 
-    Their ids follow from the thread and the position, so a turn that is repeated replaces what it said before.
+    Message ids are derived from the thread and the position, so a repeated turn replaces its earlier messages.
     """
-    start = _unheard(messages) if thread is not None and thread.turn else 0
+    start = _index_after_last_answer(messages) if thread is not None and thread.turn else 0
     return [
-        {"type": _ROLES[message.role], "content": message.content, **_id_in(thread, start + number)}
+        {"type": _ROLES[message.role], "content": message.content, **_message_id(thread, start + number)}
         for number, message in enumerate(messages[start:])
     ]
 
 
-def _unheard(messages: tuple[Message, ...]) -> int:
-    return max((number + 1 for number, each in enumerate(messages) if each.role is Role.ASSISTANT), default=0)
+def _index_after_last_answer(messages: tuple[Message, ...]) -> int:
+    return max(
+        (index + 1 for index, message in enumerate(messages) if message.role is MessageRole.ASSISTANT), default=0
+    )
 
 
-def _id_in(thread: Thread | None, position: int) -> dict[str, str]:
-    return {} if thread is None else {"id": str(uuid5(_space(thread.id), str(position)))}
+def _message_id(thread: AgentThread | None, position: int) -> dict[str, str]:
+    return {} if thread is None else {"id": str(uuid5(_namespace(thread.id), str(position)))}
 
 
-def _space(thread_id: str) -> UUID:
+def _namespace(thread_id: str) -> UUID:
     try:
         return UUID(thread_id)
     except ValueError:
@@ -105,7 +124,7 @@ class _Tokens(BaseModel):
 
 
 class _Message(BaseModel):
-    """LangChain's, which names its speaker `type`, or `role` as OpenAI does."""
+    """A LangChain message. Its role is in `type`, or in `role` as in OpenAI's format."""
 
     id: str | None = None
     type: str | None = None
@@ -132,42 +151,44 @@ class _Message(BaseModel):
         return Usage(tokens.input_tokens, tokens.output_tokens)
 
 
-def _read(state: object, config: LangGraphConfig, told: list[dict[str, object]] | None) -> Reply:
-    """The last answer in the state that a run has left; the tokens are those of all answers of the turn."""
+def _read(state: object, config: LangGraphConfig, new_messages: list[dict[str, object]] | None) -> Reply:
+    """The reply of a run, from the state it returned: the last answer, with the tokens of all answers of the turn."""
     if not isinstance(state, dict):
-        raise failed("the state that the agent answered is no object")
+        raise agent_error("the state returned by the agent is not an object")
     if "__error__" in state:
-        raise failed(f"the agent failed: {_error_in(state['__error__'])}")
-    answers = _answers(state.get(config.input_key), str(told[-1]["id"]) if told else None)
+        raise agent_error(f"the agent failed: {_error_text(state['__error__'])}")
+    answers = _answers(state.get(config.input_key), str(new_messages[-1]["id"]) if new_messages else None)
     if "__interrupt__" in state and not (answers and answers[-1].text):
-        raise ProviderError(ErrorCode.INVALID_REQUEST, "the agent waits for a person (an interrupt)", final=True)
+        raise ProviderError(
+            ProbeErrorCode.INVALID_REQUEST, "the agent waits for human input (an interrupt)", final=True
+        )
     if not answers:
-        raise failed(f"the agent did not answer: no message of type ai in its state's {config.input_key}")
+        raise agent_error(f"the agent did not answer: {config.input_key} in its state has no new message of type ai")
     last = answers[-1]
     version = last.response_metadata.get("model_name")
     return Reply(
         last.text,
         str(version) if version else None,
-        sum((each.usage for each in answers), Usage()),
-        output=bounded({name: value for name, value in state.items() if name != config.input_key}),
+        sum((answer.usage for answer in answers), Usage()),
+        output=bounded_output({name: value for name, value in state.items() if name != config.input_key}),
     )
 
 
-def _error_in(error: object) -> str:
+def _error_text(error: object) -> str:
     if isinstance(error, dict):
         return f"{error.get('error', 'error')}: {error.get('message', '')}".removesuffix(": ")
     return str(error)
 
 
-def _answers(messages: object, last_told: str | None) -> list[_Message]:
-    """Those after the last message of ours; all where the agent keeps it under another id, or not at all."""
-    known = _understood(messages) if isinstance(messages, list) else []
-    start = next((number + 1 for number, each in enumerate(known) if last_told and each.id == last_told), 0)
-    return [each for each in known[start:] if each.is_answer]
+def _answers(messages: object, last_sent_id: str | None) -> list[_Message]:
+    """The answers after the last message sent; all answers if that message is not in the state under its id."""
+    parsed = _parse_messages(messages) if isinstance(messages, list) else []
+    start = next((n + 1 for n, message in enumerate(parsed) if last_sent_id and message.id == last_sent_id), 0)
+    return [message for message in parsed[start:] if message.is_answer]
 
 
-def _understood(messages: list[object]) -> list[_Message]:
+def _parse_messages(messages: list[object]) -> list[_Message]:
     try:
-        return [_Message.model_validate(each) for each in messages]
+        return [_Message.model_validate(message) for message in messages]
     except ValidationError as error:
-        raise not_understood(error) from None
+        raise malformed_reply_error(error) from None

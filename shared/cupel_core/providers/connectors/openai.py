@@ -1,29 +1,29 @@
-"""Agents that speak OpenAI's chat completions. They are told the whole conversation each time."""
+"""Agents with OpenAI's chat completions API. Each request contains the whole conversation."""
 
 from dataclasses import replace
 
 from pydantic import ValidationError
 
 from cupel_core.domain.resources.connectors import Connector
-from cupel_core.domain.turns.model_request import Conversation, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import openai
 from cupel_core.providers.account import Account
-from cupel_core.providers.connectors.agent_client import Way
-from cupel_core.providers.connectors.config import OpenAIConfig, read
-from cupel_core.providers.errors import not_understood
+from cupel_core.providers.connectors.agent_client import AgentClient
+from cupel_core.providers.connectors.config import OpenAIConfig, parse_config
+from cupel_core.providers.errors import malformed_reply_error
 
 
-async def answer(connector: Connector, conversation: Conversation, way: Way) -> Reply:
-    """What the run asks for goes over the connector's own settings."""
-    config = read(OpenAIConfig, connector)
-    asked = replace(
-        conversation,
-        temperature=config.temperature if conversation.temperature is None else conversation.temperature,
-        max_output_tokens=conversation.max_output_tokens or config.max_tokens,
+async def complete(connector: Connector, request: ModelRequest, client: AgentClient) -> Reply:
+    """Make one attempt at the agent's next message. Parameters of the run override the connector's settings."""
+    config = parse_config(OpenAIConfig, connector)
+    effective = replace(
+        request,
+        temperature=config.temperature if request.temperature is None else request.temperature,
+        max_output_tokens=request.max_output_tokens or config.max_tokens,
     )
-    request = openai.request_for(Account("connector", connector.base_url), config.model, asked)
-    answered = await way.post("/chat/completions", {**config.parameters, **request.body})
+    wire_request = openai.request_for(Account("connector", connector.base_url), config.model, effective)
+    body = await client.post("/chat/completions", {**config.parameters, **wire_request.body})
     try:
-        return openai.parse(answered)
+        return openai.parse(body)
     except ValidationError as error:
-        raise not_understood(error) from None
+        raise malformed_reply_error(error) from None

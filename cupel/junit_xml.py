@@ -1,0 +1,116 @@
+"""JUnit XML, as GitHub, GitLab and Jenkins read it: a suite per model, a case per scenario, persona and repeat.
+
+A conversation that did not pass is a failure; a probe that errored or could not be scored is an error; one that was not
+judged, or not run, is skipped.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+from cupel.json_types import Json
+from cupel.results import is_unscored
+
+MAX_CHARACTERS = 20_000
+"""Of one conversation: some readers reject large files."""
+# Characters that XML 1.0 cannot represent, not even as references.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+type JunitOutcome = Literal["failure", "error", "skipped"]
+
+
+@dataclass(frozen=True)
+class JunitCase:
+    """`outcome` is None for a case that passed; `failure_type` and `reason` describe the others."""
+
+    name: str
+    seconds: float = 0.0
+    outcome: JunitOutcome | None = None
+    failure_type: str = ""
+    reason: str = ""
+    messages: Sequence[Json] = ()
+
+
+@dataclass(frozen=True)
+class JunitSuite:
+    name: str
+    cases: Sequence[JunitCase] = field(default_factory=list)
+
+
+def transcript_case(name: str, transcript: Json) -> JunitCase:
+    """The case of a transcript, given in the fields of the API."""
+    seconds, result, scoring = transcript["durationMs"] / 1_000, transcript.get("result"), transcript.get("scoring")
+    messages = (transcript.get("content") or {}).get("messages") or ()
+    if result is not None and result["success"]:
+        return JunitCase(name, seconds, messages=messages)
+    if result is not None:
+        failure_type = ", ".join((scoring or {}).get("tags") or ()) or "failed"
+        return JunitCase(name, seconds, "failure", failure_type, result.get("reason") or "did not pass", messages)
+    if scoring is not None and is_unscored(transcript):
+        return JunitCase(name, seconds, "error", "unscored", scoring["reason"], messages)
+    return JunitCase(name, seconds, "skipped", "unjudged", "nothing was judged", messages)
+
+
+def probe_case(name: str, probe: Json) -> JunitCase:
+    """The case of a probe that has no transcript."""
+    error = probe.get("error")
+    if error is None:
+        return JunitCase(name, outcome="skipped", failure_type="not run", reason=f"was not run: {probe['status']}")
+    return JunitCase(name, outcome="error", failure_type=error["code"], reason=error["message"])
+
+
+def case_name(scenario: str, persona: str | None, repeat: int, repeats: int) -> str:
+    """`Book a haircut (Ada) #2`."""
+    who = f" ({persona})" if persona else ""
+    return f"{scenario}{who}{f' #{repeat + 1}' if repeats > 1 else ''}"
+
+
+def to_xml(name: str, suites: Iterable[JunitSuite]) -> str:
+    root = ET.Element("testsuites", name=_escape(name))
+    counts: Counter[str] = Counter()
+    for suite in suites:
+        counts += _add_suite(root, suite)
+    _set_counts(root, counts)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _add_suite(root: ET.Element, suite: JunitSuite) -> Counter[str]:
+    element = ET.SubElement(root, "testsuite", name=_escape(suite.name))
+    for case in suite.cases:
+        _add_case(element, suite.name, case)
+    counts = Counter[str](case.outcome for case in suite.cases if case.outcome)
+    counts.update({"tests": len(suite.cases), "ms": round(sum(case.seconds for case in suite.cases) * 1_000)})
+    _set_counts(element, counts)
+    return counts
+
+
+def _set_counts(element: ET.Element, counts: Counter[str]) -> None:
+    for attribute, name in (("tests", "tests"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        element.set(attribute, str(counts[name]))
+    element.set("time", f"{counts['ms'] / 1_000:.3f}")
+
+
+def _add_case(parent: ET.Element, suite: str, case: JunitCase) -> None:
+    element = ET.SubElement(parent, "testcase", classname=_escape(suite), name=_escape(case.name))
+    element.set("time", f"{case.seconds:.3f}")
+    if case.outcome:
+        outcome = ET.SubElement(element, case.outcome, message=_escape(case.reason))
+        if case.outcome != "skipped":
+            outcome.set("type", _escape(case.failure_type))
+            outcome.text = _escape(case.reason)
+    if case.messages:
+        ET.SubElement(element, "system-out").text = _escape(_conversation(case.messages))
+
+
+def _conversation(messages: Sequence[Json]) -> str:
+    text = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in messages)
+    omitted = len(text) - MAX_CHARACTERS
+    return text if omitted <= 0 else f"{text[:MAX_CHARACTERS]}\n… and {omitted:,} more characters"
+
+
+def _escape(text: str) -> str:
+    return _FORBIDDEN.sub(lambda match: f"\\x{ord(match[0]):02x}", text)

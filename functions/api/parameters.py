@@ -1,0 +1,33 @@
+"""Parameters that several operations have."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Header, Query
+
+from cupel_core.paging import MAX_LIMIT
+
+Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Maximum number of items to return")]
+Cursor = Annotated[str | None, Query(max_length=1_024, description="`nextCursor` of the previous page")]
+ModelFilter = Annotated[str | None, Query(description="Return only items of this model, as `provider/name`")]
+ProviderFilter = Annotated[str | None, Query(description="Return only items of this provider")]
+DefinitionFilter = Annotated[
+    str | None, Query(alias="definitionId", description="Return only items of this definition")
+]
+ExperimentFilter = Annotated[
+    str | None, Query(alias="experimentId", description="Return only items of this experiment")
+]
+ScheduleFilter = Annotated[str | None, Query(alias="scheduleId", description="Return only runs of this schedule")]
+EvalFilter = Annotated[str | None, Query(alias="evalId", description="Return only items of this eval")]
+ScenarioFilter = Annotated[str | None, Query(alias="scenarioId", description="Return only items of this scenario")]
+PersonaFilter = Annotated[str | None, Query(alias="personaId", description="Return only items of this persona")]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        pattern="^[!-~]*$",
+        description="Makes the request idempotent: repeating it with the same key and body starts nothing new and "
+        "returns the same response",
+    ),
+]

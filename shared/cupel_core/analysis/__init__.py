@@ -1,0 +1,1 @@
+"""Figures computed from the results of runs."""

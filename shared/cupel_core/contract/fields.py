@@ -1,0 +1,95 @@
+"""Types of fields that several models have. Strict: a number is not taken for a text, nor a text for a number."""
+
+import re
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints
+
+from cupel_core.domain.resources.names import MAX_NAME_LENGTH, is_valid_name
+from cupel_core.domain.text.json_limits import json_limit_error
+
+_VISIBLE_ASCII = re.compile(r"[!-~]{1,4096}")
+_MAX_SCORE = 1_000_000_000
+
+
+def not_null[T](value: T | None) -> T:
+    """For a field that an update may omit, but not clear."""
+    if value is None:
+        raise ValueError("must not be null")
+    return value
+
+
+def not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+def is_visible_ascii(text: str) -> bool:
+    """Whether the text has 1 to 4,096 characters that can be sent in a URL or a header."""
+    return _VISIBLE_ASCII.fullmatch(text) is not None
+
+
+def _absolute_url(text: str) -> str:
+    message = "must be an absolute http(s) URL without credentials, query or fragment"
+    if not is_visible_ascii(text):
+        raise ValueError(message)
+    parts = urlsplit(text)  # its own ValueError says what is wrong with a host or port
+    is_absolute = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    if not is_absolute or "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(message)
+    return text.rstrip("/")
+
+
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    if why := json_limit_error(value):
+        raise ValueError(why)
+    return value
+
+
+def _resource_name(name: str) -> str:
+    if why := json_limit_error(name):
+        raise ValueError(why)
+    if not is_valid_name(name):
+        raise ValueError("must not be blank, nor take more than 1,024 bytes when case is ignored")
+    return name
+
+
+Id = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
+Url = Annotated[
+    str,
+    Field(max_length=2_048, description="An absolute http(s) URL without credentials, query or fragment"),
+    AfterValidator(_absolute_url),
+]
+ModelId = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=3, max_length=256),
+    Field(description="Model id as `provider/name`"),
+]
+ResourceName = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=1, max_length=MAX_NAME_LENGTH),
+    AfterValidator(_resource_name),
+    Field(description="Unique within the workspace, ignoring case"),
+]
+Flag = Annotated[bool, Field(strict=True)]
+Count100 = Annotated[int, Field(strict=True, ge=1, le=100)]
+Seed = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
+"""JSON readers agree on whole numbers below 2**53."""
+Score = (
+    Annotated[int, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)]
+    | Annotated[FiniteFloat, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)]
+)
+"""Whole numbers stay whole."""
+LongText = Annotated[str, StringConstraints(strict=True, max_length=200_000)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(_storable)]
+"""A JSON object that is stored as it was sent."""
+Assertions = Annotated[
+    list[JsonObject],
+    Field(
+        max_length=100,
+        description="Checks, each `{type, value?, threshold?, weight?, metric?, …}`; see docs/assertions.md",
+    ),
+]
+"""definitions/assertions.py checks each one's shape when it is stored."""

@@ -1,0 +1,100 @@
+"""Transcripts: the records of completed probes."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.results import (
+    CostUsd,
+    MessageResponse,
+    ProbeResultResponse,
+    ScoringResponse,
+    SpendResponse,
+    TokenUsageResponse,
+    VerdictResponse,
+)
+from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.runs.views import TranscriptView
+
+
+class TranscriptContentResponse(ResponseModel):
+    messages: list[MessageResponse]
+
+
+class TranscriptResponse(ResponseModel):
+    id: str
+    run_id: str
+    probe_index: int
+    scenario_id: str
+    model_id: str
+    model_version: Annotated[str | None, Field(description="The model's version, as the provider reports it")]
+    persona_id: str | None
+    finish_reason: str | None
+    definition_snapshot: dict[str, Any] | None
+    content: Annotated[TranscriptContentResponse | None, Field(description="Null once it has expired")]
+    turn_count: int
+    token_count: int
+    usage: TokenUsageResponse
+    judge_spend: Annotated[SpendResponse, Field(description="Spent on judging; not included in `usage` and `costUsd`")]
+    persona_spend: Annotated[
+        SpendResponse, Field(description="Spent on simulating the user; not included in `usage` and `costUsd`")
+    ]
+    duration_ms: Annotated[int, Field(description="Time spent in calls of the target")]
+    cost_usd: CostUsd
+    decision_code: str | None
+    decision_text: str | None
+    summarized_at: Time | None
+    summary_error: Annotated[str | None, Field(description="Why the judge made no decision")]
+    verdict: Annotated[VerdictResponse | None, Field(description="The judge's last verdict on the criteria")]
+    scoring: Annotated[ScoringResponse | None, Field(description="Result of the criteria and assertions")]
+    result: Annotated[
+        ProbeResultResponse | None, Field(description="Null if nothing was judged, or judging was not possible")
+    ]
+    corrected: Annotated[bool, Field(description="Whether the result was corrected by a person")]
+    created_at: Time
+    last_accessed_at: Time | None
+    content_expires_at: Time | None
+
+    @classmethod
+    def of(cls, view: TranscriptView) -> "TranscriptResponse":
+        transcript, summary, dialogue = view.transcript, view.transcript.summary, view.transcript.conversation
+        return cls(
+            id=view.id,
+            run_id=view.run_id,
+            probe_index=transcript.probe_index,
+            scenario_id=transcript.scenario_id,
+            model_id=transcript.model_id,
+            model_version=dialogue.model_version,
+            persona_id=transcript.persona_id,
+            finish_reason=dialogue.finish_reason,
+            definition_snapshot=view.definition_snapshot,
+            content=_content(transcript) if view.content_available else None,
+            turn_count=dialogue.turns,
+            token_count=dialogue.usage.total,
+            usage=TokenUsageResponse.of(dialogue.usage),
+            judge_spend=SpendResponse.of(dialogue.judge_spend),
+            persona_spend=SpendResponse.of(dialogue.persona_spend),
+            duration_ms=dialogue.duration_ms,
+            cost_usd=dialogue.cost_usd,
+            decision_code=summary.decision_code if summary else None,
+            decision_text=summary.decision_text if summary else None,
+            summarized_at=summary.summarized_at if summary else None,
+            summary_error=summary.error if summary else None,
+            verdict=VerdictResponse.of(dialogue.verdict) if dialogue.verdict else None,
+            scoring=ScoringResponse.of(transcript.scoring) if transcript.scoring else None,
+            result=ProbeResultResponse.of(transcript.result) if transcript.result else None,
+            corrected=transcript.correction is not None,
+            created_at=transcript.created_at,
+            last_accessed_at=transcript.last_accessed_at,
+            content_expires_at=transcript.content_expires_at,
+        )
+
+
+class TranscriptPage(ResponseModel):
+    items: list[TranscriptResponse]
+    next_cursor: str | None
+
+
+def _content(transcript: Transcript) -> TranscriptContentResponse:
+    return TranscriptContentResponse(messages=[MessageResponse.of(message) for message in transcript.messages])

@@ -1,0 +1,87 @@
+"""The result of reading an import file, before anything is written: definition drafts with scenarios, and a report."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cupel_core.domain.definitions.scenarios import Scenario
+
+MAX_SCENARIOS = 10_000
+"""Per import; an API request has seconds, not minutes."""
+MAX_NOTES = 1_000
+"""Per kind of note; a file may repeat one mistake ten thousand times."""
+
+
+@dataclass(frozen=True)
+class ImportNote:
+    """Something that was changed or skipped: `where` in the file, `what` it is, and `why`."""
+
+    where: str
+    what: str
+    why: str
+
+
+@dataclass
+class ImportReport:
+    """What an import took over (counts by kind), what it changed, and what it skipped."""
+
+    imported: Counter[str] = field(default_factory=Counter)
+    changed: dict[ImportNote, None] = field(default_factory=dict)
+    """Each note once, in order: a test yields the same note for every prompt."""
+    skipped: dict[ImportNote, None] = field(default_factory=dict)
+
+    def count_imported(self, what: str, count: int = 1) -> None:
+        self.imported[what] += count
+
+    def note_change(self, where: str, what: str, why: str) -> None:
+        _add(self.changed, ImportNote(where, what, why))
+
+    def skip(self, where: str, what: str, why: str) -> None:
+        _add(self.skipped, ImportNote(where, what, why))
+
+
+def _add(notes: dict[ImportNote, None], note: ImportNote) -> None:
+    if len(notes) < MAX_NOTES:
+        notes[note] = None
+    elif note not in notes:
+        notes[ImportNote("", "and more", f"only the first {MAX_NOTES:,} notes are listed")] = None
+
+
+@dataclass(frozen=True)
+class DefinitionDraft:
+    """A definition to be created by an import, and the models that its file runs it with."""
+
+    name: str
+    content: Mapping[str, Any]
+    scenarios: tuple[Scenario, ...]
+    models: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ImportedSuite:
+    """Everything read from one import file."""
+
+    drafts: tuple[DefinitionDraft, ...]
+    report: ImportReport
+    repeats: int = 1
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class ImportedDefinition:
+    """A draft and the id of the definition created from it; None in a dry run."""
+
+    draft: DefinitionDraft
+    definition_id: str | None
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """The definitions of an import, with the suggested settings of a run and the report."""
+
+    definitions: tuple[ImportedDefinition, ...]
+    repeats: int
+    temperature: float | None
+    report: ImportReport

@@ -1,0 +1,37 @@
+"""The state of a provider account and of its queues, as its workspace sees them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+
+class SuspendedModel(NamedTuple):
+    """A model whose breaker is open: no probe of it starts before `until`; then one is let through."""
+
+    model: str
+    until: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
+class ProviderStatus:
+    """An account's current status. `limit` is None until a worker reported, `learned_limit` while none is learned."""
+
+    paused: bool = False
+    blocked_until: datetime | None = None
+    limit: int | None = None
+    learned_limit: int | None = None
+    workers: int = 0
+    suspended_models: tuple[SuspendedModel, ...] = ()
+
+
+@dataclass(frozen=True)
+class QueueStatus:
+    """A provider's queues of all priorities together."""
+
+    provider: str
+    waiting: int
+    in_flight: int
+    delayed: int
+    dead: int
+    account: ProviderStatus

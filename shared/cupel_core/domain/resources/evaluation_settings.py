@@ -1,0 +1,32 @@
+"""A workspace's defaults for grading."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from cupel_core.domain.scoring.grader_config import GraderConfig
+
+
+@dataclass(frozen=True)
+class EvaluatorEndpoint:
+    """An external evaluator; None as headers keeps the stored ones."""
+
+    url: str
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
+
+
+class SettingsChanges(TypedDict, total=False):
+    """An update of the settings; omitted fields are unchanged, None unsets a field."""
+
+    judge_model: str | None
+    persona_model: str | None
+    embedding_model: str | None
+    evaluator: EvaluatorEndpoint | None
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """A workspace's settings, with the names of the evaluator's headers but not their secret values."""
+
+    grader_config: GraderConfig
+    header_names: tuple[str, ...]

@@ -1,0 +1,14 @@
+"""A resource that has a name and secret headers: a persona or a connector."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class NamedResource[T]:
+    """A resource with its times and the names of its headers, but not their secret values."""
+
+    item: T
+    header_names: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime

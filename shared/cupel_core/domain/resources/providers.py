@@ -1,0 +1,47 @@
+"""Model providers and their models as a workspace sees them."""
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+
+class ProviderChanges(TypedDict, total=False):
+    """An update of a provider's settings; None restores the default and deletes the key."""
+
+    base_url: str | None
+    api_key: str | None
+    enabled: bool | None
+    max_parallel_requests: int | None
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+
+
+@dataclass(frozen=True)
+class ProviderView:
+    """A provider as configured in a workspace. Shows whether there is a key, but not the key."""
+
+    name: str
+    title: str
+    base_url: str
+    enabled: bool
+    usable: bool
+    """Whether it is enabled and has the address and the key it needs."""
+    needs_key: bool
+    has_key: bool
+    max_parallel_requests: int
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """A model in the price list; other models are accepted too. Prices are per million tokens."""
+
+    id: str
+    name: str
+    provider: ProviderView
+    input_usd_per_million: float | None
+    output_usd_per_million: float | None
+
+    @property
+    def simulated(self) -> bool:
+        return self.provider.name == "sim"

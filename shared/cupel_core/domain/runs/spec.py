@@ -1,0 +1,77 @@
+"""Requests to start runs: by the API, a schedule, an eval or the playground."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.scoring.grader_config import GraderConfig
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """A requested run."""
+
+    definition_id: str
+    models: tuple[str, ...]
+    sample_percentage: int = 100
+    sample_seed: int | None = None
+    """Drawn and recorded in the run if None."""
+    priority: Priority = Priority.NORMAL
+    experiment_id: str | None = None
+    schedule_id: str | None = None
+    repeats: int = 1
+    temperature: float | None = None
+    max_turns: int | None = None
+    grader_config: GraderConfig = field(default_factory=GraderConfig)
+    """Takes precedence over the eval's, which takes precedence over the workspace's."""
+    scenario_ids: tuple[str, ...] = ()
+    """Only these, in the definition's order; all if empty."""
+    persona_ids: tuple[str, ...] | None = None
+    """Replace each scenario's own personas."""
+    eval_id: str | None = None
+    playground: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`."""
+        data = asdict(self)
+        data["evaluation"] = data.pop("grader_config")
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        persona_ids = data["persona_ids"]
+        fields = {name: value for name, value in data.items() if name != "evaluation"}
+        return cls(
+            **{
+                **fields,
+                "models": tuple(data["models"]),
+                "priority": Priority(data["priority"]),
+                "grader_config": GraderConfig(**data["evaluation"]),
+                "scenario_ids": tuple(data["scenario_ids"]),
+                "persona_ids": None if persona_ids is None else tuple(persona_ids),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class EvalRunOptions:
+    """Options of a run of an eval or of a playground scenario."""
+
+    priority: Priority = Priority.NORMAL
+    repeats: int = 1
+    experiment_id: str | None = None
+    temperature: float | None = None
+    max_turns: int | None = None
+    grader_config: GraderConfig = field(default_factory=GraderConfig)
+
+
+@dataclass(frozen=True)
+class PlaygroundSpec:
+    """A playground run: one scenario and one target (connector or model), without a persona unless one is named."""
+
+    scenario_id: str
+    connector_id: str | None = None
+    model: str | None = None
+    persona_id: str | None = None
+    definition_id: str | None = None

@@ -1,0 +1,75 @@
+"""Runs, probes and transcripts as read: stored data joined with values that are computed on read."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cupel_core.domain.limits.provider_status import SuspendedModel
+from cupel_core.domain.runs.identifiers import thread_id, transcript_id
+from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+from cupel_core.domain.turns.conversation import ConversationState
+
+
+@dataclass(frozen=True)
+class RunView:
+    run: Run
+    progress: Progress
+    definition_snapshot: dict[str, Any] | None
+    last_accessed_at: datetime | None
+    suspended_models: tuple[SuspendedModel, ...] = ()
+    """Models of the run whose circuit breaker is open; not in lists."""
+
+
+@dataclass(frozen=True)
+class TranscriptView:
+    id: str
+    run_id: str
+    transcript: Transcript
+    definition_snapshot: dict[str, Any] | None
+    content_available: bool
+    """False once the content has expired or was deleted, even while its item still exists."""
+
+
+@dataclass(frozen=True)
+class ProbeView:
+    """A probe with its current status and its outcome, if any; its id is also its transcript's."""
+
+    run: Run
+    index: int
+    status: ProbeStatus
+    scenario_id: str
+    model_id: str
+    persona_id: str | None
+    repeat: int
+    outcome: Outcome | None = None
+    attempts: tuple[ProbeError, ...] = ()
+    """Its errors before it was retried, oldest first."""
+    partial_conversation: ConversationState | None = None
+    """The checkpoint of an errored probe's conversation; only in detailed reads."""
+
+    @property
+    def id(self) -> str:
+        return transcript_id(self.run.id, self.index)
+
+    @property
+    def thread_id(self) -> str:
+        """The agent's id of the conversation; changes when the probe is retried."""
+        transcript = self.transcript
+        if transcript is not None and transcript.conversation.thread_id:
+            return transcript.conversation.thread_id
+        retry_round = self.outcome.retry_round if self.outcome else self.run.retry_round
+        return thread_id(self.run.id, self.index, retry_round)
+
+    @property
+    def conversation(self) -> ConversationState | None:
+        """The conversation of its transcript, or of its checkpoint."""
+        return self.transcript.conversation if self.transcript else self.partial_conversation
+
+    @property
+    def transcript(self) -> Transcript | None:
+        return self.outcome if isinstance(self.outcome, Transcript) else None
+
+    @property
+    def error(self) -> ProbeError | None:
+        return self.outcome if isinstance(self.outcome, ProbeError) else None

@@ -1,0 +1,32 @@
+"""Idempotency-Keys: a request that is repeated with its key creates nothing new and gets the first answer."""
+
+from datetime import datetime
+
+from cupel_core.errors import Conflict, Invalid
+from cupel_core.store import idempotency_keys
+from cupel_core.store.idempotency_keys import IdempotencyItem, KeyState
+
+
+def find_answer(workspace: str, key: str, body: str, now: datetime) -> IdempotencyItem | None:
+    """The stored answer to an earlier request with this key and body; None if the key is free.
+
+    Raises Conflict while the earlier request is in flight, and Invalid if the key was used with another body.
+    """
+    state, item = idempotency_keys.get_state(workspace, key, body, now)
+    if state is KeyState.IN_FLIGHT:
+        raise _in_flight()
+    if state is KeyState.OTHER_BODY:
+        raise Invalid.field("Idempotency-Key", "was used with another request body; use a new key for a new request")
+    return item if state is KeyState.ANSWERED else None
+
+
+def reserve(workspace: str, key: str, body: str, resource_id: str, now: datetime) -> IdempotencyItem:
+    """Reserve a free key for the resource that is about to be created; Conflict if another request has just done so."""
+    reservation = idempotency_keys.reserve(workspace, key, body, resource_id, now)
+    if reservation is None:
+        raise _in_flight()
+    return reservation
+
+
+def _in_flight() -> Conflict:
+    return Conflict("a request with this Idempotency-Key is in progress; repeat it in a few seconds")

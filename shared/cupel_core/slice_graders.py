@@ -1,0 +1,60 @@
+"""Graders for slices of transcripts: no call starts that might not end before the invocation does."""
+
+from collections.abc import Callable, Iterable
+
+from cupel_core.accounts import load_accounts
+from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.grading.concurrency import ConcurrencyLimiter
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.providers.completion import Attempt, complete
+from cupel_core.resources.evaluation_settings import evaluator_headers
+from cupel_core.settings import settings
+
+MAX_CONCURRENT = 50
+"""Transcripts that are graded at the same time."""
+MAX_WAIT_SECONDS = 60.0
+RESERVE_SECONDS = 5.0
+"""Reserved at the end of an invocation for storing results."""
+
+
+class TimeIsUp(Exception):
+    """A call might not end before the invocation does: its transcript is left to the next invocation."""
+
+
+def slice_graders(
+    workspace: str,
+    config: GraderConfig,
+    models: Iterable[str],
+    seconds_left: Callable[[], float],
+    attempt: Attempt = complete,
+) -> GraderFactory:
+    """A factory whose graders raise TimeIsUp instead of starting a call too late.
+
+    Reads the accounts of `models` and the evaluator's headers right away: an event loop must not wait for them later.
+    """
+    timeout_seconds = settings().call_timeout_seconds
+
+    async def check_time() -> None:
+        if seconds_left() < timeout_seconds + RESERVE_SECONDS:
+            raise TimeIsUp
+
+    return GraderFactory(
+        workspace=workspace,
+        config=config,
+        accounts=load_accounts(workspace, models),
+        limiter=ConcurrencyLimiter(),
+        call_timeout_seconds=timeout_seconds,
+        max_wait_seconds=MAX_WAIT_SECONDS,
+        before_call=check_time,
+        attempt=attempt,
+        evaluator_headers=evaluator_headers(workspace, config),
+        allow_private=settings().allow_private_endpoints,
+    )
+
+
+def grader_models(config: GraderConfig, assertions: Iterable[Assertion]) -> frozenset[str]:
+    """The models that grading by this configuration and these assertions may call."""
+    named = {config.judge_model, config.embedding_model}
+    named.update(assertion.provider for assertion in flatten(tuple(assertions)))
+    return frozenset(model for model in named if model is not None)

@@ -1,0 +1,48 @@
+"""Process a slice of a run concurrently until the invocation runs out of time; the state machine then retries it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+
+from cupel_core.errors import RetryableError
+from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
+
+
+async def process_slice[Item, Result](
+    items: Iterable[Item],
+    process: Callable[[Item], Awaitable[Result]],
+    collect: Callable[[Result], Awaitable[None]] | None = None,
+) -> int:
+    """Process the items, MAX_CONCURRENT at a time; returns how many are left because `process` raised TimeIsUp.
+
+    `collect` gets one result at a time, in the order of completion. Any other exception cancels the remaining items.
+    """
+    slots = asyncio.Semaphore(MAX_CONCURRENT)
+
+    async def process_one(item: Item) -> tuple[Result] | None:
+        async with slots:
+            try:
+                return (await process(item),)
+            except TimeIsUp:
+                return None
+
+    unfinished = 0
+    tasks = [asyncio.create_task(process_one(item)) for item in items]
+    try:
+        for task in asyncio.as_completed(tasks):
+            result = await task
+            if result is None:
+                unfinished += 1
+            elif collect is not None:
+                await collect(*result)
+    except (Exception, asyncio.CancelledError):
+        for pending in tasks:
+            pending.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+    return unfinished
+
+
+def retry_if_unfinished(unfinished: int, operation: str) -> None:
+    """Raise RetryableError if items of a slice are left: the state machine starts the task again, which continues."""
+    if unfinished:
+        raise RetryableError(f"{unfinished} transcripts are still to be {operation}")

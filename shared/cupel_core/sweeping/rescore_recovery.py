@@ -1,0 +1,39 @@
+"""Recovers rescores after a crash: those whose execution was never started, or has died."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from cupel_core.errors import NotFound
+from cupel_core.rescoring import phases
+from cupel_core.store import executions, rescores, runs
+from cupel_core.store.executions import RestartResult
+from cupel_core.store.rescores import OpenRescore
+
+GRACE_PERIOD = timedelta(minutes=1)
+"""The request that created a rescore is about to start its execution."""
+_RESERVE_SECONDS = 5.0
+
+
+def recover_rescores(now: datetime, seconds_left: Callable[[], float]) -> int:
+    """Check every open rescore, as far as time allows; returns how many were restarted or given up."""
+    recovered = 0
+    for open_rescore in rescores.list_open_rescores():
+        if seconds_left() < _RESERVE_SECONDS:
+            break
+        if now - open_rescore.created_at >= GRACE_PERIOD:
+            recovered += _recover(open_rescore, now)
+    return recovered
+
+
+def _recover(open_rescore: OpenRescore, now: datetime) -> bool:
+    try:
+        runs.get(open_rescore.ref)
+        rescores.get(open_rescore.ref, open_rescore.rescore_id)
+    except NotFound:
+        rescores.remove_open_rescore(open_rescore)
+        return False
+    result = executions.ensure_rescore_running(open_rescore.ref, open_rescore.rescore_id)
+    if result is RestartResult.GIVEN_UP:
+        why = f"{executions.MAX_ATTEMPTS} executions of the scoring workflow ended early"
+        phases.fail(open_rescore.ref, open_rescore.rescore_id, "scoring", why, now)
+    return result is not RestartResult.ALREADY_RUNNING

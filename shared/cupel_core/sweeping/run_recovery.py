@@ -1,0 +1,131 @@
+"""Recovers runs after a crash: a run that stands still is recognized by its barrier, queues and executions.
+
+Every action may be repeated; each is recorded as an event of the run.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from cupel_core.domain.runs.barrier import FANOUT, Node, root_of
+from cupel_core.domain.runs.run import TERMINAL, Action, IllegalTransition, Run, RunEventType, RunFailure, RunStatus
+from cupel_core.domain.runs.slices import providers_of
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.messages import DispatchRequest, RunRef
+from cupel_core.settings import settings
+from cupel_core.store import active_runs, barrier, executions, outbox, queues, runs
+from cupel_core.store.active_runs import ActiveRun
+from cupel_core.store.barrier import Tree
+from cupel_core.store.executions import RestartResult
+
+REDISPATCH_AFTER_SILENCE = timedelta(minutes=2)
+"""SQS's message counts are approximate, so a queue counts as empty only if it stays so."""
+_RESERVE_SECONDS = 10.0
+
+
+class RecoveryAction(StrEnum):
+    """What the sweeper did for a run."""
+
+    PROPAGATED = "propagated"
+    FINISH_STARTED = "finish-started"
+    FINISH_GIVEN_UP = "finish-given-up"
+    REDISPATCHED = "redispatched"
+
+
+def recover_runs(now: datetime, seconds_left: Callable[[], float]) -> Counter[RecoveryAction]:
+    """Check every run that is not over, as far as time allows; returns how often each action was taken."""
+    actions: Counter[RecoveryAction] = Counter()
+    for active_run in active_runs.list_active_runs():
+        if seconds_left() < _RESERVE_SECONDS:
+            break
+        run = _find_run(active_run.ref)
+        if run is None or run.status in TERMINAL:
+            active_runs.remove(active_run.ref)
+            continue
+        for action in _recover(run, active_run, now):
+            runs.append_event(active_run.ref, RunEventType.RECOVERED, now, {"action": action})
+            actions[action] += 1
+    return actions
+
+
+def _find_run(ref: RunRef) -> Run | None:
+    try:
+        return runs.get(ref)
+    except NotFound:
+        return None
+
+
+def _recover(run: Run, active_run: ActiveRun, now: datetime) -> list[RecoveryAction]:
+    request = DispatchRequest(workspace=run.workspace, run_id=run.id, fencing_token=run.fencing_token)
+    if run.status is RunStatus.PAUSED or outbox.get(request) is not None:
+        return []  # Nothing is due, or its dispatch is still pending.
+    if run.status is RunStatus.SUMMARIZING:
+        return _ensure_finishing(run, now)
+    propagated = [RecoveryAction.PROPAGATED] if _propagate_full_leaves(Tree.for_run(run)) else []
+    if barrier.is_finished(Tree.for_run(run)):
+        return [*propagated, *_ensure_finishing(run, now)]
+    return [*propagated, *_redispatch_if_silent(run, request, active_run, now)]
+
+
+def _ensure_finishing(run: Run, now: datetime) -> list[RecoveryAction]:
+    ref = RunRef(run.workspace, run.id)
+    match executions.ensure_finish_running(ref, run.fencing_token):
+        case RestartResult.ALREADY_RUNNING:
+            return []
+        case RestartResult.STARTED:
+            return [RecoveryAction.FINISH_STARTED]
+        case RestartResult.GIVEN_UP:
+            _fail(ref, run, now)
+            return [RecoveryAction.FINISH_GIVEN_UP]
+
+
+def _fail(ref: RunRef, run: Run, now: datetime) -> None:
+    failure = RunFailure("finishing", f"{executions.MAX_ATTEMPTS} executions of the finishing workflow ended early")
+    data: dict[str, object] = {"failure": {"where": failure.where, "why": failure.why}}
+    try:
+        runs.transition(
+            ref, Action.FAIL, now, fencing_token=run.fencing_token, event_data=data, completed_at=now, failure=failure
+        )
+    except (IllegalTransition, Conflict):
+        return
+
+
+def _propagate_full_leaves(tree: Tree) -> int:
+    """Add full leaves to parents that do not know of them, and so upwards; returns how many leaves were added."""
+    root = root_of(tree.total)
+    if root.level == 0:
+        return 0
+    parents = (Node(1, number) for number in range(-(-tree.total // Node(1, 0).span)))
+    return sum(_propagate_below(tree, parent) for parent in parents)
+
+
+def _propagate_below(tree: Tree, parent: Node) -> int:
+    unreported, propagated = barrier.unreported_children(tree, parent), 0
+    if not unreported:
+        return 0
+    for number, item in barrier.list_leaves(tree.ref, parent).items():
+        if number % FANOUT in unreported and item.leaf.is_full(Node(0, number), tree.total):
+            barrier.propagate(tree, Node(0, number), item.leaf)
+            propagated += 1
+    return propagated
+
+
+def _redispatch_if_silent(
+    run: Run, request: DispatchRequest, active_run: ActiveRun, now: datetime
+) -> list[RecoveryAction]:
+    """If probes are missing and no queue holds a message for long enough, their messages are lost."""
+    urls = {settings().probe_queue_url(provider, run.priority) for provider in providers_of(run.plan)}
+    if any(queues.get_depth(url).total for url in urls):
+        if active_run.silent_since is not None:
+            active_runs.set_silent_since(active_run.ref, None)
+        return []
+    if active_run.silent_since is None:
+        active_runs.set_silent_since(active_run.ref, now)
+        return []
+    if now - active_run.silent_since < REDISPATCH_AFTER_SILENCE:
+        return []
+    active_runs.set_silent_since(active_run.ref, None)
+    outbox.restart(request, now)
+    queues.send(settings().dispatch_queue_url, [request])
+    return [RecoveryAction.REDISPATCHED]

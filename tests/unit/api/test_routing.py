@@ -1,0 +1,67 @@
+"""Every declared operation has a route, every route is declared, and each is loaded with the paths it serves."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from api import routing
+from api.app import app
+from api.routes import health
+from cupel_core.contract.operations import OPERATIONS, Operation, operations_at
+from cupel_core.domain.access import AccessRole
+from tests.conftest import ROOT
+
+FOLDER = Path(ROOT / "functions" / "api" / "routes")
+
+
+def routers() -> dict[str, routing.OperationRouter]:
+    return {path.stem: import_module(f"api.routes.{path.stem}").router for path in FOLDER.glob("*.py")}
+
+
+def first_words(router: routing.OperationRouter) -> set[str]:
+    return {key[0].split("/")[1] for key in router._routes}
+
+
+def test_a_path_loads_every_router_that_serves_it() -> None:
+    loaded = {name: {word for word, names in routing.MODULES.items() if name in names} for name in routers()}
+    assert loaded == {name: first_words(router) for name, router in routers().items()}
+    assert all(loaded.values())
+
+
+def test_routes_and_declared_operations_are_the_same() -> None:
+    routing.load_all(app)
+    routes = {
+        (route.operation_id, route.method, route.openapi_path) for route in (*app._static_routes, *app._dynamic_routes)
+    }
+    assert routes == {(one.id, one.method, one.path) for one in OPERATIONS.values()}
+
+
+def test_a_route_without_a_declared_operation_cannot_be_registered() -> None:
+    with pytest.raises(KeyError):
+        health.router.operation("getWeather")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.id)
+def test_the_path_of_an_operation_leads_to_it(operation: Operation) -> None:
+    assert operations_at(operation.path)[operation.method] == operation
+
+
+def test_a_literal_path_takes_precedence_over_a_parameter() -> None:
+    assert operations_at("/v1/imports/promptfoo")["POST"].id == "importPromptfoo"
+    assert operations_at("/v1/imports/csv")["POST"].id == "importDataset"
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/runs/", "/v1/runs\n", "/v1/runs/x/y", "/runs", ""])
+def test_other_paths_have_no_operations(path: str) -> None:
+    assert operations_at(path) == {}
+
+
+def test_only_administrators_change_access_and_settings() -> None:
+    admin_only = {one.id for one in OPERATIONS.values() if one.minimum_role is AccessRole.ADMIN}
+    assert admin_only == {"listTokens", "createToken", "revokeToken", "updateProvider", "updateSettings"}
+
+
+def test_viewers_may_read_only() -> None:
+    for_viewers = {one.method for one in OPERATIONS.values() if one.permits(AccessRole.VIEWER)}
+    assert for_viewers == {"GET"}

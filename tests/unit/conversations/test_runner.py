@@ -1,0 +1,198 @@
+"""The conversation loop: call the target, judge, then end or add the user's next message."""
+
+from collections.abc import Callable
+
+import pytest
+
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
+from cupel_core.domain.turns.conversation import ConversationState, Criteria, FailureCriteriaMode, Spend
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.providers.errors import ProviderError, RetryLater
+from tests.unit.conversations.conftest import ConversationHarness, RecordedCheckpoints, verdict
+
+type Harnesses = Callable[..., ConversationHarness]
+
+
+def completed(outcome: Outcome) -> Transcript:
+    assert isinstance(outcome, Transcript), outcome
+    return outcome
+
+
+def errored(outcome: Outcome) -> ProbeError:
+    assert isinstance(outcome, ProbeError), outcome
+    return outcome
+
+
+def roles(transcript: Transcript) -> str:
+    return "".join(message.role[0] for message in transcript.messages)
+
+
+async def test_success_ends_the_conversation(harness: Harnesses) -> None:
+    transcript = completed(await harness(judge=[verdict(), verdict(success=True)]).run())
+    assert (roles(transcript), transcript.conversation.turns) == ("uaua", 2)
+    assert transcript.result == TranscriptResult(success=True, score=1.0, reason="everything passed")
+
+
+async def test_failure_ends_the_conversation_at_once_in_mode_every_turn(harness: Harnesses) -> None:
+    criteria = Criteria("booked", "refused", FailureCriteriaMode.EVERY_TURN)
+    transcript = completed(await harness(criteria=criteria, judge=[verdict(failure=True)]).run())
+    assert (roles(transcript), transcript.result and transcript.result.success) == ("ua", False)
+
+
+async def test_an_agent_may_recover_from_a_failure_until_the_last_message(harness: Harnesses) -> None:
+    transcript = completed(await harness(judge=[verdict(failure=True), verdict(success=True)]).run())
+    assert (roles(transcript), transcript.result and transcript.result.success) == ("uaua", True)
+
+
+async def test_failure_at_the_last_message_fails(harness: Harnesses) -> None:
+    transcript = completed(await harness(judge=[verdict(failure=True)]).run())
+    assert (roles(transcript), transcript.result and transcript.result.success) == ("uauaua", False)
+
+
+async def test_the_last_message_without_success_fails(harness: Harnesses) -> None:
+    transcript = completed(await harness(max_messages=4).run())
+    assert (roles(transcript), transcript.result and transcript.result.success) == ("uaua", False)
+    assert transcript.scoring
+    assert transcript.scoring.tags == ("GOAL_MISS",)
+
+
+async def test_without_a_judge_it_is_a_single_turn(harness: Harnesses) -> None:
+    conversation = harness(judged=False)
+    transcript = completed(await conversation.run())
+    assert (roles(transcript), transcript.result, transcript.scoring) == ("ua", None, None)
+    assert not conversation.requests_to("judge")
+    assert not conversation.checkpoints.saved
+
+
+async def test_the_simulated_user_follows_the_persona_and_the_scenario(harness: Harnesses) -> None:
+    persona = Persona("per_1", "Ada", "impatient", "You never say please.")
+    conversation = harness(
+        persona=persona,
+        scenario={"instructions": "wants a haircut on Tuesday"},
+        judge=[verdict(), verdict(success=True)],
+    )
+    transcript = completed(await conversation.run())
+    prompt = conversation.requests_to("user")[0].system or ""
+    assert all(part in prompt for part in ("Ada", "impatient", "You never say please.", "haircut on Tuesday"))
+    assert transcript.messages[2] == Message(MessageRole.USER, "And then?")
+    assert transcript.persona_id == "per_1"
+
+
+async def test_the_target_sees_neither_instructions_nor_criteria(harness: Harnesses) -> None:
+    conversation = harness(scenario={"instructions": "wants a secret thing"}, content=Content(system="Be kind."))
+    await conversation.run()
+    for request in conversation.requests_to("target"):
+        said = " ".join(message.content for message in request.messages)
+        assert request.system == "Be kind."
+        assert not any(word in said for word in ("secret thing", "booked", "refused"))
+
+
+async def test_a_scenario_without_messages_starts_with_the_simulated_user(harness: Harnesses) -> None:
+    conversation = harness(messages=(), user=[{"content": "Good day!"}], judge=[verdict(success=True)])
+    transcript = completed(await conversation.run())
+    assert transcript.messages[0] == Message(MessageRole.USER, "Good day!")
+
+
+async def test_a_scenario_without_messages_or_user_model_is_an_invalid_request(harness: Harnesses) -> None:
+    error = errored(await harness(messages=(), judged=False).run())
+    assert error.code is ProbeErrorCode.INVALID_REQUEST
+    assert "the scenario has no messages" in error.message
+
+
+async def test_scripted_follow_ups_precede_generated_ones(harness: Harnesses) -> None:
+    conversation = harness(content=Content(follow_ups=("On Tuesday.",)))
+    transcript = completed(await conversation.run())
+    said = [message.content for message in transcript.messages if message.role is MessageRole.USER]
+    assert said == ["Book me a haircut.", "On Tuesday.", "And then?"]
+
+
+async def test_seed_messages_are_part_of_what_the_target_sees(harness: Harnesses) -> None:
+    seed = (
+        Message(MessageRole.USER, "Hi"),
+        Message(MessageRole.ASSISTANT, "Hello"),
+        Message(MessageRole.USER, "A haircut, please"),
+    )
+    conversation = harness(messages=seed, judge=[verdict(success=True)])
+    await conversation.run()
+    assert conversation.requests_to("target")[0].messages == seed
+
+
+async def test_an_unusable_judge_reply_is_repaired_once(harness: Harnesses) -> None:
+    conversation = harness(judge=["I think so!", verdict(success=True)])
+    transcript = completed(await conversation.run())
+    assert transcript.result
+    assert transcript.result.success
+    assert transcript.conversation.judge_spend.calls == 2
+
+
+async def test_a_judge_whose_replies_stay_unusable_is_an_error_and_not_a_model_failure(harness: Harnesses) -> None:
+    error = errored(await harness(judge=["I think so!", '{"successMet": "maybe"}']).run())
+    assert error.code is ProbeErrorCode.JUDGE_ERROR
+
+
+async def test_a_simulated_user_whose_replies_stay_unusable_is_an_error_too(harness: Harnesses) -> None:
+    error = errored(await harness(user=["", {"words": "no"}]).run())
+    assert error.code is ProbeErrorCode.JUDGE_ERROR
+
+
+async def test_a_failed_judge_call_is_a_judge_error(harness: Harnesses) -> None:
+    refused = ProviderError(ProbeErrorCode.AUTH, "the key is wrong")
+    error = errored(await harness(judge=[refused]).run())
+    assert (error.code, "the key is wrong" in error.message) == (ProbeErrorCode.JUDGE_ERROR, True)
+
+
+async def test_a_verdict_on_missing_criteria_is_ignored(harness: Harnesses) -> None:
+    conversation = harness(criteria=Criteria(success="booked"), judge=[verdict(failure=True), verdict(success=True)])
+    transcript = completed(await conversation.run())
+    assert transcript.conversation.verdict
+    assert not transcript.conversation.verdict.failure_met
+
+
+async def test_tokens_of_target_judge_and_user_are_counted_separately(harness: Harnesses) -> None:
+    transcript = completed(await harness(judge=[verdict(), verdict(success=True)]).run())
+    dialogue = transcript.conversation
+    assert (dialogue.usage.total, dialogue.judge_spend.usage.total, dialogue.persona_spend.usage.total) == (30, 30, 15)
+    assert (dialogue.judge_spend.calls, dialogue.persona_spend.calls) == (2, 1)
+
+
+async def test_a_checkpoint_is_saved_after_every_call(harness: Harnesses) -> None:
+    conversation = harness(judge=[verdict(), verdict(success=True)])
+    await conversation.run()
+    calls = sum(len(voice.requests) for voice in conversation.models.values())
+    assert len(conversation.checkpoints.saved) == calls - 1  # None after the last call.
+
+
+@pytest.mark.parametrize("lost", range(4))
+async def test_a_conversation_resumes_after_the_last_checkpoint(harness: Harnesses, lost: int) -> None:
+    """After a crash at any point, no call before the last checkpoint is repeated."""
+    complete = harness(judge=[verdict(), verdict(success=True)])
+    expected = completed(await complete.run())
+    judged = sum(dialogue.verdict is not None for dialogue in complete.checkpoints.saved[: lost + 1])
+    left = [verdict(), verdict(success=True)][judged:]
+    resumed = harness(judge=left, checkpoints=RecordedCheckpoints(before=complete.checkpoints.saved[lost]))
+    transcript = completed(await resumed.run())
+    assert roles(transcript) == roles(expected)
+    assert transcript.conversation.usage == expected.conversation.usage
+    calls = sum(len(voice.requests) for voice in complete.models.values())
+    assert sum(len(voice.requests) for voice in resumed.models.values()) == calls - 1 - lost
+
+
+async def test_a_judge_that_asks_to_wait_postpones_the_probe_after_a_checkpoint(harness: Harnesses) -> None:
+    conversation = harness(judge=[ProviderError(ProbeErrorCode.RATE_LIMITED, "later", retry_after_seconds=60.0)])
+    with pytest.raises(RetryLater) as waits:
+        await conversation.run()
+    assert waits.value.code is ProbeErrorCode.JUDGE_ERROR
+    assert conversation.checkpoints.saved[-1].turns == 1
+
+
+async def test_the_thread_of_a_conversation_is_that_of_its_probe(harness: Harnesses) -> None:
+    conversation = harness(judge=[verdict(), verdict(success=True)])
+    await conversation.run()
+    threads = [request.thread for request in conversation.requests_to("target")]
+    assert [(thread.id, thread.turn) for thread in threads if thread] == [("thread-1", 0), ("thread-1", 1)]
+
+
+def test_an_empty_conversation_has_spent_nothing() -> None:
+    assert ConversationState(()).judge_spend == Spend()

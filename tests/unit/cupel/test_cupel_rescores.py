@@ -1,0 +1,130 @@
+"""`cupel rescore`, `rescores` and `scores`, against the real API function."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.messages import RunRef
+from cupel_core.rescoring import phases
+from cupel_core.rescoring.slices import rescore_slice
+from cupel_core.settings import Settings
+from cupel_core.store import executions, scenarios, snapshots
+from tests.answered_runs import AnsweredRun
+from tests.scripted_judge import ScriptedJudge
+from tests.started_runs import NOW
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.cupel.fake_api import Cupel
+from tests.unit.cupel.test_against_the_api import api_transport
+
+FILE = "assertions:\n  - {type: contains, value: 'yes', metric: agrees}\n"
+
+
+@pytest.fixture
+def run(cloud: Settings) -> Iterator[Run]:
+    """One model, two scenarios, two repeats; it agrees in the first two probes."""
+    two = tuple(Scenario("", "", (Message(MessageRole.USER, "?"),)) for _ in range(2))
+    given = AnsweredRun(two, ("sim/steady",), repeats=2, workspace="acme")
+    given.answer = lambda index: "yes" if index < 3 else "no"
+    yield given.completed()
+    snapshots.get.cache_clear()
+    scenarios.read_page.cache_clear()
+
+
+@pytest.fixture
+def cupel(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Cupel:
+    """Rescores are started, and executed while the command waits."""
+    api, begun = ApiClient(None), list[tuple[RunRef, str]]()
+    token = api.issue()
+    monkeypatch.setattr(executions, "start_rescore", lambda ref, rescore_id: begun.append((ref, rescore_id)))
+
+    def carry_out(_: float) -> None:
+        for ref, rescore_id in begun:
+            for part in phases.begin(ref, rescore_id).slices:
+                asyncio.run(rescore_slice(ref, rescore_id, part, lambda: 900.0, ScriptedJudge()))
+            phases.complete(ref, rescore_id, NOW)
+
+    def invoke(*arguments: str) -> Result:
+        session = Session(
+            connect=lambda: Client("http://api.test", token, transport=api_transport(api)),
+            sleep=carry_out,
+        )
+        return CliRunner().invoke(app, list(arguments), obj=session, catch_exceptions=False)
+
+    return invoke
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "overrides.yaml"
+    path.write_text(FILE)
+    return str(path)
+
+
+def output_of(cupel: Cupel, *arguments: str) -> Any:
+    result = cupel(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_a_run_is_rescored_with_a_file_and_options(cupel: Cupel, run: Run, file: str) -> None:
+    options = ("--file", file, "--judge-model", "sim/other", "--success", "polite")
+    config = output_of(cupel, "rescore", run.id, *options)["config"]
+    assert (config["assertions"][0]["metric"], config["judgeModel"]) == ("agrees", "sim/other")
+    assert config["criteria"] == {"success": "polite"}
+
+
+def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> None:
+    result = cupel("rescore", run.id, "--file", file, "--watch")
+    assert result.exit_code == 0, result.stderr
+    assert "4 completed and 0 failed of 4 transcripts" in result.stdout
+    assert "75.0% ± 25.0%" in result.stdout
+    assert "pass@2" in result.stdout
+    assert "agrees 0.75" in result.stdout
+
+
+def test_rescores_are_listed_with_their_overrides(cupel: Cupel, run: Run, file: str) -> None:
+    cupel("rescore", run.id, "--file", file, "--judge-model", "sim/other")
+    assert "1 assertions, sim/other" in cupel("rescores", run.id).stdout
+    assert [each["status"] for each in output_of(cupel, "rescores", run.id)] == ["PENDING"]
+
+
+def test_a_failed_rescore_is_a_failure_of_the_command(
+    cupel: Cupel, run: Run, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(ref: RunRef, rescore_id: str) -> None:
+        phases.fail(ref, rescore_id, "score", "States.Timeout", NOW)
+
+    monkeypatch.setattr(executions, "start_rescore", fail)
+    result = cupel("rescore", run.id, "--file", file, "--watch")
+    assert (result.exit_code, "failed in score: States.Timeout" in result.stderr) == (1, True)
+
+
+def test_scores_show_each_model_and_scenario(cupel: Cupel, run: Run, file: str) -> None:
+    cupel("rescore", run.id, "--file", file, "--watch")
+    rescore_id = output_of(cupel, "rescores", run.id)[0]["id"]
+    result = output_of(cupel, "scores", run.id, "--rescore", rescore_id, "--scenarios")
+    assert [(row["successes"], row["passHatK"]) for row in result["scenarios"]] == [(2, 1.0), (1, 0.0)]
+    assert result["models"][0]["passHatK"] == 0.5
+    shown = cupel("scores", run.id, "--rescore", rescore_id, "--scenarios").stdout
+    assert "pass^2" in shown
+    assert "scenario" in shown
+
+
+def test_without_repeats_there_is_no_pass_at_k(cupel: Cupel, run: Run) -> None:
+    shown = cupel("scores", run.id, "-k", "1").stdout
+    assert "pass@" not in shown
+
+
+def test_a_rescore_by_an_unknown_model_is_a_usage_error(cupel: Cupel, run: Run) -> None:
+    assert cupel("rescore", run.id, "--judge-model", "nobody/x").exit_code == 2

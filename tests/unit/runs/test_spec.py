@@ -1,0 +1,18 @@
+"""Run specifications are stored with idempotency keys and schedules, so their text must not change."""
+
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.runs.spec import spec_from_text, spec_to_text
+
+STORED = (
+    '{"definition_id":"def_1","eval_id":null,"evaluation":{"embedding_model":null,"evaluator_headers_version":null,'
+    '"evaluator_url":null,"judge_model":"sim/judge","persona_model":null},"experiment_id":null,"max_turns":null,'
+    '"models":["sim/steady"],"persona_ids":null,"playground":false,"priority":"NORMAL","repeats":1,'
+    '"sample_percentage":100,"sample_seed":null,"scenario_ids":[],"schedule_id":null,"temperature":null}'
+)
+
+
+def test_a_specification_is_stored_as_in_earlier_versions() -> None:
+    spec = RunSpec("def_1", ("sim/steady",), grader_config=GraderConfig("sim/judge"))
+    assert spec_to_text(spec) == STORED
+    assert spec_from_text(STORED) == spec

@@ -1,0 +1,133 @@
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, Run, RunEventType, RunStatus
+from cupel_core.runs import dispatch
+from cupel_core.settings import Settings
+from cupel_core.store import active_runs, barrier, events, executions, outbox, queues, runs
+from cupel_core.store.barrier import Tree
+from cupel_core.store.executions import RestartResult
+from cupel_core.sweeping.run_recovery import RecoveryAction, recover_runs
+from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of
+
+LATER = NOW + timedelta(minutes=5)
+
+
+def plenty() -> float:
+    return 600.0
+
+
+def running(given: RunSetup, cloud: Settings) -> Run:
+    """A started run whose slices were sent and lost."""
+    run = given.start()
+    dispatch.execute(dispatch_request(run), NOW, plenty)
+    while lost := queues.receive(cloud.probe_queue_url("sim"), 10):
+        queues.delete(lost)
+    return runs.transition(ref_of(run), Action.START, NOW)
+
+
+@pytest.fixture
+def restarted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Runs whose finishing execution was checked; it is started each time."""
+    asked: list[str] = []
+
+    def ensure(ref: object, epoch: int) -> RestartResult:
+        asked.append(f"{ref.run_id}-{epoch}")  # type: ignore[attr-defined]
+        return RestartResult.STARTED
+
+    monkeypatch.setattr(executions, "ensure_finish_running", ensure)
+    return asked
+
+
+def test_a_run_with_missing_probes_and_silent_queues_is_dispatched_again(
+    cloud: Settings, finishing: list[tuple[str, int]]
+) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    assert recover_runs(NOW, plenty) == Counter()
+    assert recover_runs(NOW + timedelta(minutes=1), plenty) == Counter()
+    assert recover_runs(LATER, plenty) == Counter({RecoveryAction.REDISPATCHED: 1})
+    assert outbox.get(dispatch_request(run)) is not None
+    assert receive_bodies(cloud.dispatch_queue_url) == [dispatch_request(run).to_body()]
+
+
+def test_a_recovery_is_an_event_of_the_run(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    recover_runs(NOW, plenty)
+    recover_runs(LATER, plenty)
+    recorded = events.list_after(ref_of(run), 0)
+    assert [event.seq for event in recorded] == [1, 2, 3]
+    assert (recorded[-1].type, recorded[-1].data) == (RunEventType.RECOVERED, {"action": "redispatched"})
+
+
+def test_a_run_whose_messages_wait_is_left_alone(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = RunSetup(scenario_count=3).start()
+    dispatch.execute(dispatch_request(run), NOW, plenty)
+    assert [recover_runs(moment, plenty) for moment in (NOW, LATER)] == [Counter(), Counter()]
+
+
+def test_a_full_leaf_that_was_not_propagated_is_propagated(
+    cloud: Settings, finishing: list[tuple[str, int]], restarted: list[str]
+) -> None:
+    run = running(RunSetup(scenario_count=150), cloud)
+    tree = Tree.for_run(run)
+    barrier.record(tree, Node(0, 0), dict.fromkeys(range(100), True))
+    assert recover_runs(NOW, plenty)[RecoveryAction.PROPAGATED] == 1
+    assert barrier.get_inner(tree, Node(1, 0)).full_children == {0}
+    assert restarted == []
+
+
+def test_a_full_root_without_execution_gets_one(
+    cloud: Settings, finishing: list[tuple[str, int]], restarted: list[str]
+) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
+    assert recover_runs(NOW, plenty) == Counter({RecoveryAction.FINISH_STARTED: 1})
+    assert restarted == [f"{run.id}-1"]
+
+
+def test_a_run_whose_finishing_keeps_dying_fails(
+    cloud: Settings, finishing: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
+    monkeypatch.setattr(executions, "ensure_finish_running", lambda *_: RestartResult.GIVEN_UP)
+    assert recover_runs(NOW, plenty) == Counter({RecoveryAction.FINISH_GIVEN_UP: 1})
+    failed = runs.get(ref_of(run))
+    assert failed.status is RunStatus.FAILED
+    assert failed.failure is not None
+    assert failed.failure.where == "finishing"
+
+
+@pytest.mark.parametrize("action", [Action.PAUSE, Action.CANCEL])
+def test_a_paused_or_cancelled_run_is_left_alone(
+    cloud: Settings, finishing: list[tuple[str, int]], action: Action
+) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    runs.transition(ref_of(run), action, NOW)
+    assert [recover_runs(moment, plenty) for moment in (NOW, LATER)] == [Counter(), Counter()]
+
+
+def test_runs_that_are_over_are_not_checked(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run, gone = (running(RunSetup(scenario_count=3), cloud) for _ in range(2))
+    runs.transition(ref_of(run), Action.CANCEL, NOW)
+    runs.delete(ref_of(gone), NOW)
+    recover_runs(NOW, plenty)
+    assert list(active_runs.list_active_runs()) == []
+
+
+def test_a_reopened_run_is_checked_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    for action in (Action.SUMMARIZE, Action.COMPLETE, Action.REOPEN):
+        runs.transition(ref_of(run), action, NOW)
+    assert [active.ref for active in active_runs.list_active_runs()] == [ref_of(run)]
+
+
+def test_without_time_the_remaining_runs_are_left_to_the_next_sweep(
+    cloud: Settings, finishing: list[tuple[str, int]], restarted: list[str]
+) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
+    assert recover_runs(NOW, lambda: 1.0) == Counter()

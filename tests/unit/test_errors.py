@@ -1,0 +1,23 @@
+"""Error details as built by shared/cupel_core/errors.py."""
+
+from cupel_core.errors import FieldError, Invalid
+
+
+def test_one_invalid_field_is_named_in_the_detail() -> None:
+    error = Invalid.field("models", "must not be empty")
+    assert error.detail == "models: must not be empty"
+    assert error.errors == (FieldError("models", "must not be empty"),)
+
+
+def test_the_detail_joins_the_invalid_fields() -> None:
+    errors = [FieldError("models.1", "is unknown"), FieldError("repeats", "must be at least 1")]
+    error = Invalid.fields(errors)
+    assert error.detail == "models.1: is unknown; repeats: must be at least 1"
+    assert error.errors == tuple(errors)
+
+
+def test_the_detail_has_at_most_five_fields_but_the_errors_have_all() -> None:
+    errors = [FieldError(f"models.{number}", "is unknown") for number in range(7)]
+    error = Invalid.fields(errors)
+    assert error.detail.split("; ") == [f"models.{number}: is unknown" for number in range(5)]
+    assert error.errors == tuple(errors)

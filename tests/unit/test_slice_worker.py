@@ -1,0 +1,76 @@
+"""A slice is processed concurrently; what the time does not suffice for is left to the next attempt."""
+
+import asyncio
+
+import pytest
+
+from cupel_core.errors import RetryableError
+from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
+from cupel_core.slice_worker import process_slice, retry_if_unfinished
+
+
+async def test_items_that_run_out_of_time_are_counted() -> None:
+    processed = []
+
+    async def process(item: int) -> None:
+        if item >= 3:
+            raise TimeIsUp
+        processed.append(item)
+
+    assert await process_slice(range(5), process) == 2
+    assert processed == [0, 1, 2]
+
+
+async def test_results_are_collected_one_at_a_time() -> None:
+    collecting, most = 0, 0
+
+    async def process(item: int) -> int:
+        await asyncio.sleep(0)
+        return item
+
+    async def collect(_: int) -> None:
+        nonlocal collecting, most
+        collecting += 1
+        most = max(most, collecting)
+        await asyncio.sleep(0)
+        collecting -= 1
+
+    assert await process_slice(range(10), process, collect) == 0
+    assert most == 1
+
+
+async def test_the_number_of_items_in_progress_is_limited() -> None:
+    running, most = 0, 0
+
+    async def process(_: int) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+
+    await process_slice(range(3 * MAX_CONCURRENT), process)
+    assert most == MAX_CONCURRENT
+
+
+async def test_an_internal_error_cancels_the_remaining_items() -> None:
+    cancelled = []
+
+    async def process(item: int) -> None:
+        if item == 1:
+            raise KeyError(item)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(item)
+            raise
+
+    with pytest.raises(KeyError):
+        await process_slice(range(3), process)
+    assert cancelled == [0, 2]
+
+
+def test_only_an_unfinished_slice_is_retried() -> None:
+    retry_if_unfinished(0, "scored")
+    with pytest.raises(RetryableError, match="2 transcripts are still to be scored"):
+        retry_if_unfinished(2, "scored")
