@@ -21,7 +21,7 @@ class FirstToken(NamedTuple):
 
 
 def issue_first_token(stack_name: str, workspace: str, name: str, now: datetime) -> FirstToken:
-    """Requires `cloudformation:DescribeStacks`, and `dynamodb:TransactWriteItems` or `PutItem` on the stack's table."""
+    """Requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table."""
     from cupel_core.access import tokens  # after the environment is set
 
     try:

@@ -1,4 +1,4 @@
-"""The `cupel` command. Each module of cupel/commands holds the commands of one subject."""
+"""The `cupel` command. Each module of cupel/commands contains the commands for one subject."""
 
 import typer
 

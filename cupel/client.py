@@ -95,7 +95,7 @@ class Client:
         return self._pages(f"/definitions/{definition_id}/scenarios")
 
     def create_scenarios(self, definition_id: str, items: list[Json]) -> Json:
-        """Add at most 1,000 scenarios per call; returns `{ids}`."""
+        """Add at most 1,000 scenarios per call; returns `{ids, total}`."""
         return self._send("POST", f"/definitions/{definition_id}/scenarios", {"items": items})
 
     def import_scenarios(self, definition_id: str, body: Json) -> Json:
@@ -241,7 +241,7 @@ class Client:
         return self._get(f"/probes/{probe_id}")
 
     def correct_probe(self, probe_id: str, result: Json | None) -> Json:
-        """Replace the computed result by a person's; None restores the computed one."""
+        """Override the computed result with a human one; None restores the computed result."""
         return self._send("PATCH", f"/probes/{probe_id}", {"result": result})
 
     def delete_probe_content(self, probe_id: str) -> None:
@@ -257,7 +257,7 @@ class Client:
         return self._get(f"/transcripts/{transcript_id}")
 
     def create_rescore(self, run_id: str, overrides: Json | None = None) -> Json:
-        """Score a run's transcripts again with `{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}`.
+        """Grade a run's transcripts again with `{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}`.
 
         Safe to repeat, like `create_run`.
         """
@@ -277,7 +277,7 @@ class Client:
     def get_run_scores(
         self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
     ) -> Json:
-        """Statistics per model, of the run's own scoring or of a rescore. `k` is that of pass@k and pass^k."""
+        """Statistics per model, of the run's own scoring or of a rescore. `k` is the k of pass@k and pass^k."""
         return self._get(f"/runs/{run_id}/scores", rescoreId=rescore_id, model=model, k=k)
 
     def list_scenario_scores(
@@ -288,11 +288,11 @@ class Client:
         return self._pages(f"/runs/{run_id}/scores/scenarios", rescoreId=rescore_id, model=model, k=trials)
 
     def judge_conversation(self, conversation: Json) -> Json:
-        """`{messages, successCriteria?, failureCriteria?, model?}` → a verdict."""
+        """Judge `{messages, successCriteria?, failureCriteria?, model?}`; returns a verdict and what it cost."""
         return self._send("POST", "/judge/criteria", conversation)
 
     def generate_persona_message(self, conversation: Json) -> Json:
-        """`{messages, instructions?, personaId? | persona?, model?}` → the simulated user's next message."""
+        """Generate the simulated user's next message for `{messages, instructions?, personaId? | persona?, model?}`."""
         return self._send("POST", "/judge/persona-message", conversation)
 
     def list_models(self, *, provider: str | None = None) -> Iterator[Json]:
@@ -312,7 +312,7 @@ class Client:
         return self._send("POST", "/schedules", schedule)
 
     def get_schedule(self, schedule_id: str) -> Json:
-        """The schedule with its last firings."""
+        """The schedule with its most recent firings."""
         return self._get(f"/schedules/{schedule_id}")
 
     def update_schedule(self, schedule_id: str, changes: Json) -> Json:
@@ -325,11 +325,11 @@ class Client:
         return self._pages("/queue", provider=provider)
 
     def pause_queues(self, provider: str | None = None) -> list[Json]:
-        """Pause one provider's queue, or all; returns the state of each."""
+        """Pause one provider's queue, or all; returns the status of each."""
         return list(self._send("POST", "/queue/pause", without_none(provider=provider))["items"])
 
     def resume_queues(self, provider: str | None = None) -> list[Json]:
-        """Resume one provider's queue, or all; returns the state of each."""
+        """Resume one provider's queue, or all; returns the status of each."""
         return list(self._send("POST", "/queue/resume", without_none(provider=provider))["items"])
 
     def list_dead_letters(self, *, provider: str | None = None) -> Iterator[Json]:

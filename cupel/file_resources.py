@@ -1,4 +1,4 @@
-"""The personas and connectors of a definition file: found in the workspace by name, created if missing."""
+"""The personas and connectors of a definition file: looked up in the workspace by name, and created if missing."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ _COMPARED = ("headerNames", "description", "systemPrompt", "type", "baseUrl", "c
 
 
 def resolve_personas(client: "Client", file: DefinitionFile) -> DefinitionFile:
-    """Replace the names of the file's personas by their ids. UsageError if the workspace has a different one of a name.
+    """Replace the names of the file's personas with ids. UsageError if the workspace has a different one of that name.
 
     The tag depends on the ids too: once a persona is deleted, scenarios that name it cannot be run again.
     """
@@ -31,7 +31,7 @@ def resolve_personas(client: "Client", file: DefinitionFile) -> DefinitionFile:
 
 
 def resolve_targets(client: "Client", file: DefinitionFile, targets: Sequence[str]) -> list[str]:
-    """Replace the names of the file's connectors by their ids. Only connectors that are targets are created."""
+    """Replace the names of the file's connectors with ids. Only connectors that are targets are created."""
     names = {_connector_name(target) for target in targets}
     used = [connector for connector in file.connectors if connector["name"] in names]
     ids = _ids_by_name("connectors", used, client.list_connectors, client.create_connector) if used else {}
@@ -56,18 +56,18 @@ def _ids_by_name(
     existing = {each["name"].casefold(): each for each in list_existing()}
     ids = {}
     for body in bodies:
-        found = existing.get(body["name"].casefold())
-        if found is not None and (field := _first_difference(body, found)):
+        same_name = existing.get(body["name"].casefold())
+        if same_name is not None and (field := _first_difference(body, same_name)):
             raise UsageError(
-                f"{plural}: {body['name']}: the workspace has a different one of this name, {found['id']}, whose "
-                f"{field} is not that of the file; update or delete it, or use another name in the file"
+                f"{plural}: {body['name']}: {same_name['id']} in the workspace has this name but another "
+                f"{field}; update or delete it, or use another name in the file"
             )
-        ids[body["name"]] = str((found or create(body))["id"])
+        ids[body["name"]] = str((same_name or create(body))["id"])
     return ids
 
 
 def _first_difference(body: Json, existing: Json) -> str | None:
     """The first field that differs. Of headers, only the names can be compared."""
     requested = {**body, "headerNames": sorted(body.get("headers") or {})}
-    found = {**existing, "headerNames": sorted(existing["headerNames"])}
-    return next((name for name in _COMPARED if (requested.get(name) or None) != (found.get(name) or None)), None)
+    stored = {**existing, "headerNames": sorted(existing["headerNames"])}
+    return next((name for name in _COMPARED if (requested.get(name) or None) != (stored.get(name) or None)), None)

@@ -1,11 +1,11 @@
-"""The text files of a folder that an import reads. Their contents are remembered, to be sent with the import."""
+"""The text files of a folder that an import reads. Their contents are collected and sent with the import."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 MAX_FILE_BYTES = 2_000_000
 MAX_FILES = 20_000
-"""Considered for a pattern such as `tests/**/*.yaml`."""
+"""The number of files considered for a pattern such as `tests/**/*.yaml`."""
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 

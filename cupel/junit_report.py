@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render_junit(client: "Client", run: Json) -> str:
-    """Reads every transcript. The transcripts of one model at a time, and the document, are held in memory."""
+    """Reads every transcript. The transcripts of one model at a time, and the whole document, are in memory."""
     return junit_xml.to_xml(run["id"], _suites(client, run))
 
 

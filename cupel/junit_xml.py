@@ -15,7 +15,7 @@ from cupel.json_types import Json
 from cupel.results import is_unscored
 
 MAX_CHARACTERS = 20_000
-"""Of one conversation: some readers reject large files."""
+"""Per conversation; some readers reject large files."""
 # Characters that XML 1.0 cannot represent, not even as references.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -41,7 +41,7 @@ class JunitSuite:
 
 
 def transcript_case(name: str, transcript: Json) -> JunitCase:
-    """The case of a transcript, given in the fields of the API."""
+    """The case of a transcript, in the format of the API."""
     seconds, result, scoring = transcript["durationMs"] / 1_000, transcript.get("result"), transcript.get("scoring")
     messages = (transcript.get("content") or {}).get("messages") or ()
     if result is not None and result["success"]:

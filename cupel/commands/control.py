@@ -11,7 +11,7 @@ from cupel.session import Session
 
 
 def pause(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
-    """Start no further model calls; calls in flight are still recorded."""
+    """Pause a run: start no further model calls. Calls in flight are still recorded."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         _print_run(session, client.pause_run(run_id), as_json=as_json, next_command="resume")
@@ -25,7 +25,7 @@ def resume(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
 
 
 def cancel(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
-    """End a run early; its transcripts are kept."""
+    """Cancel a run; its transcripts are kept."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         _print_run(session, client.cancel_run(run_id), as_json=as_json, next_command="show")
@@ -35,10 +35,10 @@ def retry(
     ctx: typer.Context,
     run_id: RunId,
     model: Model = None,
-    probe: Annotated[int | None, typer.Option(min=0, help="Only the probe with this number.")] = None,
+    probe: Annotated[int | None, typer.Option(min=0, help="Only the probe with this index.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the errored probes of a finished run again: all, of one model, or one."""
+    """Run the errored probes of a finished run again: all of them, those of one model, or one."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         _print_run(

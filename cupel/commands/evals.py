@@ -18,7 +18,7 @@ from cupel.watch import follow
 @evals.command("run", help="Start a run of an eval: each of its scenarios with each of its personas.")
 def run_eval(
     ctx: typer.Context,
-    eval_id: Annotated[str, typer.Argument(help="The id of an eval.")],
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="The id of an eval.")],
     repeats: Repeats = 1,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
@@ -39,14 +39,14 @@ def run_eval(
 
 def try_scenario(
     ctx: typer.Context,
-    scenario_id: Annotated[str, typer.Argument(help="The id of a scenario.")],
+    scenario_id: Annotated[str, typer.Argument(metavar="SCENARIO", help="The id of a scenario.")],
     target: Annotated[str, typer.Option(help="A model as provider/name, or connector/<id>.")],
-    persona: Annotated[str | None, typer.Option(help="The id of a persona; default: none.")] = None,
+    persona: Annotated[str | None, typer.Option(help="The id of a persona; default: a generic user.")] = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run one scenario with one target, and show the conversation."""
+    """Run one scenario against one target, and show the conversation."""
     session = ctx.ensure_object(Session)
     provider, slash, name = target.partition("/")
     if not slash or not name:
@@ -72,7 +72,7 @@ def settings(
     embedding_model: EmbeddingModel = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show or set the models that evaluate runs by default. An empty name removes a setting."""
+    """Show or set the default judge, persona and embedding models. An empty name removes a setting."""
     session = ctx.ensure_object(Session)
     options = without_none(judgeModel=judge_model, personaModel=persona_model, embeddingModel=embedding_model)
     with session.connect() as client:

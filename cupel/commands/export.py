@@ -1,4 +1,4 @@
-"""`cupel export`: the transcripts of a run in file formats of other programs."""
+"""`cupel export`: the transcripts of a run as JSON Lines or CSV, or in the formats of other tools."""
 
 import sys
 from collections.abc import Iterator

@@ -25,7 +25,7 @@ def import_(
     ctx: typer.Context,
     source_format: SourceFormat,
     file: File,
-    name: Annotated[str | None, typer.Option(help="Name of the definition; default: that of the file.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the definition; default: the file's name.")] = None,
     scorer: Annotated[
         DatasetScorer | None, typer.Option(help="How answers are compared with the expected ones.")
     ] = None,
@@ -53,7 +53,7 @@ def import_(
 
 
 def _promptfoo_body(file: Path) -> Json:
-    """The configuration with the text files it refers to, found by parsing it as the API will."""
+    """The configuration with the text files it refers to, which parsing it as the API does determines."""
     from cupel_core.imports.json_documents import InvalidDocument
     from cupel_core.imports.promptfoo import read_config
 
@@ -89,7 +89,7 @@ def _table(title: str, notes: list[Json]) -> Table:
 
 
 def _escape(text: str) -> str:
-    """Not Rich markup: a configuration may contain any text."""
+    """Escape Rich markup, because a configuration may contain any text."""
     return text.replace("[", r"\[")
 
 

@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 MAX_PRINTED_FAILURES = 10
-"""Probes that did not pass; the JUnit file and --json contain all of them."""
+"""How many probes that did not pass are listed; the JUnit file and --json contain all of them."""
 
 
 def run_in_process(
-    session: Session, definition: str, specification: Json, concurrency: int, ending: GateOptions, *, as_json: bool
+    session: Session,
+    definition: str,
+    specification: Json,
+    concurrency: int,
+    gate_options: GateOptions,
+    *,
+    as_json: bool,
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
     evaluation = _evaluate(session, definition, _options(specification, concurrency), specification["models"])
@@ -31,7 +37,9 @@ def run_in_process(
         session.print_json(evaluation.to_json())
     else:
         _print(session, evaluation)
-    passed = ending.apply(session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation)))
+    passed = gate_options.apply(
+        session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation))
+    )
     if evaluation.status is not RunStatus.COMPLETED or not passed:
         raise typer.Exit(1)
 

@@ -11,7 +11,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, a
 Limit = Annotated[int, typer.Option(min=1, help="Maximum number to list.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
-Repeats = Annotated[int, typer.Option("--repeats", min=1, max=100, help="Conversations per target and scenario.")]
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, max=100, help="Conversations per target, scenario and persona.")
+]
 JudgeModel = Annotated[
     str | None, typer.Option("--judge-model", help="Model that judges criteria and model-graded assertions.")
 ]

@@ -17,7 +17,7 @@ app = typer.Typer(help="List providers and configure their keys, addresses and l
 
 def models(
     ctx: typer.Context,
-    provider: Annotated[str | None, typer.Option(help="Only this provider's.")] = None,
+    provider: Annotated[str | None, typer.Option(help="Only models of this provider.")] = None,
     include_all: Annotated[
         bool, typer.Option("--all", help="Include models of providers that are not configured.")
     ] = False,

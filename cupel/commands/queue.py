@@ -1,4 +1,4 @@
-"""`cupel queue`: the state of the providers' queues, pausing them, and their dead letters."""
+"""`cupel queue`: show, pause and resume the providers' queues, and list and redrive their dead letters."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -15,7 +15,7 @@ app = typer.Typer(
     help="Show, pause and resume the providers' queues, and redrive dead letters.", invoke_without_command=True
 )
 
-Provider = Annotated[str | None, typer.Option(help="Only this provider's.")]
+Provider = Annotated[str | None, typer.Option(help="Only this provider.")]
 
 
 @app.callback()
@@ -30,7 +30,7 @@ def queue(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False
 
 @app.command()
 def pause(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False) -> None:
-    """Start no further calls to a provider, or to any; calls in flight complete."""
+    """Pause one provider's queue, or all: start no further calls. Calls in flight complete."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         _print_queues(session, client.pause_queues(provider), as_json=as_json)
@@ -38,7 +38,7 @@ def pause(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False
 
 @app.command()
 def resume(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False) -> None:
-    """Resume calls to a provider, or to all."""
+    """Resume one provider's queue, or all."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         _print_queues(session, client.resume_queues(provider), as_json=as_json)

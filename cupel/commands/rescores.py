@@ -1,4 +1,4 @@
-"""`cupel rescore`, `rescores` and `scores`: score a run's transcripts again, and the statistics of any scoring."""
+"""`cupel rescore`, `rescores` and `scores`: grade a run's transcripts again, and show scores of a run or rescore."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -40,7 +40,7 @@ def rescore(
     watch: Annotated[bool, typer.Option("--watch", help="Wait for the end, and show the scores.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score a run's transcripts again, without calling its models. Earlier scores are kept."""
+    """Grade a run's transcripts again, without calling its targets. Earlier scores are kept."""
     session = ctx.ensure_object(Session)
     options = without_none(judgeModel=judge_model, embeddingModel=embedding_model, evaluatorUrl=evaluator_url)
     criteria = without_none(success=success, failure=failure)

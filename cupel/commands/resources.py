@@ -18,7 +18,7 @@ from cupel.session import Session
 if TYPE_CHECKING:
     from cupel.client import Client
 
-Id = Annotated[str, typer.Argument(metavar="ID")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a persona, connector or eval.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
 HeaderEnv = Annotated[
     list[str] | None,

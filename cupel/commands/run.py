@@ -42,7 +42,9 @@ Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Concurrent con
 
 def run(
     ctx: typer.Context,
-    definition: Annotated[str, typer.Argument(help="A definition file (YAML), or the id of a definition.")],
+    definition: Annotated[
+        str, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
+    ],
     models: Annotated[
         list[str], typer.Option(help="Targets: provider/name or connector/…; comma-separated or repeated.")
     ],
@@ -120,7 +122,7 @@ def _run_in_process(
     try:
         run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
     except KeyboardInterrupt:
-        session.remark("interrupted: no results were kept")
+        session.remark("interrupted; no results were saved")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -136,7 +138,7 @@ def _start_on_stack(
 def watch_or_print(
     session: Session, client: "Client", started: Json, gate_options: GateOptions | None, *, as_json: bool
 ) -> None:
-    """Watch a started run to its end; without `gate_options`, print how to."""
+    """Watch a started run to its end. Without `gate_options`, only print the command that watches it."""
     session.remark(f"run {started['run']['id']}: {started['jobCount']:,} probes")
     if gate_options is not None:
         extra = {"jobCount": started["jobCount"]}

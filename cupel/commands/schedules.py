@@ -37,8 +37,12 @@ def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
 @app.command()
 def create(
     ctx: typer.Context,
-    definition: Annotated[str, typer.Argument(help="A definition file (YAML), or the id of a definition.")],
-    models: Annotated[list[str], typer.Option(help="Models as provider/name; comma-separated or repeated.")],
+    definition: Annotated[
+        str, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
+    ],
+    models: Annotated[
+        list[str], typer.Option(help="Targets: provider/name or connector/…; comma-separated or repeated.")
+    ],
     name: Annotated[str, typer.Option(help="Name of the schedule.")],
     cron: Annotated[
         str | None, typer.Option(help="A cron expression with six fields, such as '0 9 ? * MON-FRI *'.")
@@ -48,7 +52,7 @@ def create(
     timezone: Annotated[str, typer.Option(help="Time zone of --cron and --at, such as Europe/Berlin.")] = "UTC",
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample; default: random for each run.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per model and scenario.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per target, scenario and persona.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Create a schedule, which starts one run each time it is due."""
@@ -71,7 +75,7 @@ def enable(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False)
 
 @app.command()
 def disable(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
-    """Disable a schedule: it is kept and starts no runs."""
+    """Disable a schedule: it starts no runs until it is enabled again."""
     _set_enabled(ctx.ensure_object(Session), schedule_id, enabled=False, as_json=as_json)
 
 

@@ -98,5 +98,5 @@ def print_messages(session: Session, messages: Iterable[Json]) -> None:
 
 def print_result(session: Session, result: Json | None) -> None:
     if result is not None:
-        line = f"{'passed' if result['success'] else 'failed'}: {result['reason'] or render.NO_VALUE}"
+        line = f"{'passed' if result['success'] else 'not passed'}: {result['reason'] or render.NO_VALUE}"
         session.out.print(render.printable(line), markup=False, style="bold", soft_wrap=True)

@@ -15,6 +15,9 @@ from cupel_core.domain.access import AccessRole
 app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
 
 Name = Annotated[str, typer.Option(help="Name of the token.")]
+Role = Annotated[
+    AccessRole, typer.Option(help="Viewers may read, members may also write, admins may also manage tokens.")
+]
 
 
 @app.callback()
@@ -41,7 +44,7 @@ def tokens(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def create(ctx: typer.Context, name: Name, role: AccessRole = AccessRole.MEMBER, as_json: AsJson = False) -> None:
+def create(ctx: typer.Context, name: Name, role: Role = AccessRole.MEMBER, as_json: AsJson = False) -> None:
     """Create a token. It is shown only once."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
@@ -52,7 +55,7 @@ def create(ctx: typer.Context, name: Name, role: AccessRole = AccessRole.MEMBER,
 @app.command()
 def revoke(
     ctx: typer.Context,
-    token_id: Annotated[str, typer.Argument(help="The id of a token, such as tok_01jd3v….")],
+    token_id: Annotated[str, typer.Argument(metavar="TOKEN", help="The id of a token, such as tok_01jd3v….")],
     as_json: AsJson = False,
 ) -> None:
     """Revoke a token; the next request with it is refused."""

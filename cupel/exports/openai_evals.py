@@ -34,7 +34,7 @@ def _metrics(record: Record) -> Json:
 
 
 def _item(record: Record) -> Json:
-    """With `input` and `ideal`, like an imported item."""
+    """An item with `input` and `ideal`, as an import reads it."""
     scenario, targets = record.scenario, record.expected_answers
     ideal = {"ideal": targets[0] if len(targets) == 1 else targets} if targets else {}
     metadata = {

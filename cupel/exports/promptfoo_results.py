@@ -94,7 +94,7 @@ class _ResultTable:
 
 
 def write(records: Iterator[Record], run: Json, name: str, file: IO[str]) -> None:
-    """Write the totals after the results, so that results need not be held in memory."""
+    """Write the totals after the results, so that the results need not fit into memory."""
     table = _ResultTable(run["config"]["models"], name)
     head = {"evalId": run["id"], "config": _config(run, name), "shareableUrl": None, "metadata": _metadata(run)}
     file.write(f"{_json(head)[:-1]},\n")

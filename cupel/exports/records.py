@@ -27,7 +27,7 @@ class Record:
     scenario: Json
     """The current scenario of the definition; only its id if it was deleted."""
     epoch: int
-    """The repeat: number of this conversation of the model about the sample, from 1."""
+    """The number of the repeat, from 1."""
 
     @property
     def sample_id(self) -> str:

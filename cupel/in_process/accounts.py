@@ -18,7 +18,7 @@ _KEY_VARIABLES = {
     "xai": ("XAI_API_KEY",),
     "custom": ("CUSTOM_API_KEY",),
 }
-"""Bedrock uses the credentials that boto3 finds."""
+"""Environment variables by provider. Bedrock is absent: it uses the credentials that boto3 finds."""
 
 
 type ProviderAccess = Mapping[str, str]

@@ -26,7 +26,7 @@ class FunctionTarget:
     """Calls a function for its next answer. A sync function runs in a thread, which continues after a timeout."""
 
     agent: Agent
-    threads: Executor
+    executor: Executor
 
     async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         """Raise ProviderError on a timeout and for any exception of the function: neither is an answer to judge."""
@@ -49,7 +49,7 @@ class FunctionTarget:
         call = partial(self.agent, *arguments)
         if _is_async(self.agent):
             return await call()
-        answer = await asyncio.get_running_loop().run_in_executor(self.threads, call)
+        answer = await asyncio.get_running_loop().run_in_executor(self.executor, call)
         return await answer if isinstance(answer, Awaitable) else answer
 
 

@@ -43,12 +43,12 @@ async def evaluate_async(
 ) -> Evaluation:
     """Like `evaluate`, within a running event loop."""
     plan = plan_evaluation(definition, targets, options)
-    threads = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
+    executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
         async with _shared_connections():
-            results = await EvaluationRunner(plan, threads).run()
+            results = await EvaluationRunner(plan, executor).run()
     finally:
-        threads.shutdown(wait=False, cancel_futures=True)
+        executor.shutdown(wait=False, cancel_futures=True)
     return Evaluation(
         id=plan.id,
         name=plan.definition.name,

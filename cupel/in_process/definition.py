@@ -53,7 +53,7 @@ class _ConnectorSection(_FileSection):
 
 @dataclass(frozen=True)
 class LoadedDefinition:
-    """Names serve as ids, because nothing is stored."""
+    """Personas and connectors use their names as ids, because nothing is stored."""
 
     name: str
     content: Content

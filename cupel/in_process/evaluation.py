@@ -53,7 +53,7 @@ class Evaluation:
         return tabulate(self.targets, len(self.results), transcripts, errored)
 
     def to_json(self) -> Json:
-        """`{run, results, probes}`: the first two as in `cupel show --json`, then every probe."""
+        """`{run, results, successRate, probes}`: run and results as in `cupel show --json`, then every probe."""
         return {
             "run": self.run_json(),
             "results": to_json(self.models),

@@ -56,8 +56,8 @@ class ResolvedTarget:
     account: Account
     agent: Agent | None = None
 
-    def target(self, call_timeout_seconds: float, threads: Executor) -> Target:
-        attempt = FunctionTarget(self.agent, threads) if self.agent else complete
+    def target(self, call_timeout_seconds: float, executor: Executor) -> Target:
+        attempt = FunctionTarget(self.agent, executor) if self.agent else complete
         jitter = Random()  # noqa: S311
         return Target(self.account, self.name, call_timeout_seconds, jitter, attempt=attempt)
 
@@ -69,10 +69,10 @@ class EvaluationPlan:
     probe_plan: Plan
     cases: tuple[EvaluationCase, ...]
     targets: tuple[ResolvedTarget, ...]
-    """In the order of the plan."""
+    """In the order of `probe_plan.targets`."""
     grader_config: GraderConfig
     grader_accounts: Mapping[str, Account]
-    """By provider: of every model that may be called besides the targets."""
+    """Accounts by provider, for every model that may be called besides the targets."""
     seed: int
     options: EvaluationOptions = field(repr=False)
 
@@ -117,7 +117,7 @@ class EvaluationPlan:
             call_timeout_seconds=self.call_timeout_seconds,
             max_wait_seconds=MAX_WAIT_SECONDS,
             evaluator_headers=self.options.get("evaluator_headers") or {},
-            allow_private=True,  # The process belongs to the caller: there is no other network to protect from them.
+            allow_private=True,  # The caller's own process makes the requests, so no other network needs protection.
         )
 
 
@@ -197,11 +197,11 @@ def _resolve_target(
 def _grader_accounts(
     loaded: LoadedDefinition, grader_config: GraderConfig, accounts: AccountResolver, max_concurrency: int
 ) -> dict[str, Account]:
-    """By provider; as many parallel requests as the evaluation runs conversations, where that is more."""
-    found = (accounts.for_model(model, field) for field, model in _grader_models(loaded, grader_config))
+    """Accounts by provider. Each allows at least as many parallel requests as the evaluation has conversations."""
+    grader_accounts = (accounts.for_model(model, field) for field, model in _grader_models(loaded, grader_config))
     return {
         each.provider: replace(each, max_parallel_requests=max(each.max_parallel_requests, max_concurrency))
-        for each in found
+        for each in grader_accounts
     }
 
 

@@ -17,7 +17,7 @@ from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.providers.errors import RetryLater
 
 MAX_WAITS = 10
-"""Waits per probe, each as long as the provider asks for; after these, the probe is errored."""
+"""Waits per probe, each as long as the provider asks for. After the last one, the probe is errored."""
 JUDGE_MAX_WAIT_SECONDS = 60.0
 
 
@@ -37,7 +37,7 @@ class MemoryCheckpoints:
 @dataclass
 class EvaluationRunner:
     plan: EvaluationPlan
-    threads: Executor
+    executor: Executor
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -73,7 +73,7 @@ class EvaluationRunner:
 
     async def _run_conversation(self, probe: Probe) -> Outcome:
         resolved = next(each for each in self.plan.targets if each.name == probe.target)
-        target = resolved.target(self.plan.call_timeout_seconds, self.threads)
+        target = resolved.target(self.plan.call_timeout_seconds, self.executor)
         spec, checkpoints = self.plan.conversation_spec(probe), MemoryCheckpoints()
         waits = 0
         while True:

@@ -22,7 +22,7 @@ _SOURCES = (
 def sources_digest(paths: StackPaths) -> str:
     """A digest over the names and contents of all files that determine what is deployed."""
     digest = hashlib.sha256()
-    for path in sorted(found for pattern in _SOURCES for found in paths.repository.glob(pattern)):
+    for path in sorted(source for pattern in _SOURCES for source in paths.repository.glob(pattern)):
         digest.update(str(path.relative_to(paths.repository)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -15,7 +15,7 @@ _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD
 
 
 def is_recorded(paths: StackPaths, digest: str) -> bool:
-    """Whether these sources were deployed last; the cloud may have lost its data since."""
+    """Whether these sources were deployed last; the embedded cloud may have lost its data since then."""
     record = _record(paths)
     return record.is_file() and record.read_text() == digest
 
@@ -51,9 +51,9 @@ def _parameters() -> dict[str, str]:
 
 
 def _configure_cors(emulator: Emulator) -> None:
-    """Set the allowed origins: the emulator handles all OPTIONS requests and ignores those of the template.
+    """Set the allowed origins: the emulator handles all OPTIONS requests itself and ignores the template's origins.
 
-    On AWS, the API function handles them by the same rule.
+    On AWS, the API function handles OPTIONS requests with the same headers.
     """
     make_client("apigatewayv2", emulator).update_api(
         ApiId=STACK_NAME,

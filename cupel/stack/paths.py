@@ -1,4 +1,4 @@
-"""The folders of a local stack. Everything it writes is in two of them, to be inspected or deleted."""
+"""The folders of a local stack. It writes to two of them only, so they can be inspected or deleted."""
 
 import os
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The programs that a local stack needs: uv, SAM, Python. None of them sees the user's AWS account."""
+"""Runs the programs that a local stack needs: uv, SAM, Python. None of them can reach the user's AWS account."""
 
 import shutil
 import subprocess
@@ -58,7 +58,7 @@ def run(arguments: list[str], paths: StackPaths, environment: dict[str, str], lo
 
 
 def _program(name: str, environment: dict[str, str]) -> str:
-    found = shutil.which(name, path=environment["PATH"])
-    if not found:
+    program = shutil.which(name, path=environment["PATH"])
+    if not program:
         raise CupelError(f"{name} is not installed; `make run` installs it")
-    return found
+    return program

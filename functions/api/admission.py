@@ -18,9 +18,9 @@ _MAX_PATH = 512
 
 
 def admit(request: APIGatewayProxyEventV2) -> None:
-    """Raises the error to respond with if the request is refused. Only public operations need no token.
+    """Raises the error to respond with if the request is refused. Public operations need no token.
 
-    Only requests for a declared operation pass, so that no request reaches a route without its role being checked.
+    Requests for undeclared operations are refused, so no request reaches a route without a check of its role.
     """
     operations = operations_at(request.path)
     operation = operations.get(request.http_method)

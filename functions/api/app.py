@@ -29,7 +29,7 @@ problems.register(app)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     started_at = perf_counter()
     request = APIGatewayProxyEventV2(event)
-    response = cors.allow_own_origins(request, _respond(request, context))
+    response = cors.add_cors_headers(request, _respond(request, context))
     response["headers"].setdefault("Cache-Control", "no-store")
     response["body"] = response.get("body") or ""
     _log(request, response["statusCode"], perf_counter() - started_at)
@@ -49,7 +49,7 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
 
 @app.not_found
 def _not_found(_: NotFoundError) -> Response[str]:
-    """For a declared path whose parameter has a character that no route accepts."""
+    """Handles a declared path whose parameter has a character that no route accepts."""
     return problems.response(NotFound("no such path"))
 
 

@@ -1,4 +1,4 @@
-"""CORS for the stack's own origins only. Other origins get no CORS header, and the browser refuses them."""
+"""CORS for the configured origins only. Other origins get no CORS header, so browsers refuse the response."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ def preflight() -> dict[str, Any]:
     return {"statusCode": 204, "headers": {}, "body": "", "isBase64Encoded": False}
 
 
-def allow_own_origins(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[str, Any]:
-    """The response with the headers that let a page of the stack's own origins read it."""
+def add_cors_headers(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[str, Any]:
+    """The response with the headers that let a page from a configured origin read it."""
     headers = {**response["headers"], "Vary": "Origin"}
     origin = request.headers.get("origin", "")
     if origin in settings().origins:

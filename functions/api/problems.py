@@ -41,8 +41,13 @@ def response(error: AppError) -> Response[str]:
 
 def lambda_response(error: AppError) -> dict[str, Any]:
     """The response as the function returns it, for requests that are refused before they are routed."""
-    made = response(error)
-    return {"statusCode": made.status_code, "headers": made.headers, "body": made.body, "isBase64Encoded": False}
+    rendered = response(error)
+    return {
+        "statusCode": rendered.status_code,
+        "headers": rendered.headers,
+        "body": rendered.body,
+        "isBase64Encoded": False,
+    }
 
 
 def document(error: AppError) -> dict[str, Any]:
@@ -95,6 +100,6 @@ def _on_app_error(error: AppError) -> Response[str]:
 
 
 def _on_unexpected_error(error: Exception) -> Response[str]:
-    """The last resort: the caller learns nothing about the cause; the log has all of it."""
+    """The last resort: the response does not reveal the cause; the log contains all of it."""
     logger.exception("unexpected error", exc_info=error)
     return response(AppError("unexpected error"))

@@ -47,7 +47,7 @@ class OperationRouter(APIGatewayHttpRouter):
     def operation[F: Callable[..., Any]](
         self, operation_id: str, *, status: int = 200, responses: dict[int, OpenAPIResponse] | None = None
     ) -> Callable[[F], F]:
-        """Decorates the function that carries out the operation; KeyError for one that is not declared."""
+        """Registers the decorated function for the operation. KeyError if the operation is not declared."""
         declared = OPERATIONS[operation_id]
         return self.route(
             declared.path.removeprefix(PREFIX).replace("{", "<").replace("}", ">"),

@@ -36,7 +36,8 @@ def _context_of(authorization: str) -> dict[str, str]:
 
 
 def identify(authorization: str) -> Caller:
-    """The caller with this Authorization header. Unauthorized without a valid token, RetryableError if unverifiable."""
+    """The caller with this Authorization header. Raises Unauthorized without a valid token, and RetryableError if the
+    token cannot be verified for now."""
     scheme, _, bearer = authorization.strip().partition(" ")
     bearer = bearer.strip()
     if scheme.lower() != "bearer" or not bearer:

@@ -1,4 +1,4 @@
-"""From the dispatch queue to slices on the providers' queues."""
+"""Executes dispatch requests: sends the slices of a run to the queues of its providers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Writes the scenarios of generations by a model: each message continues one generation."""
+"""Has a model write the scenarios of a generation; each message continues one generation."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from cupel_core.generation import writer
 from cupel_core.messages import GenerationRequest
 
 MAX_RECEIVES = 3
-"""A message that was received more often has killed its invocations."""
+"""A message that was received more often probably crashes its invocations, so its generation is given up."""
 
 logger = Logger()
 

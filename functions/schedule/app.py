@@ -14,7 +14,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Returns the firing; without a run and an error if the schedule was deleted or disabled."""
+    """Return the firing; `runId` and `error` are both None if the schedule was deleted or disabled."""
     due = DueSchedule.model_validate(event)
     firing = fire(due, utc_now())
     result = {

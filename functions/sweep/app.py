@@ -1,4 +1,4 @@
-"""Sweeps once a minute for what a crash has left behind."""
+"""Repairs, once a minute, what crashes and malformed messages left behind."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ metrics = Metrics()
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
-    """Returns what the sweep did, by kind; each count is also a metric."""
+    """Return the number of repairs by kind; each is also a metric."""
     swept = sweep(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
     recovered_rescores = recover_rescores(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
     counts = {"dispatched": swept.dispatched, "errored": swept.errored, "unreadable": swept.unreadable}

@@ -1,4 +1,4 @@
-"""Idempotency-Keys: a request that is repeated with its key creates nothing new and gets the first answer."""
+"""Idempotency-Keys: a request repeated with the same key creates nothing new and gets the first answer."""
 
 from datetime import datetime
 

@@ -24,7 +24,7 @@ def encode_cursor(position: str) -> str:
 
 
 def decode_cursor(cursor: str) -> str:
-    """The position a cursor stands for. Raises Invalid (field `cursor`) for anything that is not a cursor."""
+    """The position that a cursor encodes. Raises Invalid (field `cursor`) for anything that is not a cursor."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):

@@ -32,12 +32,12 @@ class SelectionRunner:
 
     ref: RunRef
     plan: Plan
-    scoring: str
+    scoring_id: str
     """RUN_SCORING, or the id of a rescore."""
     retry_round: int
     graders: GraderFactory
     _locks: defaultdict[tuple[int, int], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
-    _known: dict[tuple[int, int], Selection] = field(default_factory=dict)
+    _selections: dict[tuple[int, int], Selection] = field(default_factory=dict)
 
     async def select(
         self, transcript: Transcript, assertions: Sequence[Assertion], variables: Mapping[str, Any]
@@ -47,25 +47,25 @@ class SelectionRunner:
         A failing judge leaves results with an error; TimeIsUp passes through.
         """
         results, spend = [], Spend()
-        for number, assertion in enumerate(select_best_assertions(assertions)):
-            selection = await self._get_selection(transcript, number, assertion, variables)
+        for assertion_index, assertion in enumerate(select_best_assertions(assertions)):
+            selection = await self._get_selection(transcript, assertion_index, assertion, variables)
             results.append(assertion_result(selection, assertion, transcript.probe_index))
             if selection.billed_probe == transcript.probe_index:
                 spend += selection.spend
         return SelectionOutcome(tuple(results), spend)
 
     async def _get_selection(
-        self, transcript: Transcript, number: int, assertion: Assertion, variables: Mapping[str, Any]
+        self, transcript: Transcript, assertion_index: int, assertion: Assertion, variables: Mapping[str, Any]
     ) -> Selection:
         siblings = sibling_probes(self.plan, transcript.probe_index)
-        key = siblings[0], number
+        key = siblings[0], assertion_index
         async with self._locks[key]:
-            if key not in self._known:
-                selection = await asyncio.to_thread(selections.get, self.ref, self.scoring, *key)
+            if key not in self._selections:
+                selection = await asyncio.to_thread(selections.get, self.ref, self.scoring_id, *key)
                 if selection is None or selection.retry_round < self.retry_round:
                     selection = await self._make_selection(key, selection, siblings, assertion, variables)
-                self._known[key] = selection
-            return self._known[key]
+                self._selections[key] = selection
+            return self._selections[key]
 
     async def _make_selection(
         self,
@@ -75,17 +75,19 @@ class SelectionRunner:
         assertion: Assertion,
         variables: Mapping[str, Any],
     ) -> Selection:
-        """The selection as stored. An earlier one among the same candidates is kept, unless it failed."""
+        """The selection as stored. An earlier one among the same candidates is reused, unless it failed."""
         candidates = await asyncio.to_thread(self._list_candidates, siblings)
         answers = {candidate.probe_index: last_answer(candidate.messages) for candidate in candidates}
         if earlier is not None and earlier.error is None and earlier.candidates == tuple(answers):
             selection = replace(earlier, retry_round=self.retry_round)
         else:
             selection = await compare_answers(answers, assertion, variables, self.graders, self.retry_round)
-        return await asyncio.to_thread(selections.record, self.ref, self.scoring, *key, selection, _expiry(candidates))
+        return await asyncio.to_thread(
+            selections.record, self.ref, self.scoring_id, *key, selection, _expiry(candidates)
+        )
 
     def _list_candidates(self, siblings: Sequence[int]) -> list[Transcript]:
-        """The siblings that completed by this retry round and still have their content, ascending."""
+        """The siblings that completed in this or an earlier retry round and still have their content, ascending."""
         stored = outcomes.get_many(self.ref, siblings)
         transcripts = [stored[index] for index in siblings if index in stored]
         return [

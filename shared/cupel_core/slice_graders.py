@@ -1,6 +1,7 @@
-"""Graders for slices of transcripts: no call starts that might not end before the invocation does."""
+"""Graders for workflow tasks: no call starts that might not end before the invocation does."""
 
 from collections.abc import Callable, Iterable
+from random import Random
 
 from cupel_core.accounts import load_accounts
 from cupel_core.domain.scoring.assertions import Assertion, flatten
@@ -46,6 +47,7 @@ def slice_graders(
         limiter=ConcurrencyLimiter(),
         call_timeout_seconds=timeout_seconds,
         max_wait_seconds=MAX_WAIT_SECONDS,
+        rng=Random(),  # noqa: S311 - jitter
         before_call=check_time,
         attempt=attempt,
         evaluator_headers=evaluator_headers(workspace, config),

@@ -1,4 +1,4 @@
-"""Process a slice of a run concurrently until the invocation runs out of time; the state machine then retries it."""
+"""Process the items of a workflow task concurrently until time is up; the state machine then retries the task."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -7,7 +7,7 @@ from cupel_core.errors import RetryableError
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
 
 
-async def process_slice[Item, Result](
+async def process_concurrently[Item, Result](
     items: Iterable[Item],
     process: Callable[[Item], Awaitable[Result]],
     collect: Callable[[Result], Awaitable[None]] | None = None,
@@ -43,6 +43,6 @@ async def process_slice[Item, Result](
 
 
 def retry_if_unfinished(unfinished: int, operation: str) -> None:
-    """Raise RetryableError if items of a slice are left: the state machine starts the task again, which continues."""
+    """Raise RetryableError if items of a task are left: the state machine starts the task again, which continues."""
     if unfinished:
         raise RetryableError(f"{unfinished} transcripts are still to be {operation}")

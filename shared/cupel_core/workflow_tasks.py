@@ -1,4 +1,4 @@
-"""What the Lambda functions of the two workflows (finishing, rescoring) share: each runs the phase that `op` names."""
+"""Code shared by the functions of the two workflows (finishing, rescoring), which run the phase that `op` names."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
@@ -11,13 +11,13 @@ from cupel_core.messages import Cause, QueueMessage
 
 
 class WarmUp(BaseModel):
-    """Load the code of all phases; `cupel up` sends it, so that the first execution does not wait for a cold start."""
+    """The task of loading the code of all phases; `cupel up` sends it so that the first execution has no cold start."""
 
     op: Literal["warm"]
 
 
 class LeafRangeFields(QueueMessage):
-    """A task for one slice of a run."""
+    """The fields of a task for one range of a run's leaves."""
 
     first_leaf: int
     leaves: int
@@ -38,9 +38,9 @@ def phase_failure(causes: Mapping[Any, Cause]) -> PhaseFailure:
     return PhaseFailure(phase, cause.describe())
 
 
-def leaf_ranges_output(status: str, slices: Iterable[LeafRange]) -> dict[str, Any]:
-    """The result of a workflow's first phase: the Map state starts one task per slice."""
-    return {"status": status, "slices": [{"firstLeaf": each.first_leaf, "leaves": each.leaves} for each in slices]}
+def leaf_ranges_output(status: str, ranges: Iterable[LeafRange]) -> dict[str, Any]:
+    """The result of a workflow's first phase: the Map state starts one task per leaf range."""
+    return {"status": status, "slices": [{"firstLeaf": each.first_leaf, "leaves": each.leaves} for each in ranges]}
 
 
 def time_left(context: LambdaContext) -> Callable[[], float]:

@@ -23,10 +23,10 @@ def test_the_generated_client_runs_an_evaluation(
     shutil.copy(START_RUN, tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     start_run: Any = import_module("start_run")
-    client = start_run.client_for(stack.api_url, stack.token)
-    run = start_run.start_run(client).run
-    deadline = monotonic() + MAX_SECONDS
-    while run.status not in ("COMPLETED", "FAILED") and monotonic() < deadline:
-        sleep(0.2)
-        run = start_run.read_run(client, run.id)
+    with start_run.client_for(stack.api_url, stack.token) as client:
+        run = start_run.start_run(client).run
+        deadline = monotonic() + MAX_SECONDS
+        while run.status not in ("COMPLETED", "FAILED") and monotonic() < deadline:
+            sleep(0.2)
+            run = start_run.read_run(client, run.id)
     assert (run.status, run.progress.completed) == ("COMPLETED", 1)

@@ -17,7 +17,7 @@ from tests.interop import tools
 from tests.interop.suites import SUITE
 from tests.started_runs import dispatch_and_probe
 from tests.unit.api.client import Client as ApiClient
-from tests.unit.cupel.test_against_the_api import api_transport
+from tests.unit.api.client import api_transport
 
 WORKSPACE = "acme"
 

@@ -12,8 +12,7 @@ import pytest
 from cupel_core.settings import Settings
 from tests.conftest import ROOT
 from tests.interop import tools
-from tests.unit.api.client import Client
-from tests.unit.cupel.test_against_the_api import api_transport
+from tests.unit.api.client import Client, api_transport
 
 DOCUMENT = ROOT / "docs" / "openapi.json"
 START_RUN = Path(__file__).parent / "start_run.py"

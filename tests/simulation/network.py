@@ -71,7 +71,7 @@ class Network:
         }
 
     def call(self, client: BaseClient, operation: str, request: Any) -> Any:
-        """Return a response, or raise what botocore would. Outside of invocations, calls are instant and have no faults."""
+        """Return the response, or raise as botocore would. Calls outside of invocations are instant and never fail."""
         service = client.meta.service_model.service_name
         if self._scheduler.current is None:
             return self._raise_or_return(client, operation, self._execute_now(service, operation, request))

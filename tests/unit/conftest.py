@@ -1,4 +1,4 @@
-"""For tests of the run engine: what Step Functions would have been asked to do."""
+"""Records the executions that the run engine would have started in Step Functions."""
 
 from collections.abc import Iterator
 
@@ -10,15 +10,15 @@ from cupel_core.store import executions, scenarios, snapshots
 
 
 @pytest.fixture
-def finishing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
-    """The executions that were begun: (run, epoch), in order, also when begun twice."""
-    begun: list[tuple[str, int]] = []
+def finish_starts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
+    """Starts of finishing executions in order, repeated ones included: (run id, fencing token)."""
+    starts: list[tuple[str, int]] = []
 
-    def begin(ref: RunRef, epoch: int) -> None:
-        begun.append((ref.run_id, epoch))
+    def start_finish(ref: RunRef, fencing_token: int) -> None:
+        starts.append((ref.run_id, fencing_token))
 
-    monkeypatch.setattr(executions, "start_finish", begin)
-    yield begun
+    monkeypatch.setattr(executions, "start_finish", start_finish)
+    yield starts
     accounts.clear_key_cache()
     snapshots.get.cache_clear()
     scenarios.read_page.cache_clear()

@@ -24,7 +24,7 @@ def invoke(name: str) -> Any:
 
 
 @pytest.fixture
-def sample_run(cloud: Settings, finishing: list[tuple[str, int]]) -> Run:
+def sample_run(cloud: Settings, finish_starts: list[tuple[str, int]]) -> Run:
     """The run with the id used in the samples."""
     return RunSetup(scenario_count=3, workspace="default", run_id="run_00000000000000000000000000").start()
 
@@ -45,9 +45,9 @@ def test_a_message_is_processed(name: str, sample_run: Run) -> None:
     assert invoke(name) == {"batchItemFailures": []}
 
 
-def test_a_probed_slice_starts_the_finishing_execution(sample_run: Run, finishing: list[tuple[str, int]]) -> None:
+def test_a_probed_slice_starts_the_finishing_execution(sample_run: Run, finish_starts: list[tuple[str, int]]) -> None:
     invoke("probe-slice")
-    assert finishing == [(sample_run.id, 1)]
+    assert finish_starts == [(sample_run.id, 1)]
 
 
 @pytest.mark.parametrize("name", ["dispatch-poison", "probe-poison", "generate-request"])

@@ -6,7 +6,7 @@ import pytest
 
 from cupel_core.errors import RetryableError
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
-from cupel_core.slice_worker import process_slice, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 
 
 async def test_items_that_run_out_of_time_are_counted() -> None:
@@ -17,7 +17,7 @@ async def test_items_that_run_out_of_time_are_counted() -> None:
             raise TimeIsUp
         processed.append(item)
 
-    assert await process_slice(range(5), process) == 2
+    assert await process_concurrently(range(5), process) == 2
     assert processed == [0, 1, 2]
 
 
@@ -35,7 +35,7 @@ async def test_results_are_collected_one_at_a_time() -> None:
         await asyncio.sleep(0)
         collecting -= 1
 
-    assert await process_slice(range(10), process, collect) == 0
+    assert await process_concurrently(range(10), process, collect) == 0
     assert most == 1
 
 
@@ -49,7 +49,7 @@ async def test_the_number_of_items_in_progress_is_limited() -> None:
         await asyncio.sleep(0)
         running -= 1
 
-    await process_slice(range(3 * MAX_CONCURRENT), process)
+    await process_concurrently(range(3 * MAX_CONCURRENT), process)
     assert most == MAX_CONCURRENT
 
 
@@ -66,7 +66,7 @@ async def test_an_internal_error_cancels_the_remaining_items() -> None:
             raise
 
     with pytest.raises(KeyError):
-        await process_slice(range(3), process)
+        await process_concurrently(range(3), process)
     assert cancelled == [0, 2]
 
 

@@ -34,8 +34,8 @@ Version = Annotated[
 
 @router.operation("createDefinition", status=201)
 def create_definition(body: CreateDefinition) -> DefinitionResponse:
-    made = catalog.create(router.workspace, body.labels(), body.content.specified(), utc_now())
-    return DefinitionResponse.of_definition(made)
+    created = catalog.create(router.workspace, body.labels(), body.content.specified(), utc_now())
+    return DefinitionResponse.of_definition(created)
 
 
 @router.operation("listDefinitions")
@@ -59,8 +59,8 @@ def get_definition(definition_id: str, version: Version = None) -> DefinitionRes
 @router.operation("updateDefinition")
 def update_definition(definition_id: str, body: UpdateDefinition) -> DefinitionResponse:
     overrides = body.content.specified() if body.content else None
-    changed = catalog.update(router.workspace, definition_id, body.labels(), overrides, utc_now())
-    return DefinitionResponse.of_definition(changed)
+    updated = catalog.update(router.workspace, definition_id, body.labels(), overrides, utc_now())
+    return DefinitionResponse.of_definition(updated)
 
 
 @router.operation("deleteDefinition", status=204)
@@ -72,8 +72,8 @@ def delete_definition(definition_id: str) -> Response[None]:
 @router.operation("forkDefinition", status=201)
 def fork_definition(definition_id: str, body: ForkDefinition) -> DefinitionResponse:
     overrides = body.content.specified() if body.content else {}
-    made = forks.fork(router.workspace, definition_id, body.labels(), overrides, utc_now(), body.version)
-    return DefinitionResponse.of_definition(made)
+    fork = forks.fork(router.workspace, definition_id, body.labels(), overrides, utc_now(), body.version)
+    return DefinitionResponse.of_definition(fork)
 
 
 @router.operation("listDefinitionAncestors")

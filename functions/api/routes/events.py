@@ -36,26 +36,26 @@ def list_run_events(
     ] = None,
 ) -> Response[Any]:
     seen = after if last_event_id is None else last_event_id
-    followed = poll(router.workspace, run_id, seen)
+    feed = poll(router.workspace, run_id, seen)
     if _STREAM in router.current_event.headers.get("accept", ""):
-        return _stream(followed)
-    events = [RunEventResponse.of(run_id, event) for event in followed.events]
+        return _stream(feed)
+    events = [RunEventResponse.of(run_id, event) for event in feed.events]
     return Response(200, "application/json", RunEventList(items=events))
 
 
-def _stream(followed: EventFeed) -> Response[str]:
+def _stream(feed: EventFeed) -> Response[str]:
     """204 tells an EventSource to stop: the run is terminal and every event has been read."""
-    if followed.progress is None and not followed.events:
+    if feed.progress is None and not feed.events:
         return Response(204)
-    return Response(200, _STREAM, "retry: 2000\n\n" + "".join(map(_frame, _events(followed))))
+    return Response(200, _STREAM, "retry: 2000\n\n" + "".join(map(_frame, _events(feed))))
 
 
-def _events(followed: EventFeed) -> Iterable[RunEventResponse]:
+def _events(feed: EventFeed) -> Iterable[RunEventResponse]:
     """The stored events and, while the run is active, its progress, which is computed and has no `seq`."""
-    run_id = followed.run.id
-    yield from (RunEventResponse.of(run_id, event) for event in followed.events)
-    if followed.progress is not None:
-        data = RunProgressResponse.of(followed.progress).model_dump(by_alias=True)
+    run_id = feed.run.id
+    yield from (RunEventResponse.of(run_id, event) for event in feed.events)
+    if feed.progress is not None:
+        data = RunProgressResponse.of(feed.progress).model_dump(by_alias=True)
         yield RunEventResponse(seq=None, type=RunEventType.PROGRESS, ts=utc_now(), run_id=run_id, data=data)
 
 

@@ -1,4 +1,4 @@
-"""Whether the API is up."""
+"""The health check."""
 
 from api.routing import OperationRouter
 from cupel_core.contract.service import VERSION, HealthResponse

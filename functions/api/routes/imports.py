@@ -12,13 +12,15 @@ router = OperationRouter()
 
 @router.operation("importPromptfoo", status=201)
 def import_promptfoo(body: ImportPromptfoo) -> ImportResultResponse:
-    return ImportResultResponse.of(creation.import_promptfoo(_order(body), body.config, body.files))
+    return ImportResultResponse.of(creation.import_promptfoo(_context(body), body.config, body.files))
 
 
 @router.operation("importDataset", status=201)
 def import_dataset(format: DatasetFormat, body: ImportDataset) -> ImportResultResponse:  # noqa: A002 - the name in the path
-    return ImportResultResponse.of(creation.import_dataset(_order(body), body.content, format, body.name, body.scorer))
+    return ImportResultResponse.of(
+        creation.import_dataset(_context(body), body.content, format, body.name, body.scorer)
+    )
 
 
-def _order(body: ImportOptions) -> ImportContext:
+def _context(body: ImportOptions) -> ImportContext:
     return ImportContext(router.workspace, utc_now(), dry_run=body.dry_run, folder=body.folder)

@@ -1,4 +1,4 @@
-"""The judge and the simulated user on their own."""
+"""The judge and the simulated user, called outside a run."""
 
 from api.routing import OperationRouter
 from cupel_core import event_loop

@@ -17,7 +17,7 @@ router = routing.OperationRouter()
 
 _DESCRIPTION = "Evaluate language models and agents: definitions, scenarios, runs and their results."
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
-"""Within a paragraph of a docstring."""
+"""A line break within a paragraph of a docstring."""
 _POWERTOOLS_SCHEMAS = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
 _PROBLEM: dict[str, Any] = {
     "title": "Problem",
@@ -42,12 +42,12 @@ _PROBLEM: dict[str, Any] = {
         },
     },
 }
-_WITH_TOKEN = {"401": "Missing or invalid token"}
-_INTERNAL = {"500": "Internal error", "503": "Temporarily unavailable; retry after `Retry-After` seconds"}
-_WITH_JUDGE = {"502": "The model could not be called, or its reply was unusable"}
-_WITH_REFERENCES = {"404": "Not found in this workspace"}
-_WITH_INPUT = {"422": "A field is invalid; see `errors`"}
-_WITH_CHANGES = {
+_TOKEN_PROBLEMS = {"401": "Missing or invalid token"}
+_INTERNAL_PROBLEMS = {"500": "Internal error", "503": "Temporarily unavailable; retry after `Retry-After` seconds"}
+_JUDGE_PROBLEMS = {"502": "The model could not be called, or its reply was unusable"}
+_REFERENCE_PROBLEMS = {"404": "Not found in this workspace"}
+_INPUT_PROBLEMS = {"422": "A field is invalid; see `errors`"}
+_WRITE_PROBLEMS = {
     "400": "The body is not valid JSON",
     "409": "Not allowed in the current state; `detail` says which state that is",
     "413": "The body is too large",
@@ -66,7 +66,7 @@ def get_open_api_document() -> dict[str, Any]:
 
 @cache
 def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
-    """The document that Powertools generates from the routes, with Cupel's problems instead of Powertools' errors."""
+    """The document that Powertools generates from the routes, with problem documents instead of Powertools' errors."""
     from aws_lambda_powertools.event_handler.openapi.models import Contact, HTTPBearer, License, Tag
 
     routing.load_all(app)
@@ -80,8 +80,8 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
         security_schemes={"token": HTTPBearer(description="An API token, or a JWT from the configured issuer")},
         security=[{"token": []}],
     )
-    made: dict[str, Any] = _without_suffix(orjson.loads(generated))
-    schemas = made["components"]["schemas"]
+    openapi: dict[str, Any] = _without_suffix(orjson.loads(generated))
+    schemas = openapi["components"]["schemas"]
     for name in _POWERTOOLS_SCHEMAS:
         schemas.pop(name, None)
     schemas["Problem"] = _PROBLEM
@@ -90,16 +90,16 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
             schema["description"] = _LINE_BREAK.sub(" ", schema["description"])
         for field in schema.get("properties", {}).values():
             field.pop("title", None)
-    for path_item in made["paths"].values():
+    for path_item in openapi["paths"].values():
         for described in path_item.values():
             operation = OPERATIONS[described["operationId"]]
             _set_responses(described, operation)
             _set_parameters(described)
-    return made
+    return openapi
 
 
 def _without_suffix(value: Any) -> Any:
-    """Schemas are named after the thing: the class `RunResponse` becomes the schema `Run`."""
+    """The document with schema names without the suffix: the class `RunResponse` becomes the schema `Run`."""
     if isinstance(value, list):
         return [_without_suffix(item) for item in value]
     if not isinstance(value, dict):
@@ -119,7 +119,7 @@ def _schema_name(name: str) -> str:
 
 
 def _set_parameters(described: dict[str, Any]) -> None:
-    """Describes path parameters; takes null from parameters, which cannot carry it; capitalizes header names."""
+    """Describe path parameters, remove null from the types of parameters, and capitalize header names."""
     for parameter in described.get("parameters", []):
         schema = parameter["schema"]
         if parameter["in"] == "header":
@@ -149,17 +149,17 @@ def _set_responses(described: dict[str, Any], operation: Operation) -> None:
 
 def _problems_of(described: dict[str, Any], operation: Operation) -> dict[str, str]:
     if operation.is_public:
-        return _INTERNAL
-    problems = _WITH_TOKEN | _INTERNAL
+        return _INTERNAL_PROBLEMS
+    problems = _TOKEN_PROBLEMS | _INTERNAL_PROBLEMS
     problems["403"] = f"The token's role does not permit this operation, which requires `{operation.minimum_role}`"
     if operation.method != "GET":
-        problems |= _WITH_CHANGES
+        problems |= _WRITE_PROBLEMS
     if operation.tag == "judge":
-        problems |= _WITH_JUDGE
+        problems |= _JUDGE_PROBLEMS
     if "{" in operation.path or "requestBody" in described:
-        problems |= _WITH_REFERENCES
+        problems |= _REFERENCE_PROBLEMS
     if "requestBody" in described or described.get("parameters"):
-        problems |= _WITH_INPUT
+        problems |= _INPUT_PROBLEMS
     return problems
 
 

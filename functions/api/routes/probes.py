@@ -12,7 +12,7 @@ from cupel_core.contract.probes import CorrectProbe, ProbeDetailPage, ProbeDetai
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.runs import corrections, probe_search
-from cupel_core.runs import probes as standing
+from cupel_core.runs import probes as run_probes
 
 router = OperationRouter()
 
@@ -27,21 +27,21 @@ def list_probes(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> ProbeDetailPage:
-    wanted = probe_search.ProbeFilter(eval_id, scenario_id, persona_id, status, order is ProbeOrder.OLDEST)
-    page = probe_search.search_probes(router.workspace, wanted, utc_now(), limit, cursor)
+    filters = probe_search.ProbeFilter(eval_id, scenario_id, persona_id, status, order is ProbeOrder.OLDEST)
+    page = probe_search.search_probes(router.workspace, filters, utc_now(), limit, cursor)
     return ProbeDetailPage(items=[ProbeDetailResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
 
 
 @router.operation("getProbe")
 def get_probe(probe_id: str) -> ProbeDetailResponse:
-    return ProbeDetailResponse.of(standing.get_probe(router.workspace, probe_id, utc_now()))
+    return ProbeDetailResponse.of(run_probes.get_probe(router.workspace, probe_id, utc_now()))
 
 
 @router.operation("correctProbe")
 def correct_probe(probe_id: str, body: CorrectProbe) -> ProbeDetailResponse:
     workspace = router.workspace
     corrections.correct_result(workspace, probe_id, body.correction())
-    return ProbeDetailResponse.of(standing.get_probe(workspace, probe_id, utc_now()))
+    return ProbeDetailResponse.of(run_probes.get_probe(workspace, probe_id, utc_now()))
 
 
 @router.operation("deleteProbeContent", status=204)

@@ -34,8 +34,8 @@ Trials = Annotated[int | None, Query(ge=1, le=100, description="k of pass@k and 
 def create_rescore(
     run_id: str, body: Annotated[CreateRescore, Body()] = CreateRescore(), idempotency_key: IdempotencyKey = None
 ) -> RescoreResponse:
-    begun = start.start(router.workspace, run_id, body.spec(), idempotency_key, utc_now())
-    return RescoreResponse.of(queries.rescore_view(begun))
+    rescore = start.start(router.workspace, run_id, body.spec(), idempotency_key, utc_now())
+    return RescoreResponse.of(queries.rescore_view(rescore))
 
 
 @router.operation("listRescores")
@@ -63,8 +63,8 @@ def list_rescore_results(
 def get_run_scores(
     run_id: str, rescore_id: RescoreId = None, model: ModelFilter = None, k: Trials = None
 ) -> RunScoresResponse:
-    found = scores.scores_by_model(router.workspace, run_id, rescore_id=rescore_id, model=model, k=k)
-    return RunScoresResponse.of(found, rescore_id)
+    run_scores = scores.scores_by_model(router.workspace, run_id, rescore_id=rescore_id, model=model, k=k)
+    return RunScoresResponse.of(run_scores, rescore_id)
 
 
 @router.operation("listScenarioScores")

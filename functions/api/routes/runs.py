@@ -21,7 +21,7 @@ from cupel_core.contract.runs import CreateRun, ProbePage, ProbeResponse, RunPag
 from cupel_core.domain.runs.run import ProbeStatus, Progress, RunStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.runs import probes as standing
+from cupel_core.runs import probes as run_probes
 from cupel_core.runs import queries, start
 
 router = OperationRouter()
@@ -30,7 +30,7 @@ router = OperationRouter()
 @router.operation("createRun", status=201)
 def create_run(body: CreateRun, idempotency_key: IdempotencyKey = None) -> RunStartedResponse:
     started = start.start(router.workspace, body.spec(), idempotency_key, utc_now())
-    # The run as it was at its start, also if the same key is used again later.
+    # The run as it was at its start, even if the request is repeated later with the same key.
     view = RunView(started.run, Progress(started.job_count), None, None)
     return RunStartedResponse(run=RunResponse.of(view), job_count=started.job_count)
 
@@ -78,7 +78,7 @@ def list_run_probes(
     cursor: Cursor = None,
 ) -> ProbePage:
     workspace = router.workspace
-    page = standing.list_probes(
+    page = run_probes.list_probes(
         workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now()
     )
     return ProbePage(items=[ProbeResponse.of(view) for view in page.items], next_cursor=page.next_cursor)

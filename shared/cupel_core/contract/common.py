@@ -29,5 +29,5 @@ Time = Annotated[
 
 
 def example(body: Mapping[str, Any]) -> ConfigDict:
-    """The configuration of a request model that shows this body in the document."""
+    """The configuration of a request model, with this body as its example in the OpenAPI document."""
     return ConfigDict(json_schema_extra={"examples": [dict(body)]})

@@ -26,7 +26,7 @@ class DefinitionDimension(RequestModel):
 
 
 class DecisionRule(RequestModel):
-    """How a transcript's decision code is found: by a pattern, or by a judge that follows a rubric."""
+    """How a transcript's decision code is determined: by a pattern, or by a judge that follows a rubric."""
 
     pattern: Annotated[
         str | None, Field(strict=True, description="A regular expression; its first group is the decision code")

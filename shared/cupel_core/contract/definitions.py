@@ -17,7 +17,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.conversation import FailureCriteriaMode
 
 MAX_SCENARIOS = 1_000
-"""Of one request."""
+"""Per request."""
 
 
 def _without_duplicates(texts: list[str]) -> list[str]:
@@ -226,7 +226,7 @@ class GenerateScenarios(RequestModel):
     options: Annotated[LevelOptionChoice, Field(description="Which of a level's options is used")] = (
         LevelOptionChoice.FIRST
     )
-    seed: Annotated[Seed | None, Field(description="Random seed; drawn if omitted")] = None
+    seed: Annotated[Seed | None, Field(description="Random seed; chosen at random if omitted")] = None
     model: Annotated[ModelId | None, Field(description="Model id as `provider/name`; for mode `llm` only")] = None
     replace: Replace = False
 

@@ -117,7 +117,7 @@ class EvalPage(ResponseModel):
 
 
 class EvaluatorInput(RequestModel):
-    """If `headers` is omitted the stored headers are kept; null or an empty object removes them."""
+    """If `headers` is omitted, the stored headers are kept; null or an empty object removes them."""
 
     url: Url
     headers: Headers | None = None

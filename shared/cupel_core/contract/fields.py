@@ -1,4 +1,4 @@
-"""Types of fields that several models have. Strict: a number is not taken for a text, nor a text for a number."""
+"""Types of fields that several models have. Strict: numbers are not accepted as text, nor text as numbers."""
 
 import re
 from typing import Annotated, Any
@@ -76,12 +76,12 @@ ResourceName = Annotated[
 Flag = Annotated[bool, Field(strict=True)]
 Count100 = Annotated[int, Field(strict=True, ge=1, le=100)]
 Seed = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
-"""JSON readers agree on whole numbers below 2**53."""
+"""All JSON parsers represent whole numbers below 2**53 exactly."""
 Score = (
     Annotated[int, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)]
     | Annotated[FiniteFloat, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)]
 )
-"""Whole numbers stay whole."""
+"""Integers are not converted to floats."""
 LongText = Annotated[str, StringConstraints(strict=True, max_length=200_000)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(_storable)]
 """A JSON object that is stored as it was sent."""

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 MAX_BYTES = 16 * 1024
-"""In all for one resource: servers refuse more, and a secret holds 64 KB."""
+"""Total for one resource. Many servers refuse more, and a secret is limited to 64 KB."""
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 _VALUE = re.compile(r"[!-~](?:[ -~\t]*[!-~])?")
 _CONNECTION_HEADERS = frozenset(

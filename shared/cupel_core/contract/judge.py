@@ -1,4 +1,4 @@
-"""The judge and the simulated user, called on their own."""
+"""The judge and the simulated user, called outside a run."""
 
 from typing import Annotated
 
@@ -70,7 +70,7 @@ class PersonaInput(RequestModel):
 
 
 class GeneratePersonaMessage(RequestModel):
-    """Give a persona by id or inline, or neither for a generic user. `model` defaults to the workspace's persona
+    """Specify a persona by id or inline, or neither for a generic user. `model` defaults to the workspace's persona
     model."""
 
     model_config = example(

@@ -1,6 +1,6 @@
-"""Every operation of the API, declared once: its id, its path, and the least role that may call it.
+"""Every operation of the API, declared once: its id, its path, and the minimum role that may call it.
 
-HTTP routes, GraphQL fields and MCP tools take these declarations from here; none of them derives a role of its own.
+Every interface (HTTP today) uses these declarations; none of them defines roles separately.
 A path parameter is written `{name}`.
 """
 
@@ -21,7 +21,7 @@ TAGS = {
     "transcripts": "Records of completed probes",
     "rescores": "Grading existing transcripts again, and pass rates",
     "probes": "Single conversations of a run",
-    "judge": "The judge and the simulated user on their own",
+    "judge": "The judge and the simulated user, called outside a run",
     "providers": "Model providers and their models",
     "schedules": "Runs that start at set times",
     "queue": "Provider queues and their dead letters",
@@ -42,7 +42,7 @@ class Operation:
     minimum_role: AccessRole | None
     summary: str
     response: str
-    """What a successful response is."""
+    """What a successful response contains."""
     description: str | None = None
 
     @property
@@ -54,7 +54,7 @@ class Operation:
         return self.minimum_role is None or role.includes(self.minimum_role)
 
     def serves(self, segments: list[str]) -> bool:
-        """Whether its path, split at `/`, has the form of this one."""
+        """Whether a request path, split at `/`, matches the path of this operation."""
         own = self.path.split("/")
         return len(own) == len(segments) and all(
             segment if expected.startswith("{") else expected == segment
@@ -127,7 +127,7 @@ _ALL = (
         "/v1/definitions/{definition_id}/ancestors",
         "definitions",
         _VIEWER,
-        "List the definitions it was forked from, nearest ancestor first",
+        "List the ancestors that a definition was forked from, nearest first",
         "A page of definitions, without their content",
     ),
     Operation(
@@ -136,7 +136,7 @@ _ALL = (
         "/v1/definitions/{definition_id}/descendants",
         "definitions",
         _VIEWER,
-        "List its forks and their forks, level by level",
+        "List the forks of a definition and their forks, level by level",
         "A page of definitions, without their content",
     ),
     Operation(
@@ -173,7 +173,7 @@ _ALL = (
         "scenarios",
         _MEMBER,
         "Generate one scenario for each combination of dimension levels",
-        "The scenarios were generated",
+        "The completed generation",
         "In mode `matrix` the scenarios exist when the response arrives (201). In mode `llm` they are generated in the "
         "background (202); poll the generation for its status.",
     ),
@@ -391,7 +391,7 @@ _ALL = (
         _VIEWER,
         "List the events of a run, or stream them",
         "The events after `after`, in order; sent as server-sent events if the request accepts `text/event-stream`",
-        "A stream ends after the events there are; an EventSource then reconnects and continues after the last one.",
+        "A stream ends after the events available so far; an EventSource then reconnects and continues from there.",
     ),
     Operation(
         "listTranscripts",
@@ -418,7 +418,7 @@ _ALL = (
         "rescores",
         _MEMBER,
         "Rescore a run's transcripts without calling its targets again",
-        "The rescore, which is carried out in the background",
+        "The rescore, which runs in the background",
         "The run must be COMPLETED, FAILED or CANCELLED. Its own scoring and earlier rescores are kept.",
     ),
     Operation(
@@ -528,7 +528,7 @@ _ALL = (
         "providers",
         _VIEWER,
         "List the providers",
-        "Every provider that Cupel knows, with the workspace's settings",
+        "Every supported provider, with the workspace's settings",
     ),
     Operation(
         "updateProvider",
@@ -620,7 +620,7 @@ _ALL = (
         "/v1/queue/dead-letters",
         "queue",
         _VIEWER,
-        "List dead letters: messages that were given up after repeated failures",
+        "List dead letters: messages that failed too often to be delivered again",
         "The dead letters of this workspace",
     ),
     Operation(
@@ -630,7 +630,7 @@ _ALL = (
         "queue",
         _MEMBER,
         "Redrive dead letters whose probes still have to run",
-        "What became of the dead letters",
+        "How many dead letters were sent again or discarded",
     ),
     Operation("listTokens", "GET", "/v1/tokens", "tokens", _ADMIN, "List the tokens, newest first", "A page of tokens"),
     Operation("createToken", "POST", "/v1/tokens", "tokens", _ADMIN, "Create a token", "The token with its secret"),
@@ -667,7 +667,7 @@ OPERATIONS = {operation.id: operation for operation in _ALL}
 
 @cache
 def _by_precedence() -> tuple[Operation, ...]:
-    """Paths without parameters first: `/imports/promptfoo` takes precedence over `/imports/{format}`."""
+    """Sorted so that paths without parameters come first: `/imports/promptfoo` precedes `/imports/{format}`."""
     return tuple(sorted(_ALL, key=lambda operation: operation.path.count("{")))
 
 

@@ -72,7 +72,7 @@ class ProviderPage(ResponseModel):
 class ModelResponse(ResponseModel):
     """A model of the price list. Prices are in US dollars per million tokens; null if unknown."""
 
-    id: Annotated[str, Field(description="Model id as `provider/name`, as runs name it")]
+    id: Annotated[str, Field(description="Model id as `provider/name`, as used in runs")]
     name: str
     provider: str
     simulated: Annotated[bool, Field(description="Simulated by Cupel; calls cost nothing")]

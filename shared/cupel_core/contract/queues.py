@@ -61,7 +61,7 @@ class ProviderQueueResponse(ResponseModel):
             waiting=status.waiting,
             in_flight=status.in_flight,
             delayed=status.delayed,
-            dead_letters=status.dead,
+            dead_letters=status.dead_letters,
             paused=account.paused,
             throttled_until=account.blocked_until,
             limit=account.limit,

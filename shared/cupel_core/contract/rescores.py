@@ -72,7 +72,7 @@ class RescoreProgressResponse(ResponseModel):
 
     total: int
     completed: Annotated[int, Field(description="Transcripts that were scored")]
-    failed: Annotated[int, Field(description="Transcripts with a result that counts and could not be computed")]
+    failed: Annotated[int, Field(description="Transcripts with a weighted result that could not be computed")]
 
 
 class RescoreResponse(ResponseModel):
@@ -87,7 +87,7 @@ class RescoreResponse(ResponseModel):
 
     @classmethod
     def of(cls, view: RescoreView) -> "RescoreResponse":
-        rescore, tally = view.rescore, view.counts
+        rescore, counts = view.rescore, view.counts
         config = rescore.config.to_json()
         return cls(
             id=rescore.id,
@@ -101,7 +101,7 @@ class RescoreResponse(ResponseModel):
                 criteria=config.get("criteria"),
             ),
             progress=RescoreProgressResponse(
-                total=max(rescore.total, tally.scored + tally.errors), completed=tally.scored, failed=tally.errors
+                total=max(rescore.total, counts.scored + counts.errors), completed=counts.scored, failed=counts.errors
             ),
             created_at=rescore.created_at,
             completed_at=rescore.completed_at,
@@ -192,7 +192,7 @@ class RunScoresResponse(ResponseModel):
     rescore_id: Annotated[
         str | None, Field(description="Rescore the figures come from; null for the run's own scoring")
     ]
-    k: int
+    k: Annotated[int, Field(description="k of pass@k and pass^k")]
     models: list[ModelScoresResponse]
 
     @classmethod

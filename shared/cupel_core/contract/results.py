@@ -84,7 +84,9 @@ class AssertionResultResponse(ResponseModel):
 
 
 class ScoringResponse(ResponseModel):
-    success: Annotated[bool | None, Field(description="Null if a result that counts could not be computed")]
+    success: Annotated[
+        bool | None, Field(description="Null if a weighted result could not be computed, or if no result has a weight")
+    ]
     score: Annotated[float | None, Field(description="From 0 to 1")]
     reason: str
     results: list[AssertionResultResponse]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Count100, Id, ModelId, Seed, Url
+from cupel_core.contract.fields import Count100, Id, ModelId, Seed
 from cupel_core.contract.results import ProbeResultResponse
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.run import (
@@ -28,10 +28,12 @@ Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
 Temperature = Annotated[float, Field(strict=True, ge=0, le=2)]
 Repeats = Annotated[Count100, Field(description="Conversations of each target with each scenario and persona")]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
+EvaluatorUrl = Annotated[str, Field(min_length=8, max_length=2_000, pattern="^https?://")]
+"""May have a query, unlike other URLs, and is used and stored exactly as it was sent."""
 
 
 class RunConfigInput(RequestModel):
-    """Models that grade override those of the eval, and those the workspace's settings."""
+    """Grading models and the evaluator override those of the eval, which override the workspace's settings."""
 
     temperature: Temperature | None = None
     max_turns: Count100 | None = None
@@ -40,7 +42,9 @@ class RunConfigInput(RequestModel):
         ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
     ] = None
     embedding_model: Annotated[ModelId | None, Field(description="Model for assertions of type `similar`")] = None
-    evaluator_url: Annotated[Url | None, Field(description="External evaluator called for each transcript")] = None
+    evaluator_url: Annotated[
+        EvaluatorUrl | None, Field(description="External evaluator called for each transcript")
+    ] = None
 
     def grader_config(self) -> GraderConfig:
         return GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)
@@ -60,9 +64,16 @@ class CreateRun(RequestModel):
     )
 
     definition_id: Id
-    models: Annotated[list[ModelId], Field(min_length=1, max_length=100, description="The targets of the run")]
+    models: Annotated[
+        list[ModelId],
+        Field(
+            min_length=1,
+            max_length=100,
+            description="Targets of the run: models as `provider/name`, or agents as `connector/<id>`",
+        ),
+    ]
     sample_percentage: Percentage = 100
-    sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; drawn if omitted")] = None
+    sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; chosen at random if omitted")] = None
     priority: Priority = Priority.NORMAL
     experiment_id: ExperimentId = None
     repeats: Repeats = 1
@@ -201,7 +212,7 @@ class FailureResponse(ResponseModel):
 
 
 class SuspendedModelResponse(ResponseModel):
-    """A model that is not called for now, because its calls kept failing."""
+    """A model that is temporarily not called, because its calls kept failing."""
 
     model: str
     until: Annotated[Time, Field(description="When a single probe may try the model again")]
@@ -218,7 +229,7 @@ class RunResponse(ResponseModel):
     definition_version: int
     experiment_id: str | None
     schedule_id: Annotated[str | None, Field(description="The schedule that started it")]
-    eval_id: Annotated[str | None, Field(description="The eval it is a run of")]
+    eval_id: Annotated[str | None, Field(description="The eval that it is a run of")]
     execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
     playground: bool
     status: RunStatus
@@ -234,7 +245,7 @@ class RunResponse(ResponseModel):
     failure: FailureResponse | None
     suspended_models: Annotated[
         list[SuspendedModelResponse],
-        Field(description="Models that are not called for now because they failed; empty in lists"),
+        Field(description="Models that are temporarily not called, because their calls kept failing; empty in lists"),
     ]
 
     @classmethod
@@ -250,7 +261,7 @@ class RunResponse(ResponseModel):
             execution_id=run.execution_id,
             playground=run.playground,
             status=run.status,
-            pause_reason=PauseReason.read(run.pause_reason),
+            pause_reason=PauseReason.parse(run.pause_reason),
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),
@@ -334,7 +345,10 @@ class ProbePage(ResponseModel):
 
 
 class RunEventResponse(ResponseModel):
-    seq: Annotated[int | None, Field(description="Gapless, from 1; null for computed progress, which is not stored")]
+    seq: Annotated[
+        int | None,
+        Field(description="Numbered from 1 without gaps; null for progress events, which are computed and not stored"),
+    ]
     type: RunEventType
     ts: Annotated[Time, Field(description="When it happened")]
     run_id: str

@@ -72,7 +72,7 @@ class ScheduledRunResponse(ResponseModel):
     definition_id: str
     models: list[str]
     sample_percentage: int
-    sample_seed: Annotated[int | None, Field(description="Null to draw a new seed at each firing")]
+    sample_seed: Annotated[int | None, Field(description="Null to choose a new random seed at each firing")]
     priority: Priority
     experiment_id: str | None
     repeats: int

@@ -1,4 +1,4 @@
-"""The service itself."""
+"""The health of the service, and its version."""
 
 from typing import Annotated
 

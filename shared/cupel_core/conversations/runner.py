@@ -94,8 +94,8 @@ async def run_conversation(
 ) -> Outcome:
     """Run one probe's conversation to its transcript or error, resuming from the last checkpoint.
 
-    `retention` is how long the transcript's content is stored; None means forever. Raises Halted when no further call may
-    start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
+    `retention` is how long the transcript's content is stored; None means forever. Raises Halted when no further call
+    may start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
     """
     state = (await checkpoints.load() if _has_further_calls(spec) else None) or ConversationState(spec.opening_messages)
     try:

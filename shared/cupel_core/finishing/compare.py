@@ -16,7 +16,7 @@ from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.selections import SelectionOutcome, SelectionRunner
 from cupel_core.slice_graders import grader_models, slice_graders
-from cupel_core.slice_worker import process_slice, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import amendments, outcomes, runs, snapshots
 from cupel_core.store.selections import RUN_SCORING
 from cupel_core.store.snapshots import Snapshot
@@ -59,7 +59,7 @@ async def compare_slice(
     models = grader_models(run.grader_config, assertions)
     graders = await asyncio.to_thread(slice_graders, run.workspace, run.grader_config, models, seconds_left, attempt)
     selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
-    retry_if_unfinished(await process_slice(candidates, partial(_compare, selections)), "compared")
+    retry_if_unfinished(await process_concurrently(candidates, partial(_compare, selections)), "compared")
 
 
 def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:

@@ -12,7 +12,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.messages import RunRef
 from cupel_core.slice_graders import slice_graders
-from cupel_core.slice_worker import process_slice, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import outcomes, runs, snapshots
 
 
@@ -36,7 +36,7 @@ async def summarize_slice(
         await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary)
 
     pending = await asyncio.to_thread(_list_without_summary, ref, run, leaf_range)
-    retry_if_unfinished(await process_slice(pending, summarize), "summarized")
+    retry_if_unfinished(await process_concurrently(pending, summarize), "summarized")
 
 
 def _load_judge(run: Run, seconds_left: Callable[[], float]) -> DecisionJudge | None:

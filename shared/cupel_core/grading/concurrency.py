@@ -1,4 +1,4 @@
-"""How many grader calls may be in flight at the same time."""
+"""A limit on the grader calls in flight at the same time."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -18,7 +18,7 @@ from cupel_core.store import scenarios
 
 @dataclass(frozen=True)
 class ImportContext:
-    """Where the definitions of an import are created. A dry run writes nothing."""
+    """The workspace and folder in which an import creates definitions. A dry run writes nothing."""
 
     workspace: str
     now: datetime

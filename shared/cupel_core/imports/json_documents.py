@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 _VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 MAX_DEPTH = 60
 MAX_NODES = 500_000
-"""Counts repeated aliases, with which a kilobyte of YAML can expand to a terabyte."""
+"""A repeated YAML alias counts each time: with aliases, a kilobyte can expand to a terabyte."""
 
 
 class InvalidDocument(ValueError):

@@ -8,7 +8,7 @@ from cupel_core.probing.slice_context import SliceContext
 from cupel_core.store.queues import Delivery
 
 RETRY_LATER = "asked to wait"
-"""The reason for postponing when the provider asked for a long wait. Only requeues for this reason count as `handoffs`."""
+"""The reason for postponing when the provider asks for a long wait. Only these requeues count as `handoffs`."""
 
 
 @dataclass

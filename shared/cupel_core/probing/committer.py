@@ -39,7 +39,7 @@ class Committer:
         self._committed: list[Delivery] = []
         self._totals = totals
         self.failed_commits = 0
-        """Since the last successful commit."""
+        """Consecutive failed commits since the last successful one."""
         self._commit_lock = asyncio.Lock()
         self.failed_deliveries: list[Delivery] = []
 

@@ -1,4 +1,4 @@
-"""What one invocation has done: the numbers behind its metrics."""
+"""Totals of one invocation, published as its metrics."""
 
 from collections import Counter
 from collections.abc import Iterable

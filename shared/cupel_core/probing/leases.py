@@ -49,7 +49,7 @@ _RANKS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 
 @dataclass(frozen=True)
 class LeaseKey:
-    """Which worker holds a lease, and on which account."""
+    """Identifies a lease: its worker and its account."""
 
     workspace: str
     provider: str
@@ -81,8 +81,8 @@ class LeaseHolder:
         self._renewed_at = float("-inf")
         self._reported_demand = 0
         self._unconfirmed_running: int | None = None
-        """While it is uncertain whether a report arrived: the number in flight then, which is all that other workers are
-        certain to leave."""
+        """The calls in flight that the last report named, while it is uncertain whether it arrived; other workers leave
+        at least that much capacity."""
         self._polls = 0
         self._is_renewal_urgent = False
         self._starved_since: float | None = None

@@ -209,7 +209,9 @@ class Worker:
         """Receive only as many slices as fill the free slots, so that other workers get the remaining ones."""
         deliveries: list[Delivery] = []
         with suppress(*AWS_ERRORS):  # A queue that cannot be read counts as empty; the next worker reads it.
-            deliveries = await asyncio.to_thread(queues.receive, self._queue_url, max_slices, self._receive_wait_seconds)
+            deliveries = await asyncio.to_thread(
+                queues.receive, self._queue_url, max_slices, self._receive_wait_seconds
+            )
         await self._accept(deliveries)
         self._fetch_task = None
         self._is_queue_empty = not deliveries

@@ -49,6 +49,6 @@ def _queue_status(workspace: str, provider: str) -> QueueStatus:
         waiting=sum(depth.waiting for depth in depths),
         in_flight=sum(depth.in_flight for depth in depths),
         delayed=sum(depth.delayed for depth in depths),
-        dead=sum(depth.total for depth in dead),
+        dead_letters=sum(depth.total for depth in dead),
         account=governor.get_status(workspace, provider),
     )

@@ -17,7 +17,7 @@ from cupel_core.providers.completion import Attempt, complete
 from cupel_core.rescoring.transcript_grading import TranscriptGrader
 from cupel_core.selections import SelectionRunner
 from cupel_core.slice_graders import grader_models, slice_graders
-from cupel_core.slice_worker import process_slice, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
 _BATCH_SIZE = 25
@@ -46,7 +46,7 @@ async def rescore_slice(
     if pending:
         make_graders = partial(slice_graders, seconds_left=seconds_left, attempt=attempt)
         grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
-        unfinished = await process_slice(pending, grader.grade, writer.add)
+        unfinished = await process_concurrently(pending, grader.grade, writer.add)
     await writer.store()
     retry_if_unfinished(unfinished, "scored")
 

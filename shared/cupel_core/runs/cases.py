@@ -13,10 +13,10 @@ from cupel_core.store import scenarios
 _READER_THREADS = 16
 
 
-class CaseSelection(NamedTuple):
+class RunCases(NamedTuple):
     """The cases of a run, as its snapshot stores them (shared/cupel_core/store/snapshots.py)."""
 
-    selection: tuple[int, ...]
+    scenario_positions: tuple[int, ...]
     """Scenario positions, one per case."""
     personas: tuple[Persona, ...] = ()
     case_personas: tuple[int | None, ...] = ()
@@ -28,8 +28,8 @@ def build_cases(
     manifest: Manifest,
     positions: Sequence[int],
     persona_ids: tuple[str, ...] | None = None,
-    existing: CaseSelection = CaseSelection(()),  # noqa: B008 - immutable
-) -> CaseSelection:
+    existing: RunCases = RunCases(()),  # noqa: B008 - immutable
+) -> RunCases:
     """The `existing` cases followed by those of the scenarios at these ascending positions.
 
     `persona_ids` replaces the scenarios' own personas. Raises Invalid if a persona no longer exists. Reads only pages
@@ -40,7 +40,7 @@ def build_cases(
     else:
         personas_by_scenario = _scenario_personas(manifest, positions)
     if not any(personas_by_scenario) and not existing.case_personas:
-        return CaseSelection((*existing.selection, *positions))
+        return RunCases((*existing.scenario_positions, *positions))
     personas = _load_personas(workspace, existing.personas, personas_by_scenario)
     numbers = {persona_id: number for number, persona_id in enumerate(personas)}
     added = [
@@ -48,9 +48,9 @@ def build_cases(
         for position, scenario_personas in zip(positions, personas_by_scenario, strict=True)
         for persona_id in scenario_personas or (None,)
     ]
-    existing_numbers = existing.case_personas or (None,) * len(existing.selection)
-    return CaseSelection(
-        selection=(*existing.selection, *(position for position, _ in added)),
+    existing_numbers = existing.case_personas or (None,) * len(existing.scenario_positions)
+    return RunCases(
+        scenario_positions=(*existing.scenario_positions, *(position for position, _ in added)),
         personas=tuple(personas.values()),
         case_personas=(*existing_numbers, *(number for _, number in added)),
     )

@@ -15,7 +15,7 @@ from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.runs import dispatch
-from cupel_core.runs.cases import CaseSelection, build_cases
+from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.validation import check_probe_count
 from cupel_core.store import barrier, keys, runs, snapshots
 
@@ -49,13 +49,13 @@ def retry(
     retry, or while the run is not over.
     """
     run = runs.get(RunRef(workspace, run_id))
-    selection = RetryScope(model, probe_index)
-    _check_retry(run, selection)
+    scope = RetryScope(model, probe_index)
+    _check_retry(run, scope)
     _check_is_over(run)
     finishing_failed = run.failure is not None and run.failure.where != "probing"
-    if not finishing_failed and next(_errored_probes(run, selection), None) is None:
+    if not finishing_failed and next(_errored_probes(run, scope), None) is None:
         raise Conflict(f"none of these probes has an error; the run is {run.status}")
-    return _reopen(run, now, {"retry": {"model": model, "probeIndex": probe_index}}, retry=selection)
+    return _reopen(run, now, {"retry": {"model": model, "probeIndex": probe_index}}, retry=scope)
 
 
 def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
@@ -71,9 +71,9 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
     _check_is_over(run)
     snapshot = snapshots.get(run.snapshot_key)
     positions = expand_sample(snapshot.manifest.total, run.sample_percentage, percentage, run.sample_seed)
-    existing = CaseSelection(snapshot.selection, snapshot.personas, snapshot.case_personas)
+    existing = RunCases(snapshot.scenario_positions, snapshot.personas, snapshot.case_personas)
     cases = build_cases(workspace, snapshot.manifest, positions, existing=existing)
-    added = len(cases.selection) - len(snapshot.selection)
+    added = len(cases.scenario_positions) - len(snapshot.scenario_positions)
     plan = replace(run.plan, segments=(*run.plan.segments, added)) if added else run.plan
     check_probe_count(plan)
     key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
@@ -97,19 +97,19 @@ def _check_is_over(run: Run) -> None:
         raise Conflict(str(IllegalTransition(Action.REOPEN, run.status)))
 
 
-def _check_retry(run: Run, selection: RetryScope) -> None:
-    if selection.model is not None and selection.probe_index is not None:
+def _check_retry(run: Run, scope: RetryScope) -> None:
+    if scope.model is not None and scope.probe_index is not None:
         raise Invalid.field("probeIndex", "cannot be combined with model: a probe has one model")
-    if selection.model is not None and selection.model not in run.models:
+    if scope.model is not None and scope.model not in run.models:
         raise Invalid.field("model", f"must be one of the run's models: {', '.join(run.models)}")
-    if selection.probe_index is not None and not 0 <= selection.probe_index < run.plan.total:
+    if scope.probe_index is not None and not 0 <= scope.probe_index < run.plan.total:
         raise Invalid.field("probeIndex", f"must be from 0 to {run.plan.total - 1}")
 
 
-def _errored_probes(run: Run, selection: RetryScope) -> Iterator[int]:
+def _errored_probes(run: Run, scope: RetryScope) -> Iterator[int]:
     """Reads leaf by leaf, so that the first errored probe can end the search."""
     ref = RunRef(run.workspace, run.id)
-    for indexes in selection.ranges(run.plan):
+    for indexes in scope.ranges(run.plan):
         for parent in range(leaf_of(indexes.start).parent.number, leaf_of(indexes.stop - 1).parent.number + 1):
             for number, item in barrier.list_leaves(ref, Node(1, parent)).items():
                 failed = (number * FANOUT + offset for offset in item.leaf.failed)

@@ -70,7 +70,7 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snaps
     check_spec(workspace, spec, grader_config, manifest)
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
     cases = build_cases(workspace, manifest, _scenario_positions(spec, manifest, seed), spec.persona_ids)
-    plan = Plan(spec.models, (len(cases.selection),), repeats=spec.repeats)
+    plan = Plan(spec.models, (len(cases.scenario_positions),), repeats=spec.repeats)
     check_probe_count(plan)
     snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
     return replace(_run(workspace, spec, definition, plan, seed, now), grader_config=grader_config), snapshot

@@ -1,4 +1,4 @@
-"""What assertions are computed on: the output, the conversation that led to it, and its time and cost."""
+"""The input of assertions: the output, the conversation that led to it, and its time and cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from cupel_core.domain.turns.conversation import Spend
 
 type SpendLog = list[Spend]
-"""What a check has spent on model calls, also when it fails."""
+"""The spend of a check's model calls so far; complete even if the check fails."""
 
 _MAX_QUOTE_LENGTH = 200
 

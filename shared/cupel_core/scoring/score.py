@@ -52,7 +52,7 @@ class AssertionScores(NamedTuple):
 
     results: tuple[AssertionResult, ...]
     spend: Spend
-    """Of the judging and embedding models."""
+    """The spend of the judge and embedding models."""
     evaluator_note: str | None = None
 
 

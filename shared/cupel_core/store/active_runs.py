@@ -25,7 +25,7 @@ class ActiveRunItem(Item):
 class ActiveRun(NamedTuple):
     ref: RunRef
     silent_since: datetime | None
-    """Since when no queue has had a message of the run although probes are missing; None while that is not so."""
+    """Since when no queue has contained a message of the run although probes are missing; None otherwise."""
 
 
 def list_active_runs() -> Iterator[ActiveRun]:

@@ -210,7 +210,7 @@ def _update_leaf(
     values: dict[str, Any],
     condition: str | None = None,
 ) -> LeafItem:
-    """Returns the leaf afterwards, or as it is if the condition failed."""
+    """Update a leaf; returns it afterwards, or as it is if the condition failed."""
     optional: dict[str, Any] = {}
     if names:
         optional["ExpressionAttributeNames"] = names
@@ -228,8 +228,8 @@ def _update_leaf(
             **optional,
         )
     except client.exceptions.ConditionalCheckFailedException as error:
-        refusal: dict[str, Any] = dict(error.response)
-        return _leaf_item(refusal.get("Item", {}))
+        rejection: dict[str, Any] = dict(error.response)
+        return _leaf_item(rejection.get("Item", {}))
     return _leaf_item(response["Attributes"])
 
 

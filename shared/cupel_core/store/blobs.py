@@ -28,10 +28,10 @@ def get_json(key: str) -> Any:
     """The document under `key`; raises NotFound if there is none."""
     client = clients.s3()
     try:
-        reply = client.get_object(Bucket=settings().bucket_name, Key=key)
+        response = client.get_object(Bucket=settings().bucket_name, Key=key)
     except client.exceptions.NoSuchKey:
         raise NotFound(f"there is no object {key}") from None
-    return orjson.loads(gzip.decompress(reply["Body"].read()))
+    return orjson.loads(gzip.decompress(response["Body"].read()))
 
 
 def delete(key: str) -> None:

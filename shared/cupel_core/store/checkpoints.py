@@ -1,4 +1,4 @@
-"""Conversations up to their last completed turn, from which a redelivered probe resumes.
+"""Conversations up to their last completed step, from which a redelivered probe resumes.
 
 An item holds 400 KB. Conversations compress to about a quarter; one that is still too large goes to the bucket.
 """

@@ -27,14 +27,14 @@ def get(workspace: str) -> tuple[GraderConfig, tuple[str, ...]]:
         item = EvaluationSettingsItem.get(keys.workspace_settings(workspace), _SORT_KEY, consistent_read=True)
     except EvaluationSettingsItem.DoesNotExist:
         return GraderConfig(), ()
-    evaluation = GraderConfig(
+    config = GraderConfig(
         item.judge_model,
         item.persona_model,
         item.embedding_model,
         item.evaluator_url,
         item.evaluator_headers_version,
     )
-    return evaluation, tuple(map(str, item.evaluator_header_names or ()))
+    return config, tuple(map(str, item.evaluator_header_names or ()))
 
 
 def update(workspace: str, changes: dict[str, Any]) -> None:

@@ -113,12 +113,12 @@ def _has_ended(pk: str, generation_id: str) -> bool:
     return GenerationStatus(item.status) not in UNFINISHED
 
 
-def _write(before: Generation, after: Generation, and_condition: Condition | None, until: datetime | None) -> bool:
+def _write(before: Generation, after: Generation, extra_condition: Condition | None, until: datetime | None) -> bool:
     """Replace `before` with `after`; False if another consumer has advanced or ended it meanwhile."""
     condition = (GenerationItem.written == before.completed) & GenerationItem.status.is_in(*UNFINISHED)
     item = _to_item(after, until)
     try:
-        item.save(condition=condition & and_condition if and_condition is not None else condition)
+        item.save(condition=condition & extra_condition if extra_condition is not None else condition)
     except PutError as error:
         if error_code(error) != "ConditionalCheckFailedException":
             raise

@@ -31,7 +31,7 @@ from cupel_core.store import keys
 from cupel_core.store.clients import dynamodb
 
 _MAX_ATTEMPTS = 20
-"""Of n workers that write at the same time, the last is refused n - 1 times."""
+"""If n workers write at the same time, the last one is rejected n - 1 times."""
 
 
 class StoredGovernor(NamedTuple):
@@ -69,7 +69,7 @@ def set_paused(workspace: str, provider: str, paused: bool) -> None:
 
 
 def reset_learned_state(workspace: str, provider: str) -> None:
-    """Reset breakers and learned limits, after the account's settings were changed."""
+    """Reset breakers, the learned limit and any block, after the account's settings were changed."""
 
     def change(governor: Governor) -> Governor:
         return replace(governor, breakers={}, learned=None, blocked_until=0.0)
@@ -112,10 +112,10 @@ def _change(
         changed = StoredGovernor(change(current.governor), current.version + 1, token)
         if changed.governor == current.governor:
             return current
-        other = _write(workspace, provider, changed)
-        if other is None or other.token == token:
+        newer = _write(workspace, provider, changed)
+        if newer is None or newer.token == token:
             return changed
-        current = other
+        current = newer
     raise RetryableError("the governor is being changed by other workers; try again")
 
 

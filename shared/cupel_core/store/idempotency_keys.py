@@ -1,8 +1,8 @@
 """Idempotency-Keys of requests that start runs and rescores.
 
-A key is reserved for the id its run will have, and answered in the transaction that creates the run, on condition that
-it is still reserved for that id. So a crash in between leaves a reservation that a later request may replace, and two
-requests never create two runs.
+A key is reserved for the id that its run or rescore will have. The transaction that creates the run answers the key, on
+condition that it is still reserved for that id. So a crash in between leaves a reservation that a later request may
+replace, and two requests never create two runs.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ def get_state(workspace: str, key: str, body: str, now: datetime) -> tuple[KeySt
 
 
 def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> IdempotencyItem | None:
-    """Reserve a free key for a run of this id; None if another request reserved it first."""
+    """Reserve a free key for a run or rescore of this id; None if another request reserved it first."""
     reservation = IdempotencyItem(
         _partition(workspace, key),
         "start",

@@ -14,11 +14,11 @@ pk                                   sk                    item
 <ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent
 <ws>#run#<id>#probes#<block>         <index>               outcomes: transcripts and errors of 1,000 probes
 <ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
-<ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last completed turn
+<ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last completed step
 <ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   the selection of the best of several answers
 <ws>#run#<id>#scorings               <scoringId>           rescores of the run
 <ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
-<ws>#run#<id>#scores#<scoring>       <leaf>                how many results a slice of a rescore has
+<ws>#run#<id>#scores#<scoring>       <leaf>                how many results a leaf range of a rescore has
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise

@@ -68,7 +68,7 @@ def advance(pending: PendingDispatch, cursors: dict[str, int], now: datetime) ->
 
 
 def restart(request: DispatchRequest, now: datetime) -> None:
-    """Record once more that the run is to be dispatched, from its first leaf."""
+    """Record the dispatch again, from the run's first leaf."""
     OutboxItem.for_run(request.run, request.fencing_token, now).save()
 
 

@@ -2,7 +2,7 @@
 
 Small outcomes are written in transactions of up to 100: unlike a batch write, one call carries a condition per item.
 A transaction costs twice the write units, so an item of more than one unit is written alone.
-Only an error may be overwritten, and only in a later retry round, which a user asked for.
+Only an error may be overwritten, and only in a later retry round, which a user requested.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ def record(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[in
 
 
 def get_recorded(run: Run, indexes: Iterable[int]) -> dict[int, bool]:
-    """Those of these probes that have an outcome which counts (index → completed). Strongly consistent.
+    """The recorded outcomes that count among these probes (index → completed). Strongly consistent.
 
     For probes missing in the barrier: an error of an earlier retry round does not count, as its probe is being retried.
     """
@@ -60,7 +60,7 @@ def get_recorded(run: Run, indexes: Iterable[int]) -> dict[int, bool]:
 
 
 def list_error_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The items of those of these probes whose recorded outcome is an error."""
+    """The outcome items of these probes, only those that are errors."""
     items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
     return (item for item in items if not item.completed)
 
@@ -108,7 +108,7 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None) -> 
 
 
 def delete_content(ref: RunRef, index: int, result: TranscriptResult | None) -> None:
-    """Delete messages and judges' comments. `result`, which was part of them, is kept as the correction."""
+    """Delete messages and judges' comments. `result`, which was part of them, is preserved as the correction."""
     item = OutcomeItem.get(keys.probes(ref, index), keys.probe(index), consistent_read=True)
     content = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key)
     actions: list[Action] = [attribute.remove() for attribute in content]
@@ -134,7 +134,7 @@ def _size(item: OutcomeItem) -> int:
 
 
 def _record_one(item: OutcomeItem, retry_round: int) -> bool:
-    """Whether the recorded outcome is completed."""
+    """Write one item unless an outcome is recorded already; returns whether the recorded outcome is completed."""
     client = dynamodb()
     try:
         client.put_item(**_put(item, retry_round))

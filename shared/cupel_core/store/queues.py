@@ -151,7 +151,7 @@ def get_depth(queue_url: str) -> QueueDepth:
 
 
 def delete(deliveries: Sequence[Delivery]) -> None:
-    """Acknowledge messages. One that could not be deleted is redelivered, and its work is found done."""
+    """Acknowledge messages. One that could not be deleted is redelivered, which is harmless."""
     for queue_url, group in _by_queue(deliveries):
         for batch in batched(group, _MAX_BATCH_SIZE, strict=False):
             entries = [{"Id": str(n), "ReceiptHandle": delivery.receipt} for n, delivery in enumerate(batch)]
@@ -159,7 +159,7 @@ def delete(deliveries: Sequence[Delivery]) -> None:
 
 
 def redeliver_after(delivery: Delivery, after_seconds: float) -> None:
-    """Redeliver an unacknowledged message after this time. If the call fails, it is after the queue's own timeout."""
+    """Redeliver an unacknowledged message after this time. If the call fails, the queue's own timeout applies."""
     seconds = int(max(0, min(after_seconds, MAX_VISIBILITY_SECONDS)))
     with suppress(*AWS_ERRORS):
         sqs().change_message_visibility(

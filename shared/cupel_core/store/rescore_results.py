@@ -51,7 +51,7 @@ def list_bodies(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[tuple[
 
 
 def delete_content(ref: RunRef, rescore_id: str, index: int) -> None:
-    """Delete the judges' comments on a conversation; success and score are kept."""
+    """Delete the judges' comments on a conversation; success and score remain."""
     try:
         item = RescoreResultItem.get(
             keys.rescore_results(ref, rescore_id, index), keys.probe(index), consistent_read=True

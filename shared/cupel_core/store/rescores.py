@@ -51,7 +51,7 @@ def create(rescore: Rescore, start: IdempotencyItem | None = None) -> None:
     ref = RunRef(rescore.workspace, rescore.run_id)
     with TransactWrite(connection=connection()) as transaction:
         transaction.save(_to_item(rescore), condition=RescoreItem.pk.does_not_exist())
-        transaction.save(_open(ref, rescore.id, rescore.created_at))
+        transaction.save(_open_item(ref, rescore.id, rescore.created_at))
         if start is not None:
             start.answer = rescore.id
             transaction.save(start, condition=IdempotencyItem.run_id == rescore.id)
@@ -80,7 +80,7 @@ def list_all_of_run(ref: RunRef) -> Iterator[Rescore]:
 
 
 def mark_running(ref: RunRef, rescore_id: str) -> Rescore:
-    """Change the status from PENDING to RUNNING; any other status is kept. Returns the rescore."""
+    """Change the status from PENDING to RUNNING; any other status is left unchanged. Returns the rescore."""
     item = RescoreItem(keys.rescores(ref), rescore_id)
     try:
         item.update(
@@ -100,7 +100,7 @@ def end(rescore: Rescore) -> Rescore:
     try:
         with TransactWrite(connection=connection()) as transaction:
             transaction.save(_to_item(rescore), condition=still_open)
-            transaction.delete(_open(ref, rescore.id, rescore.created_at))
+            transaction.delete(_open_item(ref, rescore.id, rescore.created_at))
     except TransactWriteError as error:
         if error_code(error) != "TransactionCanceledException":
             raise
@@ -116,26 +116,26 @@ def list_open_rescores() -> Iterator[OpenRescore]:
 
 def remove_open_rescore(entry: OpenRescore) -> None:
     """Remove a rescore from the list of those that have not ended."""
-    _open(*entry).delete()
+    _open_item(*entry).delete()
 
 
 def record_counts(ref: RunRef, rescore_id: str, leaf: int, counts: RescoreCounts) -> None:
-    """Store the counts of the slice at this leaf. They are totals, not increments: writing them twice is harmless."""
+    """Store the counts of the range that starts at `leaf`: totals, not increments, so writing twice is harmless."""
     RescoreCountsItem(
         keys.rescore_counts(ref, rescore_id), keys.barrier_node(leaf), scored=counts.scored, errors=counts.errors
     ).save()
 
 
 def get_counts(rescore: Rescore) -> RescoreCounts:
-    """The sum over all slices."""
+    """The sum over all leaf ranges."""
     if rescore.counts is not None:
         return rescore.counts
     ref = RunRef(rescore.workspace, rescore.run_id)
-    slices = RescoreCountsItem.query(keys.rescore_counts(ref, rescore.id), consistent_read=True)
-    return sum((RescoreCounts(int(item.scored), int(item.errors)) for item in slices), RescoreCounts())
+    items = RescoreCountsItem.query(keys.rescore_counts(ref, rescore.id), consistent_read=True)
+    return sum((RescoreCounts(int(item.scored), int(item.errors)) for item in items), RescoreCounts())
 
 
-def _open(ref: RunRef, rescore_id: str, created_at: datetime) -> OpenRescoreItem:
+def _open_item(ref: RunRef, rescore_id: str, created_at: datetime) -> OpenRescoreItem:
     return OpenRescoreItem(
         keys.OPEN_RESCORES,
         keys.open_rescore(ref, rescore_id),

@@ -128,7 +128,7 @@ def list_runs(
     cursor: str | None,
     oldest_first: bool = False,
 ) -> Page[Run]:
-    """A page of a workspace's runs, newest first unless `oldest_first`; None is no condition."""
+    """A page of a workspace's runs, newest first unless `oldest_first`; a filter that is None matches all."""
     condition: Condition = RunItem.deleted_at.does_not_exist()
     for attribute, value in (
         (RunItem.definition_id, definition_id),

@@ -1,13 +1,13 @@
 """A definition's scenarios: immutable pages in the bucket, and one manifest item that lists the current pages.
 
 All pages but the last are full, so that a definition has at most about a hundred. Pages that the manifest no longer
-lists are kept, because runs that started earlier still read them.
+lists are not deleted, because runs that started earlier still read them.
 """
 
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace as changed
+from dataclasses import replace as replace_fields
 from functools import lru_cache
 from itertools import batched, chain
 
@@ -137,7 +137,7 @@ def _at_most(capacity: int, scenarios: Iterable[Scenario]) -> Iterator[Scenario]
 def _numbered(definition_id: str, first: int, scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
     for ordinal, scenario in enumerate(scenarios, start=first):
         name = scenario.name or f"Scenario {ordinal}"
-        yield changed(scenario, id=scenario_id(definition_id, ordinal), name=name)
+        yield replace_fields(scenario, id=scenario_id(definition_id, ordinal), name=name)
 
 
 def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[ScenarioPage, ...]:

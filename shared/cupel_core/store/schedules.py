@@ -1,4 +1,4 @@
-"""Schedules in the table, which is their record; EventBridge (shared/cupel_core/store/scheduler.py) only fires them."""
+"""Schedules in the table, which is authoritative; EventBridge (cupel_core/store/scheduler.py) only fires them."""
 
 from dataclasses import replace
 from typing import Any

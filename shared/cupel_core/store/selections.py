@@ -21,7 +21,7 @@ class SelectionItem(Item):
 
 
 def get(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> Selection | None:
-    """A recorded selection. `index` is the lowest of the sibling probes, `assertion_index` that of the assertion."""
+    """A recorded selection. `index` is the lowest sibling's; `assertion_index` counts select-best assertions."""
     try:
         item = SelectionItem.get(
             keys.selections(ref, scoring_id, index), keys.numbered_probe(index, assertion_index), consistent_read=True

@@ -1,4 +1,4 @@
-"""Snapshots of what a run was started with: the definition's content, the scenario pages and the selection."""
+"""Snapshots of what a run was started with: the definition's content, the scenario pages and the cases."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +15,7 @@ class Snapshot:
     definition: dict[str, Any]
     """The definition's content in the API's shape."""
     manifest: Manifest
-    selection: tuple[int, ...]
+    scenario_positions: tuple[int, ...]
     """The scenario of each case, as a position in the manifest; ascending within each segment of the plan."""
     personas: tuple[Persona, ...] = ()
     """The personas as they were at the start, without their headers."""
@@ -23,7 +23,7 @@ class Snapshot:
     """The index in `personas` for each case; empty if no case has one."""
 
     def scenario(self, case: int) -> Scenario:
-        return scenarios.get_scenario(self.manifest, self.selection[case])
+        return scenarios.get_scenario(self.manifest, self.scenario_positions[case])
 
     def persona(self, case: int) -> Persona | None:
         number = self.case_personas[case] if self.case_personas else None
@@ -32,7 +32,7 @@ class Snapshot:
     def cases(self, scenario_id: str) -> tuple[int, ...]:
         """The cases of a scenario, ascending; none if it was not selected."""
         selected = scenarios.find_positions(self.manifest, [scenario_id]).get(scenario_id)
-        return tuple(case for case, position in enumerate(self.selection) if position == selected)
+        return tuple(case for case, position in enumerate(self.scenario_positions) if position == selected)
 
 
 def save(key: str, snapshot: Snapshot) -> None:
@@ -41,7 +41,7 @@ def save(key: str, snapshot: Snapshot) -> None:
         {
             "definition": snapshot.definition,
             "manifest": snapshot.manifest.to_json(),
-            "selection": list(snapshot.selection),
+            "selection": list(snapshot.scenario_positions),
             "personas": [persona.to_json() for persona in snapshot.personas],
             "cast": list(snapshot.case_personas),
         },
@@ -55,7 +55,7 @@ def get(key: str) -> Snapshot:
     return Snapshot(
         definition=body["definition"],
         manifest=Manifest.from_json(body["manifest"]),
-        selection=tuple(body["selection"]),
+        scenario_positions=tuple(body["selection"]),
         personas=tuple(map(Persona.from_json, body["personas"])),
         case_personas=tuple(body["cast"]),
     )

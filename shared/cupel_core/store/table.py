@@ -1,4 +1,4 @@
-"""What all PynamoDB models of the table share. Only the modules of `store` import it."""
+"""The base of all PynamoDB models of the table. Only the modules of `store` import it."""
 
 from functools import cache
 from typing import Any

@@ -1,10 +1,14 @@
 """A client that calls the two functions as API Gateway would: the authorizer, then the API with its context."""
 
 import json
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import StringIO
 from typing import Any
 from urllib.parse import urlencode
+
+import httpx
 
 from api import app as api
 from authorize import app as authorizer
@@ -99,3 +103,20 @@ def call(asked: dict[str, Any]) -> Answer:
 
 def _text(value: Any) -> str:
     return json.dumps(value)
+
+
+def api_transport(client: Client) -> httpx.MockTransport:
+    """An httpx transport that calls the functions instead of a server."""
+
+    def call(request: httpx.Request) -> httpx.Response:
+        with redirect_stdout(StringIO()):  # The log of the function is not output of the command.
+            response = client.request(
+                request.method,
+                request.url.path,
+                body=request.content.decode() or None,
+                headers=dict(request.headers),
+                query=dict(request.url.params),
+            )
+        return httpx.Response(response.status, headers=response.headers, text=response.text)
+
+    return httpx.MockTransport(call)

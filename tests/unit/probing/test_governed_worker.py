@@ -51,7 +51,7 @@ def deliver(run: Run, indexes: list[int], sent: list[Sent]) -> list[Delivery]:
     return deliveries
 
 
-async def test_a_single_worker_gets_the_whole_limit(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_single_worker_gets_the_whole_limit(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 3})
     run = RunSetup(scenario_count=20).start()
     await worker().run(send_and_receive(slice_message(run, LEAF)))
@@ -59,14 +59,14 @@ async def test_a_single_worker_gets_the_whole_limit(cloud: Settings, finishing: 
     assert governor.get_status("ws_a", "sim").limit == 3
 
 
-async def test_a_worker_that_ends_gives_its_lease_back(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_worker_that_ends_gives_its_lease_back(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=20).start()
     await worker().run(send_and_receive(slice_message(run, LEAF)))
     assert governor.get_status("ws_a", "sim").workers == 0
 
 
 async def test_a_paused_account_hands_its_slices_on_and_calls_no_model(
-    sent: list[Sent], finishing: list[tuple[str, int]]
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup(scenario_count=20).start()
     governor.set_paused("ws_a", "sim", True)
@@ -77,7 +77,7 @@ async def test_a_paused_account_hands_its_slices_on_and_calls_no_model(
 
 
 async def test_probes_that_the_governor_postpones_are_not_counted_as_handoffs(
-    sent: list[Sent], finishing: list[tuple[str, int]]
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup(scenario_count=20).start()
     governor.set_paused("ws_a", "sim", True)
@@ -86,7 +86,7 @@ async def test_probes_that_the_governor_postpones_are_not_counted_as_handoffs(
 
 
 async def test_a_model_that_refuses_every_call_is_suspended_and_other_models_continue(
-    sent: list[Sent], finishing: list[tuple[str, int]]
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
 ) -> None:
     accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
     run = RunSetup(scenario_count=20, models=("sim/typo", "sim/steady")).start()
@@ -100,7 +100,7 @@ async def test_a_model_that_refuses_every_call_is_suspended_and_other_models_con
 
 
 async def test_a_worker_of_low_priority_yields_to_one_of_high_priority(
-    sent: list[Sent], finishing: list[tuple[str, int]]
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
 ) -> None:
     high = WorkerReport("high", Priority.HIGH, demand=60, in_flight=50)
     governor.renew("ws_a", "sim", Limits(50), high, time.time())

@@ -40,7 +40,7 @@ def test_the_messages_of_a_run_are_one_group(cloud: Settings) -> None:
     assert {message["Attributes"]["MessageGroupId"] for message in received["Messages"]} == {run.id}
 
 
-async def test_a_worker_hands_on_in_its_own_queue(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_worker_hands_on_in_its_own_queue(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run, url = urgent(), cloud.probe_queue_url("sim", Priority.HIGH)
     queues.send(url, [slice_message(run, [0, 1])])
     worker = Worker("sim", time.time() + 10, receive_wait_seconds=0, priority=Priority.HIGH)
@@ -49,7 +49,7 @@ async def test_a_worker_hands_on_in_its_own_queue(cloud: Settings, finishing: li
 
 
 def test_the_function_takes_provider_and_priority_from_its_queue(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = urgent()
     event = json.loads((ROOT / "events" / "probe-slice.json").read_text())

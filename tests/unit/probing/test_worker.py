@@ -23,7 +23,7 @@ def worker(seconds: float = PLENTY) -> Worker:
     return Worker("sim", time.time() + seconds, receive_wait_seconds=0)
 
 
-async def test_a_slice_becomes_transcripts_and_progress(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_slice_becomes_transcripts_and_progress(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=6).start()
     assert await worker().run(send_and_receive(slice_message(run, [0, 1, 2, 3]))) == []
     assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=4)
@@ -32,31 +32,31 @@ async def test_a_slice_becomes_transcripts_and_progress(cloud: Settings, finishi
     assert transcript.conversation.turns == 1
     assert transcript.summary is not None
     assert transcript.summary.decision_code in "12345"
-    assert finishing == []
+    assert finish_starts == []
 
 
-async def test_the_first_probe_starts_the_run(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_the_first_probe_starts_the_run(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup().start()
     await worker().run(send_and_receive(slice_message(run, [0])))
     assert runs.get(ref_of(run)).status is RunStatus.RUNNING
 
 
-async def test_the_last_probe_starts_the_finish(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_the_last_probe_starts_the_finish(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=120).start()
     slices = [slice_message(run, list(range(100))), slice_message(run, list(range(100, 120)), leaf=1)]
     await worker().run(send_and_receive(*slices))
-    assert finishing == [(run.id, 1)]
+    assert finish_starts == [(run.id, 1)]
     assert barrier.get_progress(Tree.for_run(run)) == Progress(120, completed=120)
 
 
-async def test_a_message_is_deleted_after_its_commit(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_message_is_deleted_after_its_commit(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup().start()
     deliveries = send_and_receive(slice_message(run, [0]))
     await worker().run(deliveries)
     assert receive_bodies(cloud.probe_queue_url("sim")) == []
 
 
-async def test_a_worker_receives_further_slices_itself(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_worker_receives_further_slices_itself(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=60).start()
     deliveries = send_and_receive(slice_message(run, list(range(20))))
     queues.send(
@@ -66,7 +66,7 @@ async def test_a_worker_receives_further_slices_itself(cloud: Settings, finishin
     assert barrier.get_progress(Tree.for_run(run)) == Progress(60, completed=60)
 
 
-async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=100, models=("sim/flaky",)).start()
     await worker().run(send_and_receive(slice_message(run, list(range(100)))))
     counts = barrier.get_progress(Tree.for_run(run))
@@ -78,7 +78,7 @@ async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finishing: 
 
 
 async def test_follow_ups_are_sent_up_to_the_maximum_number_of_turns(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     content = {**RATING, "followUps": ["And if it were your child? End with `Rating: N`.", "Sure?"], "maxTurns": 2}
     run = RunSetup(scenario_count=1, content=content).start()
@@ -90,7 +90,7 @@ async def test_follow_ups_are_sent_up_to_the_maximum_number_of_turns(
 
 
 async def test_messages_with_an_old_fencing_token_are_dropped(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup().start()
     probe_slice = slice_message(run, [0, 1])
@@ -100,7 +100,7 @@ async def test_messages_with_an_old_fencing_token_are_dropped(
     assert receive_bodies(cloud.probe_queue_url("sim")) == []
 
 
-async def test_a_worker_without_time_hands_its_slice_on(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+async def test_a_worker_without_time_hands_its_slice_on(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup().start()
     assert await worker(seconds=10).run(send_and_receive(slice_message(run, [0, 1, 2]))) == []
     assert barrier.get_leaf(ref_of(run), Node(0, 0)).claims == {}
@@ -108,7 +108,7 @@ async def test_a_worker_without_time_hands_its_slice_on(cloud: Settings, finishi
 
 
 async def test_probes_claimed_by_another_worker_are_checked_again_later(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup().start()
     barrier.claim(ref_of(run), Node(0, 0), "other:0", Claim(frozenset({0, 1}), time.time() + 100))
@@ -121,7 +121,7 @@ async def test_probes_claimed_by_another_worker_are_checked_again_later(
 
 
 async def test_a_conversation_resumes_after_its_last_complete_turn(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     content = {**RATING, "followUps": ["Sure? End with `Rating: N`."]}
     run = RunSetup(scenario_count=1, content=content).start()
@@ -137,7 +137,7 @@ async def test_a_conversation_resumes_after_its_last_complete_turn(
 
 
 async def test_an_outcome_stored_by_a_dead_worker_is_not_paid_for_again(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup(scenario_count=2).start()
     barrier.claim(ref_of(run), Node(0, 0), "dead:0", Claim(frozenset({0, 1}), time.time() - 1))
@@ -147,20 +147,22 @@ async def test_an_outcome_stored_by_a_dead_worker_is_not_paid_for_again(
     await busy.run(send_and_receive(slice_message(run, [0, 1])))
     assert busy.totals.probes == 1
     assert barrier.get_progress(Tree.for_run(run)) == Progress(2, completed=1, failed=1)
-    assert finishing == [(run.id, 1)]
+    assert finish_starts == [(run.id, 1)]
 
 
 async def test_a_slice_that_is_already_done_still_updates_the_barrier(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup(scenario_count=1).start()
     barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
     await worker().run(send_and_receive(slice_message(run, [0])))
-    assert finishing == [(run.id, 1)]
+    assert finish_starts == [(run.id, 1)]
 
 
 @pytest.mark.parametrize("body", ["no json", '{"workspace": "ws_a"}'])
-async def test_a_malformed_message_is_redelivered(cloud: Settings, finishing: list[tuple[str, int]], body: str) -> None:
+async def test_a_malformed_message_is_redelivered(
+    cloud: Settings, finish_starts: list[tuple[str, int]], body: str
+) -> None:
     url = cloud.probe_queue_url("sim")
     queues.sqs().send_message(QueueUrl=url, MessageBody=body)
     deliveries = queues.receive(url, 1)
@@ -168,7 +170,7 @@ async def test_a_malformed_message_is_redelivered(cloud: Settings, finishing: li
 
 
 async def test_a_run_whose_snapshot_is_missing_keeps_its_message_and_records_the_error(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup().start()
     deliveries = send_and_receive(slice_message(run, [0]))

@@ -28,7 +28,7 @@ def test_each_scenario_has_its_own_personas(ada: str, count: int) -> None:
     manifest = scenarios.append("ws_a", "def_a2345678", cast)
     assert (manifest.pages[0].personas is None) == (count == 200)
     found = build_cases("ws_a", manifest, range(count))
-    assert found.selection == tuple(range(count))
+    assert found.scenario_positions == tuple(range(count))
     assert found.case_personas == tuple(0 if n % 2 else None for n in range(count))
     assert [persona.id for persona in found.personas] == [ada]
 
@@ -45,6 +45,6 @@ def test_added_cases_follow_the_existing_ones(ada: str) -> None:
         "ws_a", "def_a2345678", [Scenario("", "", SAID), Scenario("", "", SAID, persona_ids=(ada,))]
     )
     before = build_cases("ws_a", manifest, [0])
-    assert (before.case_personas, before.selection) == ((), (0,))
+    assert (before.case_personas, before.scenario_positions) == ((), (0,))
     grown = build_cases("ws_a", manifest, [1], existing=before)
-    assert (grown.case_personas, grown.selection) == ((None, 0), (0, 1))
+    assert (grown.case_personas, grown.scenario_positions) == ((None, 0), (0, 1))

@@ -64,22 +64,22 @@ def test_a_cancelled_run_cannot_be_paused_or_resumed(cloud: Settings, steer: obj
 
 
 def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = over(RunSetup(scenario_count=130), errored={3, 105})
     retried = control.retry("ws_a", run.id, NOW)
     assert (retried.status, retried.fencing_token, retried.settled) == (RunStatus.RUNNING, 2, None)
     assert dispatched(retried, cloud) == [3, 105]
     assert queries.progress(retried) == Progress(130, completed=128)
-    finishing.clear()
+    finish_starts.clear()
     record(retried, 2, [failed(retried, 3)])
-    assert finishing == []
+    assert finish_starts == []
     record(retried, 2, [failed(retried, 105)])
-    assert finishing == [(run.id, 2)]
+    assert finish_starts == [(run.id, 2)]
     assert queries.progress(retried) == Progress(130, completed=128, failed=2)
 
 
-def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=3), errored={1})
     dispatched(control.retry("ws_a", run.id, NOW), cloud)
     assert {
@@ -88,7 +88,7 @@ def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finishin
     } == {1: ["bad key"]}
 
 
-def test_a_repeated_dispatch_does_not_remove_new_errors(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_repeated_dispatch_does_not_remove_new_errors(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=3), errored={1})
     retried = control.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)
@@ -99,26 +99,26 @@ def test_a_repeated_dispatch_does_not_remove_new_errors(cloud: Settings, finishi
     assert queries.progress(resumed) == Progress(3, completed=2, failed=1)
 
 
-def test_a_retry_of_one_model_does_not_affect_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_retry_of_one_model_does_not_affect_the_others(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1, 6})
     assert dispatched(control.retry("ws_a", run.id, NOW, model="sim/bold"), cloud) == [6]
 
 
-def test_a_retry_of_one_probe_does_not_affect_the_others(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_retry_of_one_probe_does_not_affect_the_others(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=4), errored={1, 2})
     assert dispatched(control.retry("ws_a", run.id, NOW, probe_index=2), cloud) == [2]
 
 
 @pytest.mark.parametrize(("model", "index"), [(None, 0), ("sim/bold", None)])
 def test_only_errors_are_retried(
-    cloud: Settings, finishing: list[tuple[str, int]], model: str | None, index: int | None
+    cloud: Settings, finish_starts: list[tuple[str, int]], model: str | None, index: int | None
 ) -> None:
     run = over(RunSetup(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1})
     with pytest.raises(Conflict, match="COMPLETED"):
         control.retry("ws_a", run.id, NOW, model=model, probe_index=index)
 
 
-def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=3).start()
     runs.transition(ref_of(run), Action.START, NOW)
     record(run, 1, [], dict.fromkeys(range(3), True))
@@ -126,7 +126,7 @@ def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finishi
     runs.transition(ref_of(run), Action.FAIL, NOW, failure=RunFailure("summarize", "the judge's provider was down"))
     retried = control.retry("ws_a", run.id, NOW)
     assert dispatched(retried, cloud) == []
-    assert (run.id, 2) in finishing
+    assert (run.id, 2) in finish_starts
 
 
 def test_a_run_that_is_not_over_is_not_retried(cloud: Settings) -> None:
@@ -136,12 +136,12 @@ def test_a_run_that_is_not_over_is_not_retried(cloud: Settings) -> None:
 
 
 def test_an_expansion_keeps_existing_scenarios_and_sends_the_added_ones(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = over(RunSetup(scenario_count=120, sample_percentage=50), errored=set())
-    before = snapshots.get(run.snapshot_key).selection
+    before = snapshots.get(run.snapshot_key).scenario_positions
     expanded = control.expand("ws_a", run.id, 100, NOW)
-    after = snapshots.get(expanded.snapshot_key).selection
+    after = snapshots.get(expanded.snapshot_key).scenario_positions
     assert after[: len(before)] == before
     assert sorted(after) == list(range(120))
     assert dispatched(expanded, cloud) == list(range(60, 120))
@@ -150,14 +150,16 @@ def test_an_expansion_keeps_existing_scenarios_and_sends_the_added_ones(
 
 @pytest.mark.parametrize("percentage", [50, 10, 101])
 def test_an_expansion_must_increase_the_percentage(
-    cloud: Settings, finishing: list[tuple[str, int]], percentage: int
+    cloud: Settings, finish_starts: list[tuple[str, int]], percentage: int
 ) -> None:
     run = over(RunSetup(scenario_count=120, sample_percentage=50), errored=set())
     with pytest.raises(Invalid, match="samplePercentage"):
         control.expand("ws_a", run.id, percentage, NOW)
 
 
-def test_a_retried_probe_may_be_claimed_and_recorded_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_retried_probe_may_be_claimed_and_recorded_again(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
     run = over(RunSetup(scenario_count=2), errored={0})
     retried = control.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)

@@ -170,13 +170,15 @@ def test_a_resumed_run_is_sent_its_missing_probes(cloud: Settings) -> None:
     assert indexes(sent(cloud, "sim")) == [1, 2, 4, 5]
 
 
-def test_a_resumed_run_without_missing_probes_is_finished(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_resumed_run_without_missing_probes_is_finished(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
     run = RunSetup(scenario_count=1).start()
     barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
     runs.transition(ref_of(run), Action.PAUSE, NOW)
     resumed = runs.transition(ref_of(run), Action.RESUME, NOW)
     dispatch.execute(dispatch_request(resumed), NOW, plenty)
-    assert set(finishing) == {(run.id, 3)}
+    assert set(finish_starts) == {(run.id, 3)}
 
 
 def test_only_the_failed_part_of_a_batch_is_sent_again(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

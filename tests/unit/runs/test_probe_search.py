@@ -29,7 +29,7 @@ def failed_twice(scenario_count: int) -> Run:
 
 
 def test_the_errors_of_retried_runs_are_listed_newest_first_with_their_attempts(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     older, newer = failed_twice(5), failed_twice(3)
     found, cursor = list[ProbeView](), None

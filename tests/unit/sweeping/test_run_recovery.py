@@ -43,7 +43,7 @@ def restarted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_run_with_missing_probes_and_silent_queues_is_dispatched_again(
-    cloud: Settings, finishing: list[tuple[str, int]]
+    cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
     assert recover_runs(NOW, plenty) == Counter()
@@ -53,7 +53,7 @@ def test_a_run_with_missing_probes_and_silent_queues_is_dispatched_again(
     assert receive_bodies(cloud.dispatch_queue_url) == [dispatch_request(run).to_body()]
 
 
-def test_a_recovery_is_an_event_of_the_run(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_recovery_is_an_event_of_the_run(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
     recover_runs(NOW, plenty)
     recover_runs(LATER, plenty)
@@ -62,14 +62,14 @@ def test_a_recovery_is_an_event_of_the_run(cloud: Settings, finishing: list[tupl
     assert (recorded[-1].type, recorded[-1].data) == (RunEventType.RECOVERED, {"action": "redispatched"})
 
 
-def test_a_run_whose_messages_wait_is_left_alone(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_run_whose_messages_wait_is_left_alone(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=3).start()
     dispatch.execute(dispatch_request(run), NOW, plenty)
     assert [recover_runs(moment, plenty) for moment in (NOW, LATER)] == [Counter(), Counter()]
 
 
 def test_a_full_leaf_that_was_not_propagated_is_propagated(
-    cloud: Settings, finishing: list[tuple[str, int]], restarted: list[str]
+    cloud: Settings, finish_starts: list[tuple[str, int]], restarted: list[str]
 ) -> None:
     run = running(RunSetup(scenario_count=150), cloud)
     tree = Tree.for_run(run)
@@ -80,7 +80,7 @@ def test_a_full_leaf_that_was_not_propagated_is_propagated(
 
 
 def test_a_full_root_without_execution_gets_one(
-    cloud: Settings, finishing: list[tuple[str, int]], restarted: list[str]
+    cloud: Settings, finish_starts: list[tuple[str, int]], restarted: list[str]
 ) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
     barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
@@ -89,7 +89,7 @@ def test_a_full_root_without_execution_gets_one(
 
 
 def test_a_run_whose_finishing_keeps_dying_fails(
-    cloud: Settings, finishing: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
@@ -103,14 +103,14 @@ def test_a_run_whose_finishing_keeps_dying_fails(
 
 @pytest.mark.parametrize("action", [Action.PAUSE, Action.CANCEL])
 def test_a_paused_or_cancelled_run_is_left_alone(
-    cloud: Settings, finishing: list[tuple[str, int]], action: Action
+    cloud: Settings, finish_starts: list[tuple[str, int]], action: Action
 ) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
     runs.transition(ref_of(run), action, NOW)
     assert [recover_runs(moment, plenty) for moment in (NOW, LATER)] == [Counter(), Counter()]
 
 
-def test_runs_that_are_over_are_not_checked(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_runs_that_are_over_are_not_checked(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run, gone = (running(RunSetup(scenario_count=3), cloud) for _ in range(2))
     runs.transition(ref_of(run), Action.CANCEL, NOW)
     runs.delete(ref_of(gone), NOW)
@@ -118,7 +118,7 @@ def test_runs_that_are_over_are_not_checked(cloud: Settings, finishing: list[tup
     assert list(active_runs.list_active_runs()) == []
 
 
-def test_a_reopened_run_is_checked_again(cloud: Settings, finishing: list[tuple[str, int]]) -> None:
+def test_a_reopened_run_is_checked_again(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
     for action in (Action.SUMMARIZE, Action.COMPLETE, Action.REOPEN):
         runs.transition(ref_of(run), action, NOW)
@@ -126,7 +126,7 @@ def test_a_reopened_run_is_checked_again(cloud: Settings, finishing: list[tuple[
 
 
 def test_without_time_the_remaining_runs_are_left_to_the_next_sweep(
-    cloud: Settings, finishing: list[tuple[str, int]], restarted: list[str]
+    cloud: Settings, finish_starts: list[tuple[str, int]], restarted: list[str]
 ) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
     barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))

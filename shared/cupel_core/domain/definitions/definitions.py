@@ -135,7 +135,7 @@ def content_errors(content: Content, known_providers: Collection[str]) -> tuple[
 
 
 def content_warnings(content: Content) -> tuple[ContentIssue, ...]:
-    """What is allowed but probably not intended."""
+    """Warnings about content that is valid but probably not intended."""
     used = {normalize_name(name) for name in placeholder_names(content.template or "")}
     return tuple(
         ContentIssue(f"dimensions.{number}", f"the template has no placeholder [{dimension.name}]")

@@ -24,7 +24,7 @@ class ImportNote:
 
 @dataclass
 class ImportReport:
-    """What an import took over (counts by kind), what it changed, and what it skipped."""
+    """The parts of a file that an import took over (counts by kind), changed or skipped."""
 
     imported: Counter[str] = field(default_factory=Counter)
     changed: dict[ImportNote, None] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How long to wait before a model call is retried."""
+"""The delay before a model call is retried."""
 
 from random import Random
 

@@ -72,7 +72,9 @@ class Breaker:
         if updated.refusals >= MAX_REFUSALS:
             return updated.opened(f"{updated.refusals} calls in a row were refused: {call.code}", now)
         if len(updated.recent) == WINDOW and updated.recent.count(_FAILED) >= MAX_FAILURES:
-            return updated.opened(f"{updated.recent.count(_FAILED)} of the last {WINDOW} calls failed: {call.code}", now)
+            return updated.opened(
+                f"{updated.recent.count(_FAILED)} of the last {WINDOW} calls failed: {call.code}", now
+            )
         return updated
 
     def _after_call_while_open(self, call: CallRecord, opened_at: float, *, failed: bool, now: float) -> "Breaker":

@@ -1,4 +1,4 @@
-"""How the workers of one account share its limits: parallel calls, requests and tokens per minute.
+"""Distribution of an account's limits (parallel calls, requests and tokens per minute) among its workers.
 
 Each worker has a lease. It reports its demand and what it observed, and is granted its fair share, but never more
 than the others leave: so all workers together stay within the limit without talking to each other. A worker whose

@@ -33,5 +33,5 @@ class QueueStatus:
     waiting: int
     in_flight: int
     delayed: int
-    dead: int
+    dead_letters: int
     account: ProviderStatus

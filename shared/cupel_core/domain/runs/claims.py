@@ -1,4 +1,4 @@
-"""Which worker is running which probes of a leaf, so that a duplicate delivery does not call a model twice.
+"""Workers' claims on the probes of a leaf, so that a duplicate delivery does not call a model twice.
 
 A worker writes its claim into the leaf and reads all claims back from the same write. DynamoDB orders the writes to an
 item, so of two overlapping claims the later writer sees the earlier one and yields. Correctness never depends on

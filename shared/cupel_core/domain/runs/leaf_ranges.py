@@ -1,4 +1,4 @@
-"""How the leaves of a run are divided into ranges, one per iteration of a Step Functions Map."""
+"""Division of a run's leaves into ranges, one per iteration of a Step Functions Map."""
 
 from dataclasses import dataclass
 

@@ -137,7 +137,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunFailure:
-    """Why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is human-readable."""
+    """Why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is for users."""
 
     where: str
     why: str
@@ -145,7 +145,7 @@ class RunFailure:
 
 @dataclass(frozen=True)
 class RetryScope:
-    """Which errored probes a retry covers: those of one model, a single one, or all."""
+    """The errored probes that a retry covers: those of one model, a single one, or all."""
 
     model: str | None = None
     probe_index: int | None = None
@@ -161,7 +161,7 @@ class RetryScope:
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a definition, as stored. Its selection and definition are stored under `snapshot_key`."""
+    """One execution of a definition, as stored. Its definition and its sampled cases are stored under `snapshot_key`."""
 
     workspace: str
     id: str

@@ -1,4 +1,4 @@
-"""Which scenarios of a definition a run samples: the same count, seed and percentage give the same scenarios and order.
+"""Sampling of a definition's scenarios: the same count, seed and percentage give the same scenarios and order.
 
 A full Fisher-Yates shuffle by the seed, cut to the percentage: a larger sample of the same seed starts with the
 smaller one, so a sampled run can be expanded.

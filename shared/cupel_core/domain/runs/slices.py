@@ -1,4 +1,4 @@
-"""How the missing probes of a leaf are divided into messages.
+"""Division of the missing probes of a leaf into messages.
 
 A slice contains probes of one leaf and one provider. Large slices cost fewer messages; small ones let two workers
 finish at the same time. So slices are large while much of a run is left and small towards its end (guided

@@ -1,4 +1,4 @@
-"""The types of assertions, what each requires, and the validation of assertions type_name by users."""
+"""The types of assertions, what each requires, and the validation of assertions written by users."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -253,7 +253,7 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "is-xml": AssertionKind(_elements),
     "contains-xml": AssertionKind(_elements),
     "levenshtein": AssertionKind(_any_text, threshold=5),
-    "text-count": AssertionKind(_words),
+    "word-count": AssertionKind(_words),
     "rouge-n": AssertionKind(_text, threshold=0.75, is_fraction=True),
     "bleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
     "latency": AssertionKind(needs_threshold=True),

@@ -11,6 +11,7 @@ _SINGLE_SCHEMA = ("items", "additionalProperties", "not", "if", "then", "else", 
 _SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 
+
 def schema_errors(schema: Any, where: str = "the schema", depth: int = MAX_DEPTH) -> Iterator[str]:
     """The errors, each starting with its location: `properties.age: …`."""
     if isinstance(schema, bool):

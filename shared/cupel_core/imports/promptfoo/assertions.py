@@ -47,7 +47,7 @@ class AssertionImporter:
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
     def import_all(self, entries: list[Any], threshold: Any) -> ImportedAssertions:
-        """A threshold applies to the weighted mean of all assertions, so it becomes an assert-set around them."""
+        """Convert the entries. A threshold applies to their weighted mean, so it becomes an assert-set around them."""
         converted = self._convert_list(entries, f"{self.where}.assert")
         if isinstance(threshold, int | float) and converted:
             assert_set = {"type": ASSERT_SET, "threshold": threshold, "assert": converted}
@@ -131,12 +131,14 @@ class AssertionImporter:
             return read_file(self.files, reference).strip()
         raise NotImportable(f"{reference} is code, which is not executed, or not a text file")
 
-    def _grader_model(self, is_embedded: bool, is_judged: bool, entry: Mapping[str, Any], where: str) -> str | None:
-        if not (is_embedded or is_judged):
+    def _grader_model(
+        self, needs_embedder: bool, needs_judge: bool, entry: Mapping[str, Any], where: str
+    ) -> str | None:
+        if not (needs_embedder or needs_judge):
             return None
         provider = entry.get("provider") or self.options.get("provider")
         if isinstance(provider, Mapping) and "id" not in provider:  # one for each kind of grader
-            provider = provider.get("embedding" if is_embedded and not is_judged else "text")
+            provider = provider.get("embedding" if needs_embedder and not needs_judge else "text")
         if isinstance(provider, Mapping):
             provider = provider.get("id")
         if provider is None:

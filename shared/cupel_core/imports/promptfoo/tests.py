@@ -23,7 +23,7 @@ _SUPPORTED = frozenset({"vars", "assert", "options", "metadata", "threshold", "d
 
 @dataclass(frozen=True)
 class PromptfooTest:
-    """A test as it is written, and `where` it was found."""
+    """A test as written, and `where` it is: its path in the configuration or its file and line."""
 
     where: str
     data: Mapping[str, Any]

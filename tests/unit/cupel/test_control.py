@@ -21,8 +21,8 @@ from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
 from tests.started_runs import NOW, RunSetup, ref_of, slice_message
 from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import api_transport
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from cupel_core.providers import safe_http
 from cupel_core.settings import Settings
 from tests.eval_api import create_definition
 from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import api_transport
 
 CONNECTOR = "name: Agent\ntype: langgraph\nbaseUrl: http://127.0.0.1:9\n"
 

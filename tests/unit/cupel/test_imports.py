@@ -13,7 +13,7 @@ from cupel.folders import MAX_FILE_BYTES, FolderFiles
 from cupel.session import Session
 from cupel_core.settings import Settings
 from tests.unit.api.client import Client as ApiClient
-from tests.unit.cupel.test_against_the_api import api_transport
+from tests.unit.api.client import api_transport
 
 CONFIG = """
 description: Colours

@@ -24,8 +24,8 @@ from tests.answered_runs import AnsweredRun
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW
 from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import api_transport
 
 FILE = "assertions:\n  - {type: contains, value: 'yes', metric: agrees}\n"
 

@@ -14,8 +14,8 @@ from cupel_core.schedules.firing import fire
 from cupel_core.settings import Settings
 from tests.eval_api import create_definition
 from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import api_transport
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 CRON = ("--cron", "0 9 ? * MON-FRI *", "--timezone", "Europe/Berlin", "--name", "weekdays")

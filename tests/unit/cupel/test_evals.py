@@ -13,8 +13,8 @@ from cupel_core.settings import Settings
 from cupel_core.store import active_runs, executions, runs
 from tests.started_runs import NOW, dispatch_and_probe, ref_of
 from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
 from tests.unit.cupel.fake_api import Cupel
-from tests.unit.cupel.test_against_the_api import api_transport
 
 
 @pytest.fixture

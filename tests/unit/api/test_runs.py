@@ -75,6 +75,12 @@ def test_a_run_is_started_and_returned(client: Client, definition_id: str) -> No
     assert (config["temperature"], config["maxTurns"]) == (None, 2)
 
 
+def test_an_evaluator_url_is_kept_as_sent(client: Client, definition_id: str) -> None:
+    url = "https://evaluator.example.com/score/?code=abc/"
+    answer = start(client, definition_id, config={"evaluatorUrl": url})
+    assert (answer.status, answer.json()["run"]["config"]["evaluatorUrl"]) == (201, url)
+
+
 def test_a_start_orders_the_dispatch(client: Client, definition_id: str, cloud: Settings) -> None:
     run_id = start(client, definition_id).json()["run"]["id"]
     message = clients.sqs().receive_message(QueueUrl=cloud.dispatch_queue_url)["Messages"][0]
@@ -156,6 +162,7 @@ def test_a_bad_idempotency_key_is_named(client: Client, definition_id: str, key:
         ({"config": {"temperature": 2.1}}, "config.temperature"),
         ({"config": {"temperature": "hot"}}, "config.temperature"),
         ({"config": {"maxTurns": 0}}, "config.maxTurns"),
+        ({"config": {"evaluatorUrl": "ftp://a.example"}}, "config.evaluatorUrl"),
         ({"config": {"colour": "blue"}}, "config.colour"),
         ({"config": []}, "config"),
         ({"colour": "blue"}, "colour"),

@@ -1,11 +1,8 @@
 """The command against the real API function on moto: both agree on the JSON."""
 
 import json
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
-import httpx
 import pytest
 from junitparser import JUnitXml
 from typer.testing import CliRunner
@@ -16,25 +13,11 @@ from cupel.session import Session
 from cupel_core.domain.runs.sampling import sample as sample_of
 from cupel_core.settings import Settings
 from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
 from tests.unit.cupel.fake_api import Cupel
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*.yaml"))
 APPOINTMENT = next(path for path in SAMPLES if path.stem == "appointment")
-
-
-def api_transport(api: ApiClient) -> httpx.MockTransport:
-    def call(request: httpx.Request) -> httpx.Response:
-        with redirect_stdout(StringIO()):  # the log of the function, which is not output of the command
-            response = api.request(
-                request.method,
-                request.url.path,
-                body=request.content.decode() or None,
-                headers=dict(request.headers),
-                query=dict(request.url.params),
-            )
-        return httpx.Response(response.status, headers=response.headers, text=response.text)
-
-    return httpx.MockTransport(call)
 
 
 @pytest.fixture
@@ -112,7 +95,7 @@ def test_a_different_persona_of_the_same_name_is_refused(cupel: Cupel, client: C
     client.create_persona({"name": "ada", "description": "somebody else"})
     refused = cupel("run", str(APPOINTMENT), "--models", "sim/steady")
     assert refused.exit_code == 2
-    assert "personas: Ada: the workspace has a different one of this name" in refused.stderr
+    assert "in the workspace has this name but another description" in refused.stderr
 
 
 def test_a_connector_of_a_file_is_referred_to_by_name(cupel: Cupel, client: Client, tmp_path: Path):
