@@ -161,7 +161,7 @@ class RetryScope:
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a definition, as stored. Its definition and its sampled cases are stored under `snapshot_key`."""
+    """One execution of a definition, as stored. Its definition and sampled cases are stored under `snapshot_key`."""
 
     workspace: str
     id: str
