@@ -1,5 +1,6 @@
 """A client of the HTTP API: one method per operation, named after it. Lists are iterators over all pages."""
 
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from typing import Self
 import httpx
 
 from cupel.environment import find_address
-from cupel.errors import ApiProblem, NotConnected, RefusedField
+from cupel.errors import ApiProblem, NotConnected, RefusedField, UsageError
 from cupel.json_types import Json, without_none
 
 ATTEMPTS = 4
@@ -70,43 +71,43 @@ class Client:
         return self._pages("/definitions", folder=folder, search=search, tag=tag)
 
     def get_definition(self, definition_id: str) -> Json:
-        return self._get(f"/definitions/{definition_id}")
+        return self._get(f"/definitions/{_segment(definition_id)}")
 
     def create_definition(self, definition: Json) -> Json:
         return self._send("POST", "/definitions", definition)
 
     def update_definition(self, definition_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/definitions/{definition_id}", changes)
+        return self._send("PATCH", f"/definitions/{_segment(definition_id)}", changes)
 
     def delete_definition(self, definition_id: str) -> None:
-        self._send("DELETE", f"/definitions/{definition_id}")
+        self._send("DELETE", f"/definitions/{_segment(definition_id)}")
 
     def fork_definition(self, definition_id: str, changes: Json) -> Json:
         """`changes` is `{name?, folder?, tags?, content?, version?}`; content that is not overridden is inherited."""
-        return self._send("POST", f"/definitions/{definition_id}/fork", changes)
+        return self._send("POST", f"/definitions/{_segment(definition_id)}/fork", changes)
 
     def list_definition_ancestors(self, definition_id: str) -> Iterator[Json]:
-        return self._pages(f"/definitions/{definition_id}/ancestors")
+        return self._pages(f"/definitions/{_segment(definition_id)}/ancestors")
 
     def list_definition_descendants(self, definition_id: str) -> Iterator[Json]:
-        return self._pages(f"/definitions/{definition_id}/descendants")
+        return self._pages(f"/definitions/{_segment(definition_id)}/descendants")
 
     def list_scenarios(self, definition_id: str) -> Iterator[Json]:
-        return self._pages(f"/definitions/{definition_id}/scenarios")
+        return self._pages(f"/definitions/{_segment(definition_id)}/scenarios")
 
     def create_scenarios(self, definition_id: str, items: list[Json]) -> Json:
         """Add at most 1,000 scenarios per call; returns `{ids, total}`."""
-        return self._send("POST", f"/definitions/{definition_id}/scenarios", {"items": items})
+        return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios", {"items": items})
 
     def import_scenarios(self, definition_id: str, body: Json) -> Json:
         """`body` is `{format: csv | jsonl, content, replace?}`. Imports every line of the text, or none of them."""
-        return self._send("POST", f"/definitions/{definition_id}/scenarios/import", body)
+        return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios/import", body)
 
     def generate_scenarios(self, definition_id: str, generation: Json) -> Json:
-        return self._send("POST", f"/definitions/{definition_id}/scenarios/generate", generation)
+        return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios/generate", generation)
 
     def get_scenario_generation(self, definition_id: str, generation_id: str) -> Json:
-        return self._get(f"/definitions/{definition_id}/scenarios/generations/{generation_id}")
+        return self._get(f"/definitions/{_segment(definition_id)}/scenarios/generations/{_segment(generation_id)}")
 
     def import_promptfoo(self, body: Json) -> Json:
         """Import a promptfoo configuration; returns `{definitions, repeats, temperature, report}`."""
@@ -114,7 +115,7 @@ class Client:
 
     def import_dataset(self, dataset_format: str, body: Json) -> Json:
         """`dataset_format` is inspect, openai-evals, csv or jsonl; returns the same shape as `import_promptfoo`."""
-        return self._send("POST", f"/imports/{dataset_format}", body)
+        return self._send("POST", f"/imports/{_segment(dataset_format)}", body)
 
     def list_personas(self) -> Iterator[Json]:
         """Newest first."""
@@ -124,13 +125,13 @@ class Client:
         return self._send("POST", "/personas", persona)
 
     def get_persona(self, persona_id: str) -> Json:
-        return self._get(f"/personas/{persona_id}")
+        return self._get(f"/personas/{_segment(persona_id)}")
 
     def update_persona(self, persona_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/personas/{persona_id}", changes)
+        return self._send("PATCH", f"/personas/{_segment(persona_id)}", changes)
 
     def delete_persona(self, persona_id: str) -> None:
-        self._send("DELETE", f"/personas/{persona_id}")
+        self._send("DELETE", f"/personas/{_segment(persona_id)}")
 
     def list_connectors(self) -> Iterator[Json]:
         """Newest first."""
@@ -140,17 +141,17 @@ class Client:
         return self._send("POST", "/connectors", connector)
 
     def get_connector(self, connector_id: str) -> Json:
-        return self._get(f"/connectors/{connector_id}")
+        return self._get(f"/connectors/{_segment(connector_id)}")
 
     def update_connector(self, connector_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/connectors/{connector_id}", changes)
+        return self._send("PATCH", f"/connectors/{_segment(connector_id)}", changes)
 
     def delete_connector(self, connector_id: str) -> None:
-        self._send("DELETE", f"/connectors/{connector_id}")
+        self._send("DELETE", f"/connectors/{_segment(connector_id)}")
 
     def test_connector(self, connector_id: str) -> Json:
         """Send one message to the agent; returns `{ok, latencyMs, reply, error}`."""
-        return self._send("POST", f"/connectors/{connector_id}/test")
+        return self._send("POST", f"/connectors/{_segment(connector_id)}/test")
 
     def list_evals(self) -> Iterator[Json]:
         """Newest first."""
@@ -160,17 +161,17 @@ class Client:
         return self._send("POST", "/evals", body)
 
     def get_eval(self, eval_id: str) -> Json:
-        return self._get(f"/evals/{eval_id}")
+        return self._get(f"/evals/{_segment(eval_id)}")
 
     def update_eval(self, eval_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/evals/{eval_id}", changes)
+        return self._send("PATCH", f"/evals/{_segment(eval_id)}", changes)
 
     def delete_eval(self, eval_id: str) -> None:
-        self._send("DELETE", f"/evals/{eval_id}")
+        self._send("DELETE", f"/evals/{_segment(eval_id)}")
 
     def create_eval_run(self, eval_id: str, options: Json | None = None) -> Json:
         """Start a run of an eval; returns `{run, jobCount}` and is safe to repeat, like `create_run`."""
-        return self._send("POST", f"/evals/{eval_id}/runs", options or {}, idempotency_key=str(uuid.uuid4()))
+        return self._send("POST", f"/evals/{_segment(eval_id)}/runs", options or {}, idempotency_key=str(uuid.uuid4()))
 
     def create_playground_run(self, playground_run: Json) -> Json:
         """Run one scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}`.
@@ -205,87 +206,87 @@ class Client:
         return self._pages("/runs", definitionId=definition_id, scheduleId=schedule_id, evalId=eval_id, status=status)
 
     def get_run(self, run_id: str) -> Json:
-        return self._get(f"/runs/{run_id}")
+        return self._get(f"/runs/{_segment(run_id)}")
 
     def delete_run(self, run_id: str) -> None:
-        self._send("DELETE", f"/runs/{run_id}")
+        self._send("DELETE", f"/runs/{_segment(run_id)}")
 
     def pause_run(self, run_id: str) -> Json:
-        return self._send("POST", f"/runs/{run_id}/pause")
+        return self._send("POST", f"/runs/{_segment(run_id)}/pause")
 
     def resume_run(self, run_id: str) -> Json:
-        return self._send("POST", f"/runs/{run_id}/resume")
+        return self._send("POST", f"/runs/{_segment(run_id)}/resume")
 
     def cancel_run(self, run_id: str) -> Json:
-        return self._send("POST", f"/runs/{run_id}/cancel")
+        return self._send("POST", f"/runs/{_segment(run_id)}/cancel")
 
     def retry_run(self, run_id: str, *, model: str | None = None, probe_index: int | None = None) -> Json:
         """Run errored probes again: all of them, those of one model, or one."""
-        return self._send("POST", f"/runs/{run_id}/retry", without_none(model=model, probeIndex=probe_index))
+        return self._send("POST", f"/runs/{_segment(run_id)}/retry", without_none(model=model, probeIndex=probe_index))
 
     def expand_run(self, run_id: str, sample_percentage: int) -> Json:
-        return self._send("POST", f"/runs/{run_id}/expand", {"samplePercentage": sample_percentage})
+        return self._send("POST", f"/runs/{_segment(run_id)}/expand", {"samplePercentage": sample_percentage})
 
     def list_run_events(self, run_id: str, *, after: int = 0) -> list[Json]:
         """The events whose `seq` is greater than `after`."""
-        return list(self._get(f"/runs/{run_id}/events", after=after)["items"])
+        return list(self._get(f"/runs/{_segment(run_id)}/events", after=after)["items"])
 
     def list_run_probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
-        return self._pages(f"/runs/{run_id}/probes", status=status, model=model)
+        return self._pages(f"/runs/{_segment(run_id)}/probes", status=status, model=model)
 
     def list_probes(self, *, order: str = "newest", **filters: str | None) -> Iterator[Json]:
         """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`, `status`."""
         return self._pages("/probes", order=order, **filters)
 
     def get_probe(self, probe_id: str) -> Json:
-        return self._get(f"/probes/{probe_id}")
+        return self._get(f"/probes/{_segment(probe_id)}")
 
     def correct_probe(self, probe_id: str, result: Json | None) -> Json:
         """Override the computed result with a human one; None restores the computed result."""
-        return self._send("PATCH", f"/probes/{probe_id}", {"result": result})
+        return self._send("PATCH", f"/probes/{_segment(probe_id)}", {"result": result})
 
     def delete_probe_content(self, probe_id: str) -> None:
         """Delete the conversation. The probe, its counts and its result stay."""
-        self._send("DELETE", f"/probes/{probe_id}/content")
+        self._send("DELETE", f"/probes/{_segment(probe_id)}/content")
 
     def list_transcripts(
         self, run_id: str, *, model: str | None = None, scenario_id: str | None = None
     ) -> Iterator[Json]:
-        return self._pages(f"/runs/{run_id}/transcripts", model=model, scenarioId=scenario_id)
+        return self._pages(f"/runs/{_segment(run_id)}/transcripts", model=model, scenarioId=scenario_id)
 
     def get_transcript(self, transcript_id: str) -> Json:
-        return self._get(f"/transcripts/{transcript_id}")
+        return self._get(f"/transcripts/{_segment(transcript_id)}")
 
     def create_rescore(self, run_id: str, overrides: Json | None = None) -> Json:
         """Grade a run's transcripts again with `{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}`.
 
         Safe to repeat, like `create_run`.
         """
-        return self._send("POST", f"/runs/{run_id}/rescores", overrides or {}, idempotency_key=str(uuid.uuid4()))
+        return self._send("POST", f"/runs/{_segment(run_id)}/rescores", overrides or {}, idempotency_key=str(uuid.uuid4()))
 
     def list_rescores(self, run_id: str) -> Iterator[Json]:
         """Newest first."""
-        return self._pages(f"/runs/{run_id}/rescores")
+        return self._pages(f"/runs/{_segment(run_id)}/rescores")
 
     def get_rescore(self, run_id: str, rescore_id: str) -> Json:
-        return self._get(f"/runs/{run_id}/rescores/{rescore_id}")
+        return self._get(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}")
 
     def list_rescore_results(self, run_id: str, rescore_id: str, *, model: str | None = None) -> Iterator[Json]:
         """One result per probe."""
-        return self._pages(f"/runs/{run_id}/rescores/{rescore_id}/results", model=model)
+        return self._pages(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/results", model=model)
 
     def get_run_scores(
         self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
     ) -> Json:
         """Statistics per model, of the run's own scoring or of a rescore. `k` is the k of pass@k and pass^k."""
-        return self._get(f"/runs/{run_id}/scores", rescoreId=rescore_id, model=model, k=k)
+        return self._get(f"/runs/{_segment(run_id)}/scores", rescoreId=rescore_id, model=model, k=k)
 
     def list_scenario_scores(
         self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
     ) -> Iterator[Json]:
         """Statistics per scenario and model, of the run's own scoring or of a rescore."""
         trials = None if k is None else str(k)
-        return self._pages(f"/runs/{run_id}/scores/scenarios", rescoreId=rescore_id, model=model, k=trials)
+        return self._pages(f"/runs/{_segment(run_id)}/scores/scenarios", rescoreId=rescore_id, model=model, k=trials)
 
     def judge_conversation(self, conversation: Json) -> Json:
         """Judge `{messages, successCriteria?, failureCriteria?, model?}`; returns a verdict and what it cost."""
@@ -302,7 +303,7 @@ class Client:
         return self._pages("/providers")
 
     def update_provider(self, name: str, changes: Json) -> Json:
-        return self._send("PUT", f"/providers/{name}", changes)
+        return self._send("PUT", f"/providers/{_segment(name)}", changes)
 
     def list_schedules(self) -> Iterator[Json]:
         return self._pages("/schedules")
@@ -313,13 +314,13 @@ class Client:
 
     def get_schedule(self, schedule_id: str) -> Json:
         """The schedule with its most recent firings."""
-        return self._get(f"/schedules/{schedule_id}")
+        return self._get(f"/schedules/{_segment(schedule_id)}")
 
     def update_schedule(self, schedule_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/schedules/{schedule_id}", changes)
+        return self._send("PATCH", f"/schedules/{_segment(schedule_id)}", changes)
 
     def delete_schedule(self, schedule_id: str) -> None:
-        self._send("DELETE", f"/schedules/{schedule_id}")
+        self._send("DELETE", f"/schedules/{_segment(schedule_id)}")
 
     def list_queues(self, *, provider: str | None = None) -> Iterator[Json]:
         return self._pages("/queue", provider=provider)
@@ -348,7 +349,7 @@ class Client:
         return self._send("POST", "/tokens", {"name": name, "role": role})
 
     def revoke_token(self, token_id: str) -> None:
-        self._send("DELETE", f"/tokens/{token_id}")
+        self._send("DELETE", f"/tokens/{_segment(token_id)}")
 
     def _pages(self, path: str, **filters: str | None) -> Iterator[Json]:
         cursor: str | None = None
@@ -382,6 +383,13 @@ class Client:
                     return _body_or_problem(response)
             self._sleep(FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
         raise AssertionError("the last attempt returns or raises")
+
+
+def _segment(text: str) -> str:
+    """An id or a name as one segment of a path: `../tokens/tok_1` would call another operation."""
+    if not re.fullmatch(r"[\w.:-]+", text, re.ASCII) or not text.strip("."):
+        raise UsageError(f"{text!r} is not a valid id: use letters, digits, '_', '-', '.' and ':'")
+    return text
 
 
 def _is_local(url: str) -> bool:

@@ -148,3 +148,10 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(monkeypatch: p
         Thread(target=server.handle_request).start()
         with Client(f"http://127.0.0.1:{server.server_port}", "t") as client:
             assert client.get_health() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("invalid", ["../tokens/tok_1", "run_1/probes", "..", "", "run_1?limit=1", "run 1", "rün_1"])
+def test_an_id_that_would_call_another_operation_is_refused(api: FakeApi, client: Client, invalid: str):
+    with pytest.raises(UsageError, match="is not a valid id"):
+        client.delete_run(invalid)
+    assert api.requests == []
