@@ -22,7 +22,7 @@ from cupel.commands.error_handling import CommandGroup
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="Evaluate language models. Exit codes: 0 success, 1 the run or command failed, 2 usage error, 130 interrupted.",
+    help="Evaluate language models. Exit codes: 0 success, 1 run or command failed, 2 usage error, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,  # they could contain a token

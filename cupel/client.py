@@ -262,7 +262,9 @@ class Client:
 
         Safe to repeat, like `create_run`.
         """
-        return self._send("POST", f"/runs/{_segment(run_id)}/rescores", overrides or {}, idempotency_key=str(uuid.uuid4()))
+        return self._send(
+            "POST", f"/runs/{_segment(run_id)}/rescores", overrides or {}, idempotency_key=str(uuid.uuid4())
+        )
 
     def list_rescores(self, run_id: str) -> Iterator[Json]:
         """Newest first."""
