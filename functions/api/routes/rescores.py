@@ -25,7 +25,9 @@ router = OperationRouter()
 
 RescoreId = Annotated[
     str | None,
-    Query(alias="rescoreId", max_length=64, description="Rescore to read; defaults to the run's own scoring"),
+    Query(
+        alias="rescoreId", min_length=1, max_length=64, description="Rescore to read; defaults to the run's own scoring"
+    ),
 ]
 Trials = Annotated[int | None, Query(ge=1, le=100, description="k of pass@k and pass^k; defaults to the run's repeats")]
 

@@ -197,6 +197,12 @@ def test_a_run_without_results_has_no_pass_rate(client: Client) -> None:
     assert (first["mean"], first["unscored"]) == (None, 1)
 
 
+def test_an_empty_rescore_id_is_refused(client: Client, run: Run) -> None:
+    for path in ("scores", "scores/scenarios"):
+        refused = client.get(f"/v1/runs/{run.id}/{path}", query={"rescoreId": ""})
+        assert (refused.status, refused.json()["errors"][0]["field"]) == (422, "rescoreId")
+
+
 @pytest.mark.parametrize("path", ["rescores/scr_none", "rescores/scr_none/results", "scores?rescoreId=scr_none"])
 def test_an_unknown_rescore_is_not_found(client: Client, run: Run, path: str) -> None:
     route, _, query = path.partition("?rescoreId=")

@@ -80,7 +80,7 @@ async def test_each_fault_has_its_error_code(fault: str, code: ProbeErrorCode, p
     behaviour = Behaviour(rates={fault: 1.0}, retry_after_seconds=3)
     async with serving(ModelServer(behaviour)) as base_url:
         with pytest.raises(ProviderError) as caught:
-            await call(base_url, provider=provider, seconds=0.2)
+            await call(base_url, provider=provider, seconds=1.0 if fault == "hang" else 20.0)
         assert (await counts(base_url))["byStatus"] == {fault: 1}
     assert caught.value.code is code
     assert caught.value.retry_after_seconds == (3 if fault == "429" else None)
