@@ -120,15 +120,15 @@ def test_there_is_no_run_of_an_eval_that_is_not_there(client: Client, stranger: 
     assert client.post(f"/v1/evals/{eval_id}/runs", token=stranger).status == 404
 
 
-def held(client: Client, eval_id: str) -> dict[str, Any]:
-    """A run of the eval whose probes have all been held."""
+def completed_run(client: Client, eval_id: str) -> dict[str, Any]:
+    """A run of the eval in which every probe has completed."""
     run = run_eval(client, eval_id)["run"]
     dispatch_and_probe(runs.get(ref_of(run)))
     return run
 
 
 def test_conversations_are_judged_by_the_scenarios_criteria(client: Client, eval_id: str) -> None:
-    run = held(client, eval_id)
+    run = completed_run(client, eval_id)
     first, *_, last = client.get(f"/v1/runs/{run['id']}/transcripts").json()["items"]
     assert isinstance(first["result"]["success"], bool)
     assert first["verdict"]["reasoning"]
@@ -138,7 +138,7 @@ def test_conversations_are_judged_by_the_scenarios_criteria(client: Client, eval
 
 
 def test_a_probe_has_its_conversation(client: Client, eval_id: str, personas: list[str]) -> None:
-    run = held(client, eval_id)
+    run = completed_run(client, eval_id)
     probe = client.get(f"/v1/probes/{run['id']}-0").json()
     assert (probe["status"], probe["personaId"], probe["evalId"]) == ("COMPLETED", personas[0], eval_id)
     assert [message["role"] for message in probe["messages"][:3]] == ["system", "user", "assistant"]
@@ -191,7 +191,7 @@ def test_a_page_that_finds_nothing_ends_early_with_a_cursor(
     client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_eval(client, eval_id)
-    held(client, eval_id)
+    completed_run(client, eval_id)
     monkeypatch.setattr(probe_search, "_MAX_SCANNED", 3)
     found: list[str] = []
     query: dict[str, Any] = {"status": "QUEUED"}
@@ -205,7 +205,7 @@ def test_a_page_that_finds_nothing_ends_early_with_a_cursor(
 
 
 def test_long_conversations_make_short_pages(client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = held(client, eval_id)
+    run = completed_run(client, eval_id)
     for module in (probe_search, queries):
         monkeypatch.setattr(module, "MAX_PAGE_CHARACTERS", 10)
     for path, query in ((f"/v1/runs/{run['id']}/transcripts", {}), ("/v1/probes", {"evalId": eval_id})):
@@ -222,7 +222,7 @@ def test_probes_are_found_by_scenario_persona_and_status(
     client: Client, eval_id: str, scenario_ids: list[str], personas: list[str]
 ) -> None:
     run_eval(client, eval_id)
-    held(client, eval_id)
+    completed_run(client, eval_id)
     assert len(probes(client, scenarioId=scenario_ids[0])) == 6
     assert len(probes(client, personaId=personas[0])) == 4
     assert len(probes(client, personaId=personas[0], scenarioId=scenario_ids[1])) == 2
@@ -274,7 +274,7 @@ def correct(client: Client, probe_id: str, result: Any) -> Answer:
 
 
 def test_a_result_may_be_corrected_and_the_correction_removed(client: Client, eval_id: str) -> None:
-    run = held(client, eval_id)
+    run = completed_run(client, eval_id)
     before = client.get(f"/v1/probes/{run['id']}-0").json()["result"]
     corrected = correct(client, f"{run['id']}-0", {"success": not before["success"], "reason": "I was there"})
     assert corrected.json()["result"] == {"success": not before["success"], "score": None, "reason": "I was there"}
@@ -283,7 +283,7 @@ def test_a_result_may_be_corrected_and_the_correction_removed(client: Client, ev
 
 
 def test_deleting_content_keeps_the_result(client: Client, eval_id: str) -> None:
-    run = held(client, eval_id)
+    run = completed_run(client, eval_id)
     before = client.get(f"/v1/probes/{run['id']}-0").json()["result"]
     for _ in range(2):
         assert client.delete(f"/v1/probes/{run['id']}-0/content").status == 204
