@@ -29,6 +29,8 @@ PARALLEL = 50
 MODEL = "custom/bench"
 CASES = ((1_000, 1.0), (1_000, 0.2), (10_000, 0.2))
 MILLION = 1_000_000
+HOSTILE_RATES = {"429": 0.05, "500": 0.02, "drop": 0.01}
+"""Shares of failing calls with --hostile: random ones, which say nothing about the account's limit."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ def main() -> None:
         cases = [(probes, arguments.latency) for probes in arguments.probes] if arguments.probes else CASES
         if not arguments.cold:
             _measure(client, server, emulator, definition_id, 200, 0.05)
+        rates = HOSTILE_RATES if arguments.hostile else {}
+        httpx.post(f"{server}/configure", json={"rates": rates}).raise_for_status()
         measurements = [_measure(client, server, emulator, definition_id, *case) for case in cases]
         _print(measurements)
         if not arguments.probes:
@@ -92,6 +96,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--probes", type=int, nargs="*", help="run sizes instead of the standard cases")
     parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call, with --probes")
     parser.add_argument("--cold", action="store_true", help="skip the warm-up run")
+    parser.add_argument("--hostile", action="store_true", help="5 %% 429, 2 %% 500 and 1 %% dropped connections")
     return parser.parse_args()
 
 

@@ -71,8 +71,8 @@ def test_the_readme_links_every_document() -> None:
     assert {name_of(path) for path in ROOT.glob("docs/*.md")} - linked == set()
 
 
-def test_the_latest_version_in_the_changelog_is_the_project_version() -> None:
-    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+def test_the_latest_release_in_the_changelog_is_the_project_version() -> None:
+    newest = re.search(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert newest
     assert newest[1] == project["version"]

@@ -23,6 +23,7 @@ from cupel_core.domain.limits.governor import (
     effective_limit,
 )
 from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedModel
+from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.token_bucket import TokenBucket
 from cupel_core.domain.runs.run import Priority
 from cupel_core.errors import RetryableError
@@ -161,6 +162,7 @@ def _to_json(governor: Governor) -> dict[str, Any]:
     return {
         "limit": governor.limit,
         "learned": governor.learned,
+        "recent": asdict(governor.recent),
         "lowered_at": governor.lowered_at,
         "raised_at": governor.raised_at,
         "blocked_until": governor.blocked_until,
@@ -189,6 +191,7 @@ def _from_json(body: dict[str, Any]) -> Governor:
     return Governor(
         limit=body["limit"],
         learned=body["learned"],
+        recent=RecentCalls(**body.get("recent", {})),
         lowered_at=body["lowered_at"],
         raised_at=body["raised_at"],
         blocked_until=body["blocked_until"],

@@ -5,7 +5,7 @@ than the others leave: so all workers together stay within the limit without tal
 grant shrinks keeps its calls in flight reserved. The lease of a dead worker expires.
 
 The limit itself is learned as in TCP (additive increase, multiplicative decrease; Chiu and Jain 1989): halved when
-the provider throttles, raised slowly while it does not, never above the account's configured limit.
+the provider throttles (`throttling.py`), raised slowly while it does not, never above the account's configured limit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil, floor
 
 from cupel_core.domain.limits.breaker import Breaker, CallRecord
+from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.token_bucket import TokenBucket, full_bucket
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -20,11 +21,10 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 LEASE_SECONDS = 6.0
 """Three times as long as a worker waits before it renews its lease."""
 DECREASE_INTERVAL_SECONDS = 5.0
-"""Calls that are in flight when the limit is halved are throttled too; they must not halve it again."""
+"""Calls that are in flight when the limit is halved are throttled too; they must not halve it again, nor may those of
+workers that have not read the new limit yet."""
 INCREASE_INTERVAL_SECONDS = 5.0
 RAISE_FRACTION = 0.05
-THROTTLED_FRACTION = 0.1
-"""An occasional 429 only delays its own call; from one in ten on, the account as a whole is too fast."""
 MAX_BLOCK_SECONDS = 900.0
 
 _RANKS = (Priority.HIGH, Priority.NORMAL, Priority.LOW)
@@ -89,6 +89,8 @@ class Governor:
     """The account's limit as configured at the last report."""
     learned: int | None = None
     """The limit learned from throttling, below `limit`; None while the provider does not throttle."""
+    recent: RecentCalls = field(default_factory=RecentCalls)
+    """Calls since the limit was last lowered."""
     lowered_at: float = 0.0
     raised_at: float = 0.0
     blocked_until: float = 0.0
@@ -128,10 +130,13 @@ def effective_limit(governor: Governor, parallel: int) -> int:
 
 
 def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, now: float) -> Governor:
-    throttles = report.throttles
-    throttled = throttles > 0 and throttles >= THROTTLED_FRACTION * len(report.calls)
+    recent = RecentCalls(at=now)
+    if now - governor.lowered_at >= DECREASE_INTERVAL_SECONDS:
+        recent = governor.recent.with_calls(len(report.calls), report.throttles, now)
+    throttled = recent.are_throttled
     until = max(report.exhausted_until, report.throttled_until if throttled else 0.0)
-    governor = replace(governor, blocked_until=max(governor.blocked_until, min(until, now + MAX_BLOCK_SECONDS)))
+    blocked_until = max(governor.blocked_until, min(until, now + MAX_BLOCK_SECONDS))
+    governor = replace(governor, recent=recent, blocked_until=blocked_until)
     return (
         _with_lowered_limit(governor, parallel, report, now)
         if throttled
@@ -141,13 +146,11 @@ def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, no
 
 def _with_lowered_limit(governor: Governor, parallel: int, report: WorkerReport, now: float) -> Governor:
     """Halve what was in use, not what was allowed."""
-    if now - governor.lowered_at < DECREASE_INTERVAL_SECONDS:
-        return governor
     others = sum(lease.reserved for worker_id, lease in governor.leases.items() if worker_id != report.worker_id)
     own = governor.leases.get(report.worker_id)
     in_use = others + max(report.in_flight, own.reserved if own else 0)
     learned = max(1, min(effective_limit(governor, parallel), max(1, in_use)) // 2)
-    return replace(governor, learned=learned, lowered_at=now, raised_at=now)
+    return replace(governor, learned=learned, recent=RecentCalls(at=now), lowered_at=now, raised_at=now)
 
 
 def _with_raised_limit(governor: Governor, parallel: int, now: float) -> Governor:
