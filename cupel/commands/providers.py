@@ -119,8 +119,9 @@ def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -
 
 
 def _state(provider: Json) -> str:
+    """No call is made, so a key may still be wrong, and Bedrock may lack credentials: hence not "ready"."""
     if provider["usable"]:
-        return "ready"
+        return "configured"
     if not provider["enabled"]:
         return "disabled"
     return "needs a key" if provider["needsKey"] and not provider["hasKey"] else "needs an address"

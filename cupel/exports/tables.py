@@ -1,4 +1,8 @@
-"""JSON Lines with whole conversations, and CSV with last answers."""
+"""JSON Lines with whole conversations, and CSV with last answers.
+
+A spreadsheet executes a cell that begins like a formula, and models, scenarios and judges write the texts of this
+table, so such a cell begins with an apostrophe, as OWASP recommends. JSON Lines contain every text unchanged.
+"""
 
 import csv
 import json
@@ -28,6 +32,8 @@ _COLUMNS = (
     "createdAt",
     "answer",
 )
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""The last four are full-width forms, which spreadsheets in some languages treat alike."""
 
 
 def write_jsonl(transcripts: Iterator[Json], file: IO[str]) -> int:
@@ -35,7 +41,7 @@ def write_jsonl(transcripts: Iterator[Json], file: IO[str]) -> int:
 
 
 def write_csv(transcripts: Iterator[Json], file: IO[str]) -> int:
-    rows = csv.DictWriter(file, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    rows = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
     rows.writeheader()
     return sum(1 for transcript in transcripts if rows.writerow(_row(transcript)))
 
@@ -49,4 +55,10 @@ def _row(transcript: Json) -> Json:
     """Columns from transcript, usage and result; missing values are empty."""
     result, usage = transcript.get("result") or {}, transcript.get("usage") or {}
     tags = " ".join((transcript.get("scoring") or {}).get("tags") or ())
-    return {**transcript, **usage, **result, "tags": tags, "answer": last_answer(transcript)}
+    row = {**transcript, **usage, **result, "tags": tags, "answer": last_answer(transcript)}
+    return {name: _without_formula(row.get(name)) for name in _COLUMNS}
+
+
+def _without_formula(value: object) -> object:
+    """Numbers stay numbers, negative ones too: only texts can be formulas."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value

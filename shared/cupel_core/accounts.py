@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
+from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
 from cupel_core.errors import Invalid, NotFound
@@ -52,19 +53,33 @@ def clear_key_cache() -> None:
 def update_provider(workspace: str, name: str, changes: ProviderChanges) -> ProviderView:
     """Update the workspace's settings for a provider. NotFound for an unknown one.
 
-    Raises Invalid for a URL or key of the provider `connector`: each connector has its own, only the limits are shared.
+    Raises Invalid for a URL or key of the provider `connector`: each connector has its own, only the limits are shared;
+    and for a new address without a key, because a stored key is sent to no other address than the one it was set for.
+    Conflict if the key was changed at the same time.
     """
     provider = _get_provider(name)
     if name == PROVIDER and (changes.get("base_url") or changes.get("api_key")):
         field = "baseUrl" if changes.get("base_url") else "apiKey"
         raise Invalid.field(field, "must be set for each connector separately")
+    before = providers.get(workspace, name)
     stored_changes = dict(changes)
     if "api_key" in changes:
         del stored_changes["api_key"]
         stored_changes["key_version"] = _store_key(workspace, name, changes["api_key"])
-    providers.update(workspace, name, stored_changes)
+        providers.update(workspace, name, stored_changes)
+    else:
+        _check_address(provider, before, changes)
+        providers.update(workspace, name, stored_changes, before if "base_url" in changes else None)
     governor.reset_learned_state(workspace, name)
     return _view(provider, providers.get(workspace, name))
+
+
+def _check_address(provider: Provider, before: providers.StoredProvider, changes: ProviderChanges) -> None:
+    """Raise Invalid if a stored key would be sent to another address than the one it was set for."""
+    if "base_url" not in changes or before.key_version is None:
+        return
+    if not is_same_address(before.base_url or provider.base_url, changes["base_url"] or provider.base_url):
+        raise Invalid.field("apiKey", "must be set again, or to null: the stored key belongs to another address")
 
 
 def list_providers(workspace: str) -> tuple[ProviderView, ...]:

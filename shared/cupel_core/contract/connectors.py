@@ -39,7 +39,10 @@ class UpdateConnector(RequestModel):
     type: ConnectorType | None = None
     base_url: Annotated[
         Url | None,
-        Field(description="If the server changes, `headers` must be sent again, or null to remove them"),
+        Field(
+            description="If the address changes (`config.path` included), `headers` must be sent again, or null to "
+            "remove them"
+        ),
     ] = None
     headers: Headers | None = None
     config: ConnectorConfig | None = None

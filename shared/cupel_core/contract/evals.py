@@ -117,7 +117,10 @@ class EvalPage(ResponseModel):
 
 
 class EvaluatorInput(RequestModel):
-    """If `headers` is omitted, the stored headers are kept; null or an empty object removes them."""
+    """If `headers` is omitted, the stored headers are kept, unless the URL changes: then they must be sent again.
+
+    null or an empty object removes them.
+    """
 
     url: Url
     headers: Headers | None = None

@@ -31,14 +31,16 @@ def is_visible_ascii(text: str) -> bool:
     return _VISIBLE_ASCII.fullmatch(text) is not None
 
 
-def _absolute_url(text: str) -> str:
-    message = "must be an absolute http(s) URL without credentials, query or fragment"
-    if not is_visible_ascii(text):
-        raise ValueError(message)
+_URL_MESSAGE = "must be an absolute http(s) URL without credentials, query or fragment"
+
+
+def _base_url(text: str) -> str:
+    """An address to which paths are appended: an empty query or fragment, too, would make them its part."""
+    if not is_visible_ascii(text) or any(character in text for character in "?#\\"):
+        raise ValueError(_URL_MESSAGE)
     parts = urlsplit(text)  # its own ValueError says what is wrong with a host or port
-    is_absolute = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    if not is_absolute or "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError(message)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or "@" in parts.netloc:
+        raise ValueError(_URL_MESSAGE)
     return text.rstrip("/")
 
 
@@ -60,7 +62,7 @@ Id = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)
 Url = Annotated[
     str,
     Field(max_length=2_048, description="An absolute http(s) URL without credentials, query or fragment"),
-    AfterValidator(_absolute_url),
+    AfterValidator(_base_url),
 ]
 ModelId = Annotated[
     str,

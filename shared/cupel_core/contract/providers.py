@@ -33,7 +33,9 @@ class UpdateProvider(RequestModel):
         }
     )
 
-    base_url: Url | None = None
+    base_url: Annotated[
+        Url | None, Field(description="If the address changes, `apiKey` must be sent again, or null to delete it")
+    ] = None
     api_key: ApiKey | None = None
     enabled: Flag | None = None
     max_parallel_requests: ParallelRequests | None = None

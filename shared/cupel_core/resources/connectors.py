@@ -1,5 +1,6 @@
 """Connectors: agents behind HTTP as targets of a workspace's runs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,7 @@ def update(workspace: str, connector_id: str, fields: ConnectorFields, now: date
     before = resources.get(workspace, ResourceKind.CONNECTOR, connector_id)
     body = _validated({**before.body, **stored_fields(fields, _FIELDS)})
     if "headers" not in fields and before.body["headerNames"]:
-        secret_headers.check_same_server("headers", before.body["baseUrl"], body["baseUrl"])
+        secret_headers.check_same_address("headers", _address(before.body), _address(body))
     return _named(named_resource.update(workspace, before, fields, body, now))
 
 
@@ -90,6 +91,11 @@ def _validated(body: dict[str, Any]) -> dict[str, Any]:
     if errors:
         raise Invalid.fields(errors)
     return body
+
+
+def _address(body: Mapping[str, Any]) -> str:
+    """The address that requests go to; the type `http` adds a path."""
+    return f"{body['baseUrl']}{(body.get('config') or {}).get('path', '')}"
 
 
 def _connector(resource: Resource) -> Connector:

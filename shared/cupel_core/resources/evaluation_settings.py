@@ -51,7 +51,7 @@ def _evaluator_changes(
     if evaluator is not None and evaluator.headers is None:
         if before.header_names:
             url = before.grader_config.evaluator_url or ""
-            secret_headers.check_same_server("evaluator.headers", url, evaluator.url)
+            secret_headers.check_same_address("evaluator.headers", url, evaluator.url)
         return {"evaluator_url": evaluator.url}
     stored = secret_headers.save(workspace, _OWNER, (evaluator and evaluator.headers) or {})
     return {

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
+from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import secrets
 
@@ -38,12 +38,10 @@ def delete(workspace: str, owner: str) -> None:
     secrets.delete(workspace, owner)
 
 
-def check_same_server(field: str, before: str, after: str) -> None:
-    """Stored values belong to one server: changing its URL must not send them to another. Raises Invalid."""
-    if _origin(before) != _origin(after):
-        raise Invalid.field(field, "must be set again, or to null: the stored values belong to another server")
+def check_same_address(field: str, before: str, after: str) -> None:
+    """Stored values belong to one address: changing it must not send them to another. Raises Invalid for `field`.
 
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc.lower()
+    The path counts too, because some hosts serve many customers.
+    """
+    if not is_same_address(before, after):
+        raise Invalid.field(field, "must be set again, or to null: the stored values belong to another address")

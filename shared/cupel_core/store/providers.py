@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from cupel_core.errors import Conflict
 from cupel_core.store import keys
-from cupel_core.store.table import Item
+from cupel_core.store.table import Item, error_code
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,28 @@ def list_providers(workspace: str) -> dict[str, StoredProvider]:
     return {item.sk: _stored(item) for item in ProviderItem.query(keys.provider(workspace), consistent_read=True)}
 
 
-def update(workspace: str, name: str, changes: dict[str, Any]) -> None:
-    """Set the named fields; None removes one. Concurrent updates of other fields do not conflict."""
+def update(workspace: str, name: str, changes: dict[str, Any], before: StoredProvider | None = None) -> None:
+    """Set the named fields; None removes one. Concurrent updates of other fields do not conflict.
+
+    With `before`, raises Conflict if the key was changed since.
+    """
     actions: list[Action] = []
     for field, value in changes.items():
         attribute = getattr(ProviderItem, field)
         actions.append(attribute.remove() if value is None else attribute.set(value))
-    if actions:
-        ProviderItem(keys.provider(workspace), name).update(actions)
+    if not actions:
+        return
+    try:
+        ProviderItem(keys.provider(workspace), name).update(actions, condition=_same_key(before) if before else None)
+    except UpdateError as error:
+        if error_code(error) != "ConditionalCheckFailedException":
+            raise
+        raise Conflict("the API key was changed at the same time; read the provider and try again") from None
+
+
+def _same_key(before: StoredProvider) -> Condition:
+    attribute = ProviderItem.key_version
+    return attribute.does_not_exist() if before.key_version is None else attribute == before.key_version
 
 
 def _stored(item: ProviderItem) -> StoredProvider:

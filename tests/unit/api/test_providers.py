@@ -4,7 +4,7 @@ import pytest
 
 from cupel_core import accounts
 from cupel_core.providers import PROVIDERS
-from cupel_core.store import clients, keys
+from cupel_core.store import clients, keys, providers
 from tests.unit.api.client import Client
 
 KEY = "sk-" + "secret" * 5
@@ -40,6 +40,39 @@ def test_a_key_is_replaced_and_deleted(client: Client) -> None:
     assert client.put("/v1/providers/openai", {"apiKey": None}).json()["hasKey"] is False
     assert accounts.load_account("acme", "openai").api_key is None
     assert client.put("/v1/providers/openai", {"apiKey": None}).status == 200
+
+
+def test_a_new_address_needs_the_key_again(client: Client) -> None:
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    refused = client.put("/v1/providers/openai", {"baseUrl": "https://elsewhere.test/v1"})
+    assert (refused.status, refused.fields()) == (422, ["apiKey"])
+    assert accounts.load_account("acme", "openai").base_url == PROVIDERS["openai"].base_url
+
+
+def test_going_back_to_the_default_address_needs_the_key_again(client: Client) -> None:
+    client.put("/v1/providers/openai", {"baseUrl": "https://proxy.test/v1", "apiKey": "proxy-key"})
+    assert client.put("/v1/providers/openai", {"baseUrl": None}).fields() == ["apiKey"]
+
+
+@pytest.mark.parametrize("key", ["other", None])
+def test_an_address_changes_with_a_new_key_or_none(client: Client, key: str | None) -> None:
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    client.put("/v1/providers/openai", {"baseUrl": "https://elsewhere.test/v1", "apiKey": key})
+    account = accounts.load_account("acme", "openai")
+    assert (account.base_url, account.api_key) == ("https://elsewhere.test/v1", key)
+
+
+def test_the_same_address_again_needs_no_key(client: Client) -> None:
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    assert client.put("/v1/providers/openai", {"baseUrl": f"{PROVIDERS['openai'].base_url}/"}).status == 200
+    assert accounts.load_account("acme", "openai").api_key == KEY
+
+
+def test_a_key_set_while_the_address_changes_is_a_conflict(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
+    before = providers.get("acme", "openai")
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    monkeypatch.setattr(providers, "get", lambda *_: before)
+    assert client.put("/v1/providers/openai", {"baseUrl": "https://elsewhere.test/v1"}).status == 409
 
 
 def test_a_change_leaves_other_fields_alone(client: Client) -> None:
@@ -96,6 +129,14 @@ def test_an_unknown_provider_is_not_found(client: Client) -> None:
         ("baseUrl", "/v1"),
         ("baseUrl", "http://user:pass@example.org"),
         ("baseUrl", "https://example.org/?key=1"),
+        ("baseUrl", "https://example.org/v1?"),
+        ("baseUrl", "https://example.org/v1#"),
+        ("baseUrl", "https://example.org/v1#part"),
+        ("baseUrl", "https://@example.org"),
+        ("baseUrl", "https://example.org\\@10.0.0.1"),
+        ("baseUrl", "https://example.org/\x00"),
+        ("baseUrl", "https://example.org/\r\nx"),
+        ("baseUrl", "file:///etc/passwd"),
         ("baseUrl", "http://[::1"),
         ("baseUrl", "http://example.org:99999"),
         ("baseUrl", "http://exa mple.org"),

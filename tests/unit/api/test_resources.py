@@ -224,7 +224,7 @@ def test_settings_are_read_by_all_and_set_by_admins(client: Client, member: str)
 
 def test_settings_that_are_left_out_stay_and_null_unsets(client: Client) -> None:
     client.put("/v1/settings", {"judgeModel": "sim/judge", "evaluator": EVALUATOR})
-    kept = client.put("/v1/settings", {"evaluator": {"url": f"{EVALUATOR['url']}/v2"}}).json()
+    kept = client.put("/v1/settings", {"evaluator": {"url": f"{EVALUATOR['url']}/"}}).json()
     assert (kept["judgeModel"], len(kept["evaluator"]["headerNames"])) == ("sim/judge", 2)
     assert client.put("/v1/settings", {"evaluator": {**EVALUATOR, "headers": None}}).json()["evaluator"] == {
         "url": EVALUATOR["url"],

@@ -57,6 +57,13 @@ def test_providers_say_what_they_need(api: FakeApi, cupel: Cupel):
     assert "needs an address" in table
 
 
+def test_a_provider_with_all_settings_is_configured_and_not_ready(api: FakeApi, cupel: Cupel):
+    api.providers = [{**PROVIDER, "usable": True}]
+    table = cupel("providers").stdout
+    assert "configured" in table
+    assert "ready" not in table
+
+
 def test_providers_as_json(api: FakeApi, cupel: Cupel):
     api.providers = [PROVIDER]
     assert json.loads(cupel("providers", "--json").stdout) == [PROVIDER]

@@ -146,6 +146,27 @@ def test_csv_keeps_line_breaks_commas_and_quotes(api: FakeApi, cupel: Cupel):
     assert (rows[0]["answer"], rows[0]["decisionText"]) == (text, text)
 
 
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\r=1", "\n=1", '=cmd|" /c calc"!a1', "＝1"])
+def test_csv_texts_are_never_formulas(api: FakeApi, cupel: Cupel, text: str):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", scenarioId=text, decisionText=text)]
+    rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout, newline="")))
+    assert (rows[0]["scenarioId"], rows[0]["decisionText"]) == (f"'{text}", f"'{text}")
+
+
+def test_csv_numbers_stay_numbers(api: FakeApi, cupel: Cupel):
+    api.transcripts = [
+        a_transcript(0, SIMULATED, "1", costUsd=-0.5, result={"success": True, "score": -1, "reason": "x"})
+    ]
+    rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout)))
+    assert (rows[0]["costUsd"], rows[0]["score"]) == ("-0.5", "-1")
+
+
+def test_json_lines_contain_texts_unchanged(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", decisionText="=1+1")]
+    line = json.loads(cupel("export", "run_1", "--format", "jsonl").stdout)
+    assert line["decisionText"] == "=1+1"
+
+
 @pytest.mark.usefixtures("finished")
 def test_export_to_a_file(cupel: Cupel, tmp_path: Path):
     output = tmp_path / "out.jsonl"

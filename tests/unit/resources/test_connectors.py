@@ -67,9 +67,18 @@ def test_a_connector_moves_with_new_headers_or_none(headers: dict[str, str] | No
     assert connectors.get("acme", connector_id).headers == (headers or {})
 
 
-def test_another_path_of_the_same_server_keeps_the_headers() -> None:
+@pytest.mark.parametrize(
+    "change", [{"base_url": "https://agent.test/v2"}, {"type": "http", "config": {**HTTP_CONFIG, "path": "/tenant-2"}}]
+)
+def test_another_path_needs_the_headers_again(change: ConnectorFields) -> None:
     connector_id = connect(Authorization="x")
-    connectors.update("acme", connector_id, {"base_url": "https://AGENT.test/v2"}, LATER)
+    with pytest.raises(Invalid, match="headers: must be set again"):
+        connectors.update("acme", connector_id, change, LATER)
+
+
+def test_the_same_address_in_another_spelling_keeps_the_headers() -> None:
+    connector_id = connect(Authorization="x")
+    connectors.update("acme", connector_id, {"base_url": "https://AGENT.test/v1/"}, LATER)
     assert connectors.get("acme", connector_id).headers == {"Authorization": "x"}
 
 

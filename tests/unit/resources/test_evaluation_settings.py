@@ -48,13 +48,17 @@ def test_only_the_names_of_the_evaluators_headers_are_readable() -> None:
     assert "s3cret" not in str(evaluation_settings.get_settings("acme"))
 
 
-def test_another_path_of_the_evaluator_keeps_its_headers_another_server_does_not() -> None:
+def test_the_same_address_keeps_the_evaluators_headers() -> None:
     evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "x"})})
-    assert evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(f"{URL}/v2")}).header_names == (
-        "X-Key",
-    )
+    after = evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(f"{URL}/")})
+    assert after.header_names == ("X-Key",)
+
+
+@pytest.mark.parametrize("url", ["https://elsewhere.test/score", f"{URL}/v2", URL.replace("https", "http")])
+def test_another_address_needs_the_evaluators_headers_again(url: str) -> None:
+    evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "x"})})
     with pytest.raises(Invalid, match=r"evaluator\.headers: must be set again"):
-        evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint("https://elsewhere.test")})
+        evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(url)})
 
 
 def test_an_evaluator_that_is_unset_takes_its_headers_along() -> None:
