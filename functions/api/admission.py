@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from api.caller import caller
 from api.problems import MethodNotAllowed, UnsupportedContentType
-from cupel_core.contract.operations import operations_at
+from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import ClientError, Forbidden, NotFound, TooLarge
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -17,15 +17,16 @@ _IMPORTS = "/v1/imports/"
 _MAX_PATH = 512
 
 
-def admit(request: APIGatewayProxyEventV2) -> None:
-    """Raises the error to respond with if the request is refused. Public operations need no token.
+def admit(request: APIGatewayProxyEventV2) -> Operation:
+    """The requested operation. Raises the error to respond with if the request is refused; public operations need no
+    token.
 
     Requests for undeclared operations are refused, so no request reaches a route without a check of its role.
     """
     operations = operations_at(request.path)
     operation = operations.get(request.http_method)
     if operation is not None and operation.is_public:
-        return
+        return operation
     role = caller(request).role
     if len(request.path) > _MAX_PATH or not operations:
         raise NotFound("no such path")
@@ -35,6 +36,7 @@ def admit(request: APIGatewayProxyEventV2) -> None:
         raise Forbidden(f"{operation.id} requires the role {operation.minimum_role}; this token has {role}")
     if operation.method != "GET":
         _check_body(request, request.body or "")
+    return operation
 
 
 def _check_body(request: APIGatewayProxyEventV2, body: str) -> None:

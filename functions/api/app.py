@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import cors, problems, routing
+from api import cors, locations, problems, routing
 from api.admission import admit
 from cupel_core.contract.operations import operations_at
 from cupel_core.errors import AppError, NotFound
@@ -40,17 +40,18 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
     if request.http_method == "OPTIONS":
         return cors.preflight()
     try:
-        admit(request)
+        operation = admit(request)
+        routing.load(app, request.path)
+        routing.check_query(operation.id, request.query_string_parameters)
     except AppError as refusal:
-        return problems.lambda_response(refusal)
-    routing.load(app, request.path)
-    return app.resolve(request.raw_event, context)
+        return problems.lambda_response(refusal, request.request_context.request_id)
+    return locations.add_location(operation, request.path, app.resolve(request.raw_event, context))
 
 
 @app.not_found
 def _not_found(_: NotFoundError) -> Response[str]:
     """Handles a declared path whose parameter has a character that no route accepts."""
-    return problems.response(NotFound("no such path"))
+    return problems.response(NotFound("no such path"), app.current_event.request_context.request_id)
 
 
 def _log(request: APIGatewayProxyEventV2, status: int, seconds: float) -> None:

@@ -8,9 +8,11 @@ from cupel_core.settings import settings
 
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, Idempotency-Key, Last-Event-ID",
     "Access-Control-Max-Age": "600",
 }
+_EXPOSED = "ETag, Location, Retry-After, apigw-requestid"
+"""API Gateway adds the last one; problem documents have it as `requestId`."""
 
 
 def preflight() -> dict[str, Any]:
@@ -23,7 +25,7 @@ def add_cors_headers(request: APIGatewayProxyEventV2, response: dict[str, Any]) 
     headers = {**response["headers"], "Vary": "Origin"}
     origin = request.headers.get("origin", "")
     if origin in settings().origins:
-        headers |= {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Retry-After, Location"}
+        headers |= {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
         if request.http_method == "OPTIONS":
             headers |= _PREFLIGHT
     return {**response, "headers": headers}

@@ -30,18 +30,22 @@ class UnsupportedContentType(ClientError):
 
 
 def register(app: APIGatewayHttpResolver) -> None:
-    app.exception_handler(AppError)(_on_app_error)
-    app.exception_handler(RequestValidationError)(lambda error: response(from_validation(error)))
-    app.exception_handler(Exception)(_on_unexpected_error)
+    def request_id() -> str:
+        return str(app.current_event.request_context.request_id)
+
+    app.exception_handler(AppError)(lambda error: _on_app_error(error, request_id()))
+    app.exception_handler(RequestValidationError)(lambda error: response(from_validation(error), request_id()))
+    app.exception_handler(Exception)(lambda error: _on_unexpected_error(error, request_id()))
 
 
-def response(error: AppError) -> Response[str]:
-    return Response(error.status, CONTENT_TYPE, orjson.dumps(document(error)).decode(), headers=_headers(error))
+def response(error: AppError, request_id: str) -> Response[str]:
+    body = orjson.dumps(document(error, request_id)).decode()
+    return Response(error.status, CONTENT_TYPE, body, headers=_headers(error))
 
 
-def lambda_response(error: AppError) -> dict[str, Any]:
+def lambda_response(error: AppError, request_id: str) -> dict[str, Any]:
     """The response as the function returns it, for requests that are refused before they are routed."""
-    rendered = response(error)
+    rendered = response(error, request_id)
     return {
         "statusCode": rendered.status_code,
         "headers": rendered.headers,
@@ -50,12 +54,13 @@ def lambda_response(error: AppError) -> dict[str, Any]:
     }
 
 
-def document(error: AppError) -> dict[str, Any]:
+def document(error: AppError, request_id: str) -> dict[str, Any]:
     problem: dict[str, Any] = {
         "type": f"urn:cupel:problem:{error.title.lower().replace(' ', '-')}",
         "title": error.title,
         "status": error.status,
         "detail": error.detail if error.status < 500 or isinstance(error, RetryableError) else "internal error",
+        "requestId": request_id,
     }
     if error.errors:
         problem["errors"] = [{"field": one.field, "message": one.message} for one in error.errors]
@@ -93,13 +98,13 @@ def _headers(error: AppError) -> dict[str, str]:
     return {}
 
 
-def _on_app_error(error: AppError) -> Response[str]:
+def _on_app_error(error: AppError, request_id: str) -> Response[str]:
     if error.status >= AppError.status:
         logger.warning("request failed", exc_info=error)
-    return response(error)
+    return response(error, request_id)
 
 
-def _on_unexpected_error(error: Exception) -> Response[str]:
+def _on_unexpected_error(error: Exception, request_id: str) -> Response[str]:
     """The last resort: the response does not reveal the cause; the log contains all of it."""
     logger.exception("unexpected error", exc_info=error)
-    return response(AppError("unexpected error"))
+    return response(AppError("unexpected error"), request_id)

@@ -3,16 +3,19 @@
 A cold start answers a single request; loading all routes and their models would take a third of it.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api.caller import caller
 from cupel_core.contract.operations import OPERATIONS
+from cupel_core.errors import FieldError, Invalid
 
 PREFIX = "/v1"
 MODULES = {
@@ -36,6 +39,7 @@ MODULES = {
     "tokens": ("tokens",),
 }
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
+_query_parameters: dict[str, tuple[str, ...]] = {}
 
 
 class OperationRouter(APIGatewayHttpRouter):
@@ -49,7 +53,7 @@ class OperationRouter(APIGatewayHttpRouter):
     ) -> Callable[[F], F]:
         """Registers the decorated function for the operation. KeyError if the operation is not declared."""
         declared = OPERATIONS[operation_id]
-        return self.route(
+        add_route = self.route(
             declared.path.removeprefix(PREFIX).replace("{", "<").replace("}", ">"),
             method=declared.method,
             operation_id=declared.id,
@@ -60,6 +64,13 @@ class OperationRouter(APIGatewayHttpRouter):
             status_code=status,
             responses=responses,
         )
+
+        def register(function: F) -> F:
+            _query_parameters[operation_id] = tuple(_query_names(function))
+            registered: F = add_route(function)
+            return registered
+
+        return register
 
     @property
     def workspace(self) -> str:
@@ -74,10 +85,35 @@ def load(app: APIGatewayHttpResolver, path: str) -> None:
         _include(app, name)
 
 
+def known_query_parameters() -> dict[str, tuple[str, ...]]:
+    """By operation id, for those whose routes are loaded."""
+    return dict(_query_parameters)
+
+
+def check_query(operation_id: str, sent: Iterable[str]) -> None:
+    """Raise Invalid, naming every sent query parameter that a loaded operation does not have."""
+    known = _query_parameters[operation_id]
+    accepted = f"it accepts {', '.join(known)}" if known else "it accepts none"
+    errors = [
+        FieldError(name, f"is not a query parameter of {operation_id}; {accepted}")
+        for name in sent
+        if name not in known
+    ]
+    if errors:
+        raise Invalid.fields(errors)
+
+
 def load_all(app: APIGatewayHttpResolver) -> None:
     for names in MODULES.values():
         for name in names:
             _include(app, name)
+
+
+def _query_names(function: Callable[..., Any]) -> Iterable[str]:
+    for name, parameter in inspect.signature(function).parameters.items():
+        for note in get_args(parameter.annotation):
+            if isinstance(note, Query):
+                yield note.alias or name
 
 
 def _include(app: APIGatewayHttpResolver, name: str) -> None:

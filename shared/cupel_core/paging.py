@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cupel_core.errors import Invalid
@@ -16,6 +17,13 @@ class Page[T]:
 
     items: tuple[T, ...]
     next_cursor: str | None = None
+
+
+def slice_page[T](items: Sequence[T], limit: int, cursor: str | None) -> Page[T]:
+    """A page of a list that is in memory as a whole."""
+    start = decode_index(cursor)
+    more = start + limit < len(items)
+    return Page(tuple(items[start : start + limit]), encode_cursor(str(start + limit)) if more else None)
 
 
 def encode_cursor(position: str) -> str:

@@ -23,12 +23,13 @@ _PROBLEM: dict[str, Any] = {
     "title": "Problem",
     "description": "Problem details (RFC 9457)",
     "type": "object",
-    "required": ["type", "title", "status", "detail"],
+    "required": ["type", "title", "status", "detail", "requestId"],
     "properties": {
         "type": {"type": "string"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
+        "requestId": {"type": "string", "description": "Identifies the request in the logs"},
         "errors": {
             "type": "array",
             "items": {
@@ -136,6 +137,9 @@ def _set_parameters(described: dict[str, Any]) -> None:
 def _set_responses(described: dict[str, Any], operation: Operation) -> None:
     responses = {status: one for status, one in described["responses"].items() if int(status) < 400}
     responses.get("204", {}).pop("content", None)  # Powertools adds JSON content there too
+    if operation.location:
+        for one in (one for status, one in responses.items() if status in ("201", "202")):
+            one["headers"] = {"Location": {"description": "Path of what was created", "schema": {"type": "string"}}}
     content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     problems: dict[str, dict[str, Any]] = {
         status: {"description": description, "content": content}

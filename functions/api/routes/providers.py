@@ -4,15 +4,15 @@ from api.parameters import Cursor, Limit, ProviderFilter
 from api.routing import OperationRouter
 from cupel_core import accounts
 from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse, UpdateProvider
-from cupel_core.paging import DEFAULT_LIMIT, decode_index, encode_cursor
+from cupel_core.paging import DEFAULT_LIMIT, slice_page
 
 router = OperationRouter()
 
 
 @router.operation("listProviders")
-def list_providers() -> ProviderPage:
-    views = accounts.list_providers(router.workspace)
-    return ProviderPage(items=[ProviderResponse.of(view) for view in views])
+def list_providers(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> ProviderPage:
+    page = slice_page(accounts.list_providers(router.workspace), limit, cursor)
+    return ProviderPage(items=[ProviderResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
 
 
 @router.operation("updateProvider")
@@ -26,10 +26,5 @@ def list_models(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> ModelPage:
-    known = accounts.list_models(router.workspace, provider)
-    start = decode_index(cursor)
-    more = start + limit < len(known)
-    return ModelPage(
-        items=[ModelResponse.of(view) for view in known[start : start + limit]],
-        next_cursor=encode_cursor(str(start + limit)) if more else None,
-    )
+    page = slice_page(accounts.list_models(router.workspace, provider), limit, cursor)
+    return ModelPage(items=[ModelResponse.of(view) for view in page.items], next_cursor=page.next_cursor)

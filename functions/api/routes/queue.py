@@ -4,7 +4,7 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from api.parameters import ProviderFilter
+from api.parameters import Cursor, Limit, ProviderFilter
 from api.routing import OperationRouter
 from cupel_core.contract.queues import (
     DeadLetterPage,
@@ -16,14 +16,17 @@ from cupel_core.contract.queues import (
     RedriveResultResponse,
     ResumeQueues,
 )
+from cupel_core.paging import DEFAULT_LIMIT, MAX_LIMIT, slice_page
 from cupel_core.queues import dead_letters, status
 
 router = OperationRouter()
 
 
 @router.operation("listQueues")
-def list_queues(provider: ProviderFilter = None) -> ProviderQueuePage:
-    return _queues(provider)
+def list_queues(
+    provider: ProviderFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> ProviderQueuePage:
+    return _queues(provider, limit, cursor)
 
 
 @router.operation("pauseQueues")
@@ -39,10 +42,11 @@ def resume_queues(body: Annotated[ResumeQueues, Body()] = ResumeQueues()) -> Pro
 
 
 @router.operation("listDeadLetters")
-def list_dead_letters(provider: ProviderFilter = None) -> DeadLetterPage:
-    return DeadLetterPage(
-        items=[DeadLetterResponse.of(letter) for letter in dead_letters.list_dead_letters(router.workspace, provider)]
-    )
+def list_dead_letters(
+    provider: ProviderFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> DeadLetterPage:
+    page = slice_page(dead_letters.list_dead_letters(router.workspace, provider), limit, cursor)
+    return DeadLetterPage(items=[DeadLetterResponse.of(letter) for letter in page.items], next_cursor=page.next_cursor)
 
 
 @router.operation("redriveDeadLetters")
@@ -50,7 +54,8 @@ def redrive_dead_letters(body: Annotated[RedriveDeadLetters, Body()] = RedriveDe
     return RedriveResultResponse.of(dead_letters.redrive(router.workspace, body.provider, body.message_ids))
 
 
-def _queues(provider: str | None) -> ProviderQueuePage:
+def _queues(provider: str | None, limit: int = MAX_LIMIT, cursor: str | None = None) -> ProviderQueuePage:
+    page = slice_page(status.list_queues(router.workspace, provider), limit, cursor)
     return ProviderQueuePage(
-        items=[ProviderQueueResponse.of(each) for each in status.list_queues(router.workspace, provider)]
+        items=[ProviderQueueResponse.of(each) for each in page.items], next_cursor=page.next_cursor
     )

@@ -44,6 +44,8 @@ class Operation:
     response: str
     """What a successful response contains."""
     description: str | None = None
+    location: str | None = None
+    """Path of what it creates; `{names}` are its own path parameters, or fields of the response such as `run.id`."""
 
     @property
     def is_public(self) -> bool:
@@ -60,6 +62,11 @@ class Operation:
             segment if expected.startswith("{") else expected == segment
             for expected, segment in zip(own, segments, strict=True)
         )
+
+    def parameters(self, path: str) -> dict[str, str]:
+        """The values of its path parameters in the path of a request that it serves."""
+        pairs = zip(self.path.split("/"), path.split("/"), strict=True)
+        return {expected[1:-1]: segment for expected, segment in pairs if expected.startswith("{")}
 
 
 _PUBLIC = None
@@ -82,6 +89,7 @@ _ALL = (
         _MEMBER,
         "Create a definition",
         "The definition, at version 1",
+        location="/v1/definitions/{id}",
     ),
     Operation(
         "getDefinition",
@@ -120,6 +128,7 @@ _ALL = (
         "Fork a definition",
         "The fork",
         "A fork inherits every field of its parent's content that it does not override, and shares its scenarios.",
+        location="/v1/definitions/{id}",
     ),
     Operation(
         "listDefinitionAncestors",
@@ -156,6 +165,7 @@ _ALL = (
         _MEMBER,
         "Add scenarios to a definition",
         "The ids of the new scenarios",
+        location="/v1/definitions/{definition_id}/scenarios",
     ),
     Operation(
         "importScenarios",
@@ -165,6 +175,7 @@ _ALL = (
         _MEMBER,
         "Import scenarios from CSV or JSONL",
         "The ids of the new scenarios",
+        location="/v1/definitions/{definition_id}/scenarios",
     ),
     Operation(
         "generateScenarios",
@@ -176,6 +187,7 @@ _ALL = (
         "The completed generation",
         "In mode `matrix` the scenarios exist when the response arrives (201). In mode `llm` they are generated in the "
         "background (202); poll the generation for its status.",
+        location="/v1/definitions/{definition_id}/scenarios/generations/{id}",
     ),
     Operation(
         "getScenarioGeneration",
@@ -194,6 +206,7 @@ _ALL = (
         _MEMBER,
         "Import a promptfoo configuration",
         "The new definitions, and what was changed or skipped",
+        location="/v1/definitions/{definitions.0.id}",
     ),
     Operation(
         "importDataset",
@@ -203,6 +216,7 @@ _ALL = (
         _MEMBER,
         "Import a dataset in another tool's format",
         "The new definition, and what was changed or skipped",
+        location="/v1/definitions/{definitions.0.id}",
     ),
     Operation(
         "listPersonas",
@@ -213,7 +227,16 @@ _ALL = (
         "List the personas, newest first",
         "A page of personas",
     ),
-    Operation("createPersona", "POST", "/v1/personas", "personas", _MEMBER, "Create a persona", "The persona"),
+    Operation(
+        "createPersona",
+        "POST",
+        "/v1/personas",
+        "personas",
+        _MEMBER,
+        "Create a persona",
+        "The persona",
+        location="/v1/personas/{id}",
+    ),
     Operation("getPersona", "GET", "/v1/personas/{persona_id}", "personas", _VIEWER, "Get a persona", "The persona"),
     Operation(
         "updatePersona",
@@ -250,6 +273,7 @@ _ALL = (
         _MEMBER,
         "Create a connector",
         "The connector",
+        location="/v1/connectors/{id}",
     ),
     Operation(
         "getConnector",
@@ -289,7 +313,9 @@ _ALL = (
         "Returns 200 even if the agent cannot be reached; `error` then says why.",
     ),
     Operation("listEvals", "GET", "/v1/evals", "evals", _VIEWER, "List the evals, newest first", "A page of evals"),
-    Operation("createEval", "POST", "/v1/evals", "evals", _MEMBER, "Create an eval", "The eval"),
+    Operation(
+        "createEval", "POST", "/v1/evals", "evals", _MEMBER, "Create an eval", "The eval", location="/v1/evals/{id}"
+    ),
     Operation("getEval", "GET", "/v1/evals/{eval_id}", "evals", _VIEWER, "Get an eval", "The eval"),
     Operation("updateEval", "PATCH", "/v1/evals/{eval_id}", "evals", _MEMBER, "Update an eval", "The updated eval"),
     Operation(
@@ -303,6 +329,7 @@ _ALL = (
         _MEMBER,
         "Start a run of an eval",
         "The run, and the number of its probes",
+        location="/v1/runs/{run.id}",
     ),
     Operation(
         "createPlaygroundRun",
@@ -312,6 +339,7 @@ _ALL = (
         _MEMBER,
         "Start a playground run: one scenario against one target",
         "The run, and the number of its probes",
+        location="/v1/runs/{run.id}",
     ),
     Operation(
         "getSettings",
@@ -332,7 +360,16 @@ _ALL = (
         "The updated settings",
     ),
     Operation("listRuns", "GET", "/v1/runs", "runs", _VIEWER, "List the runs, newest first", "A page of runs"),
-    Operation("createRun", "POST", "/v1/runs", "runs", _MEMBER, "Start a run", "The run, and the number of its probes"),
+    Operation(
+        "createRun",
+        "POST",
+        "/v1/runs",
+        "runs",
+        _MEMBER,
+        "Start a run",
+        "The run, and the number of its probes",
+        location="/v1/runs/{run.id}",
+    ),
     Operation("getRun", "GET", "/v1/runs/{run_id}", "runs", _VIEWER, "Get a run", "The run"),
     Operation("deleteRun", "DELETE", "/v1/runs/{run_id}", "runs", _MEMBER, "Delete a run", "Deleted"),
     Operation(
@@ -420,6 +457,7 @@ _ALL = (
         "Rescore a run's transcripts without calling its targets again",
         "The rescore, which runs in the background",
         "The run must be COMPLETED, FAILED or CANCELLED. Its own scoring and earlier rescores are kept.",
+        location="/v1/runs/{run_id}/rescores/{id}",
     ),
     Operation(
         "listRescores",
@@ -558,7 +596,16 @@ _ALL = (
         "List the schedules, newest first",
         "A page of schedules",
     ),
-    Operation("createSchedule", "POST", "/v1/schedules", "schedules", _MEMBER, "Create a schedule", "The schedule"),
+    Operation(
+        "createSchedule",
+        "POST",
+        "/v1/schedules",
+        "schedules",
+        _MEMBER,
+        "Create a schedule",
+        "The schedule",
+        location="/v1/schedules/{id}",
+    ),
     Operation(
         "getSchedule",
         "GET",
@@ -633,7 +680,16 @@ _ALL = (
         "How many dead letters were sent again or discarded",
     ),
     Operation("listTokens", "GET", "/v1/tokens", "tokens", _ADMIN, "List the tokens, newest first", "A page of tokens"),
-    Operation("createToken", "POST", "/v1/tokens", "tokens", _ADMIN, "Create a token", "The token with its secret"),
+    Operation(
+        "createToken",
+        "POST",
+        "/v1/tokens",
+        "tokens",
+        _ADMIN,
+        "Create a token",
+        "The token with its secret",
+        location="/v1/tokens/{id}",
+    ),
     Operation(
         "revokeToken",
         "DELETE",

@@ -68,7 +68,7 @@ class ProviderResponse(ResponseModel):
 
 class ProviderPage(ResponseModel):
     items: list[ProviderResponse]
-    next_cursor: str | None = None
+    next_cursor: str | None
 
 
 class ModelResponse(ResponseModel):

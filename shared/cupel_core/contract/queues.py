@@ -73,7 +73,7 @@ class ProviderQueueResponse(ResponseModel):
 
 class ProviderQueuePage(ResponseModel):
     items: list[ProviderQueueResponse]
-    next_cursor: str | None = None
+    next_cursor: str | None
 
 
 class DeadLetterResponse(ResponseModel):
@@ -102,7 +102,7 @@ class DeadLetterResponse(ResponseModel):
 
 class DeadLetterPage(ResponseModel):
     items: list[DeadLetterResponse]
-    next_cursor: str | None = None
+    next_cursor: str | None
 
 
 class RedriveResultResponse(ResponseModel):

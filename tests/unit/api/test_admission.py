@@ -110,8 +110,27 @@ def test_a_bad_cursor_is_named(client: Client, path: str, cursor: str) -> None:
     assert (answer.status, answer.fields()) == (422, ["cursor"])
 
 
-def test_an_unknown_query_parameter_is_ignored(client: Client) -> None:
-    assert client.get("/v1/tokens", query={"colour": "blue"}).status == 200
+def test_an_unknown_query_parameter_is_refused(client: Client) -> None:
+    answer = client.get("/v1/tokens", query={"colour": "blue", "limit": 5})
+    assert (answer.status, answer.fields()) == (422, ["colour"])
+    assert "limit, cursor" in answer.json()["detail"]
+
+
+def test_an_operation_without_query_parameters_accepts_none(client: Client) -> None:
+    answer = client.get("/v1/health", query={"limit": 5})
+    assert (answer.status, answer.json()["detail"]) == (
+        422,
+        "limit: is not a query parameter of getHealth; it accepts none",
+    )
+
+
+@pytest.mark.parametrize("path", ["/v1/providers", "/v1/queue", "/v1/queue/dead-letters"])
+def test_every_list_takes_limit_and_cursor(client: Client, path: str) -> None:
+    answer = client.get(path, query={"limit": 1})
+    assert (answer.status, len(answer.json()["items"]) <= 1) == (200, True)
+    if cursor := answer.json()["nextCursor"]:
+        rest = client.get(path, query={"limit": 100, "cursor": cursor}).json()["items"]
+        assert answer.json()["items"][0] not in rest
 
 
 def test_an_endless_path_is_not_found(client: Client) -> None:

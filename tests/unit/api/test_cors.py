@@ -9,8 +9,13 @@ def test_a_preflight_of_our_page_is_answered_without_token(client: Client) -> No
     answer = client.request("OPTIONS", "/v1/runs", headers=OURS)
     assert (answer.status, answer.headers["Access-Control-Allow-Origin"]) == (204, OURS["Origin"])
     allowed = answer.headers["Access-Control-Allow-Headers"]
-    assert all(name in allowed for name in ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"))
+    assert all(name in allowed for name in ("Authorization", "If-Match", "Idempotency-Key", "Last-Event-ID"))
     assert "PATCH" in answer.headers["Access-Control-Allow-Methods"]
+
+
+def test_our_page_may_read_the_headers_that_a_client_needs(client: Client) -> None:
+    exposed = client.get("/v1/providers", headers=OURS).headers["Access-Control-Expose-Headers"]
+    assert set(exposed.split(", ")) == {"ETag", "Location", "Retry-After", "apigw-requestid"}
 
 
 def test_another_origin_gets_no_cors_header(client: Client) -> None:

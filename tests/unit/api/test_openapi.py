@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from api import routing
 from api.app import app
 from api.routes.openapi import document
 from cupel_core import contract
@@ -76,6 +77,26 @@ def test_every_operation_has_its_texts_and_its_problems(generated: dict[str, Any
         assert refusals, (path, method)
         refusals.pop("429", None)  # by API Gateway, whose responses are no problem documents
         assert all("application/problem+json" in one["content"] for one in refusals.values()), (path, method)
+
+
+def test_every_declared_query_parameter_is_accepted_and_no_other(generated: dict[str, Any]) -> None:
+    documented = {
+        operation["operationId"]: tuple(one["name"] for one in operation.get("parameters", []) if one["in"] == "query")
+        for _, _, operation in operations(generated)
+    }
+    assert documented == routing.known_query_parameters()
+
+
+def test_every_operation_that_creates_something_documents_its_location(generated: dict[str, Any]) -> None:
+    creating = {
+        operation["operationId"]: responses
+        for _, _, operation in operations(generated)
+        if (responses := [one for status, one in operation["responses"].items() if status in ("201", "202")])
+    }
+    without = [
+        name for name, responses in creating.items() if not all("Location" in one["headers"] for one in responses)
+    ]
+    assert without == []
 
 
 def test_every_parameter_is_described(generated: dict[str, Any]) -> None:

@@ -29,5 +29,10 @@ def test_an_unexpected_error_reveals_no_internals(cloud: Settings, caplog: pytes
     assert "ResourceNotFound" in caplog.text
 
 
+def test_problems_carry_the_request_id(client: Client) -> None:
+    refusals = [client.get("/v1/nothing"), client.get("/v1/runs/run_x"), client.post("/v1/runs", {})]
+    assert [answer.json()["requestId"] for answer in refusals] == ["request-1"] * 3
+
+
 def test_answers_are_not_to_be_stored(client: Client) -> None:
     assert client.get("/v1/providers").headers["Cache-Control"] == "no-store"

@@ -1,0 +1,35 @@
+"""The `Location` of what a request created."""
+
+import re
+from typing import Any
+
+import orjson
+
+from cupel_core.contract.operations import Operation
+
+_CREATED = (201, 202)
+_NAME = re.compile(r"\{([\w.]+)\}")
+
+
+def add_location(operation: Operation, path: str, response: dict[str, Any]) -> dict[str, Any]:
+    """The response with a `Location`, if the operation declares one and has created something."""
+    if operation.location is None or response["statusCode"] not in _CREATED:
+        return response
+    location = _fill(operation.location, {**orjson.loads(response["body"]), **operation.parameters(path)})
+    return {**response, "headers": {**response["headers"], "Location": location}} if location else response
+
+
+def _fill(template: str, values: dict[str, Any]) -> str | None:
+    """None if a value is missing: a dry run creates nothing."""
+    filled = {name: _value(values, name) for name in _NAME.findall(template)}
+    return None if None in filled.values() else _NAME.sub(lambda match: str(filled[match[1]]), template)
+
+
+def _value(values: Any, path: str) -> Any:
+    """The value at a path such as `run.id` or `definitions.0.id`; None if there is none."""
+    for name in path.split("."):
+        if isinstance(values, list):
+            values = values[int(name)] if int(name) < len(values) else None
+        else:
+            values = values.get(name) if values else None
+    return values
