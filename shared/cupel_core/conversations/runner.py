@@ -14,6 +14,7 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Tra
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer, read_decision
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import (
     DEFAULT_MAX_MESSAGES,
     ConversationRules,
@@ -37,6 +38,9 @@ from cupel_core.providers import prices
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.score import needs_model, score
+
+MAX_ERROR_LENGTH = 2_000
+"""Of an error's message, which may quote a provider, an agent or a judge."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +255,7 @@ def probe_error(spec: ConversationSpec, model: str, error: ProviderError | Retry
         scenario_id=spec.scenario.id,
         model_id=model,
         code=error.code,
-        message=error.detail,
+        message=storable(error.detail, MAX_ERROR_LENGTH),
         attempts=error.attempts,
         created_at=now,
         persona_id=spec.persona.id if spec.persona else None,

@@ -5,6 +5,7 @@ from pydantic import BaseModel
 
 from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
+from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import WireRequest, api_key_of, content_filtered_error, endpoint_url, without_none
 
 API_VERSION = "2023-06-01"
@@ -43,14 +44,14 @@ class _Block(BaseModel):
 class _Tokens(BaseModel):
     """`input_tokens` does not include tokens read from or written to the prompt cache."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
+    input_tokens: TokenCount = 0
+    output_tokens: TokenCount = 0
+    cache_creation_input_tokens: TokenCount = 0
+    cache_read_input_tokens: TokenCount = 0
 
     @property
     def total_input(self) -> int:
-        return self.input_tokens + (self.cache_creation_input_tokens or 0) + (self.cache_read_input_tokens or 0)
+        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
 
 
 class _Message(BaseModel):

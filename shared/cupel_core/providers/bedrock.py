@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_for_status, malformed_reply_error
+from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.retry_after import retry_after_seconds
 from cupel_core.providers.wire_format import (
     CamelModel,
@@ -147,10 +148,10 @@ class _Output(BaseModel):
 class _Tokens(CamelModel):
     """`inputTokens` does not include tokens read from or written to the prompt cache."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_input_tokens: int = 0
-    cache_write_input_tokens: int = 0
+    input_tokens: TokenCount = 0
+    output_tokens: TokenCount = 0
+    cache_read_input_tokens: TokenCount = 0
+    cache_write_input_tokens: TokenCount = 0
 
 
 class _ConverseResponse(CamelModel):

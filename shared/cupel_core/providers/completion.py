@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.backoff import MAX_RETRIES, delay_seconds
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.reply_limits import bounded_reply
 
 if TYPE_CHECKING:
     import httpx
@@ -35,7 +37,7 @@ async def complete(
     """
     try:
         async with asyncio.timeout(timeout_seconds):
-            return await _call_provider(account, model, request, timeout_seconds, http_client)
+            return bounded_reply(await _call_provider(account, model, request, timeout_seconds, http_client))
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ProviderError as error:
@@ -76,7 +78,7 @@ def sanitized(error: ProviderError, account: Account) -> ProviderError:
     key = (account.api_key or "").strip()
     message = error.message.replace(key, "[key]") if key else error.message
     return ProviderError(
-        error.code, message[:MAX_MESSAGE_LENGTH], error.retry_after_seconds, error.attempts, final=error.final
+        error.code, storable(message, MAX_MESSAGE_LENGTH), error.retry_after_seconds, error.attempts, final=error.final
     )
 
 

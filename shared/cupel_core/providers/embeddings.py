@@ -17,6 +17,7 @@ from cupel_core.providers import bedrock, model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import sanitized
 from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import CamelModel, WireRequest, api_key_of, endpoint_url
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class _OpenAIEmbedding(BaseModel):
 
 
 class _OpenAITokens(BaseModel):
-    prompt_tokens: int = 0
+    prompt_tokens: TokenCount = 0
 
 
 class _OpenAIEmbeddingsResponse(BaseModel):
@@ -139,7 +140,7 @@ _WIRE_FORMATS: Mapping[
 
 class _TitanResponse(CamelModel):
     embedding: Vector
-    input_text_token_count: int = 0
+    input_text_token_count: TokenCount = 0
 
 
 async def embed_with_titan(

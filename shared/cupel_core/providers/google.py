@@ -5,6 +5,7 @@ from urllib.parse import quote
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import (
     CamelModel,
     WireRequest,
@@ -67,9 +68,9 @@ class _Feedback(CamelModel):
 class _Tokens(CamelModel):
     """Thinking tokens are billed as output and counted separately."""
 
-    prompt_token_count: int = 0
-    candidates_token_count: int = 0
-    thoughts_token_count: int = 0
+    prompt_token_count: TokenCount = 0
+    candidates_token_count: TokenCount = 0
+    thoughts_token_count: TokenCount = 0
 
 
 class _GenerateContentResponse(CamelModel):

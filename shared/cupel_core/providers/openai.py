@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
+from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import (
     WireRequest,
     api_key_of,
@@ -84,8 +85,8 @@ class _Choice(BaseModel):
 
 
 class _Tokens(BaseModel):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: TokenCount = 0
+    completion_tokens: TokenCount = 0
 
 
 class _Completion(BaseModel):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from cupel_core.domain.turns.model_request import ExhaustedAllowance
-from cupel_core.providers.retry_after import duration_seconds
+from cupel_core.providers.retry_after import MAX_SECONDS, duration_seconds
 
 REFILL_FRACTION = 0.1
 _OPENAI = tuple((f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens"))
@@ -27,7 +27,7 @@ def parse_exhausted_allowance(headers: Mapping[str, str], now: datetime) -> Exha
     exhausted = [reset for remaining, reset in (*_OPENAI, *_ANTHROPIC) if headers.get(remaining, "").strip() == "0"]
     seconds_to_full = [_seconds_until_reset(headers.get(reset, ""), now) for reset in exhausted]
     waits = [seconds for seconds in seconds_to_full if seconds is not None and seconds > 0]
-    return ExhaustedAllowance(max(waits) * REFILL_FRACTION) if waits else None
+    return ExhaustedAllowance(min(max(waits), MAX_SECONDS) * REFILL_FRACTION) if waits else None
 
 
 def _seconds_until_reset(text: str, now: datetime) -> float | None:

@@ -6,15 +6,22 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
+MAX_SECONDS = 86_400.0
+_MAX_TEXT_LENGTH = 100
+
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The delay the response asks for, if any; header names are lower case or case-insensitive."""
+    """The delay the response asks for, if any, at most a day; header names are lower case or case-insensitive."""
+    seconds = _requested_seconds(headers, now)
+    return None if seconds is None else min(max(0.0, seconds), MAX_SECONDS)
+
+
+def _requested_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
-        return max(0.0, milliseconds / 1000)
+        return milliseconds / 1000
     if value := headers.get("retry-after"):
         seconds = _number(value)
-        seconds = _seconds_until(value, now) if seconds is None else seconds
-        return None if seconds is None else max(0.0, seconds)
+        return _seconds_until(value, now) if seconds is None else seconds
     # OpenAI, xAI and others: the time until the exhausted rate limit is fully restored, e.g. `6m0s`.
     exhausted = [kind for kind in ("requests", "tokens") if _number(headers.get(f"x-ratelimit-remaining-{kind}")) == 0]
     resets = [duration_seconds(headers.get(f"x-ratelimit-reset-{kind}", "")) for kind in exhausted]
@@ -31,8 +38,8 @@ def _number(text: str | None) -> float | None:
 
 def _seconds_until(http_date: str, now: datetime) -> float | None:
     try:
-        moment = parsedate_to_datetime(http_date)
-    except ValueError:
+        moment = parsedate_to_datetime(http_date[:_MAX_TEXT_LENGTH])
+    except (ValueError, OverflowError):
         return None
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
 
@@ -42,8 +49,9 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
 
 def duration_seconds(text: str) -> float | None:
-    """`1m30.5s` → 90.5; a bare number is seconds."""
+    """`1m30.5s` → 90.5; a bare number is seconds. At most a day; None for a text that is too long to be a duration."""
+    if len(text) > _MAX_TEXT_LENGTH:
+        return None
     parts = _DURATION.findall(text)
-    if not parts:
-        return _number(text)
-    return sum(float(amount) * _UNITS[unit] for amount, unit in parts)
+    seconds = sum(float(amount) * _UNITS[unit] for amount, unit in parts) if parts else _number(text)
+    return None if seconds is None else min(seconds, MAX_SECONDS)

@@ -1,6 +1,5 @@
 """The interface of an HTTP wire format: it builds a request and parses a response body. The call is made elsewhere."""
 
-import re
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -64,10 +63,9 @@ def schema_instruction(schema: dict[str, object]) -> str:
     return f"Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n{schema_json}"
 
 
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.S)
-
-
 def strip_code_fence(text: str) -> str:
     """The JSON inside a Markdown code fence, which models often add when JSON is requested only in the prompt."""
-    match = _FENCED.fullmatch(text)
-    return match[1] if match else text
+    opening, _, rest = text.strip().partition("\n")
+    content, line_break, closing = rest.rpartition("\n")
+    is_fenced = opening.rstrip() in ("```", "```json") and bool(line_break) and closing.strip() == "```"
+    return content.strip("\n") if is_fenced else text

@@ -25,6 +25,7 @@ from cupel_core.providers.connectors.agent_client import (
 )
 from cupel_core.providers.connectors.config import LangGraphConfig, parse_config
 from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.reply_limits import TokenCount
 
 _ROLES = {MessageRole.SYSTEM: "system", MessageRole.USER: "human", MessageRole.ASSISTANT: "ai"}
 _BUSY = 409
@@ -119,8 +120,8 @@ class _Part(BaseModel):
 
 
 class _Tokens(BaseModel):
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: TokenCount = 0
+    output_tokens: TokenCount = 0
 
 
 class _Message(BaseModel):

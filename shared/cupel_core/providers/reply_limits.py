@@ -1,0 +1,58 @@
+"""Limits of what a model, a provider or an agent may put into a reply, applied once, where the reply is read.
+
+A label that is too long is cut. An answer or an id that is too long is an error of that call: a part of it would be
+something else than what was said.
+"""
+
+from dataclasses import replace
+from math import isfinite
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from cupel_core.domain.text.storable import storable
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.providers.errors import ProviderError
+
+MAX_LABEL_LENGTH = 200
+"""Of a model version and of a finish reason, in characters."""
+MAX_THREAD_ID_LENGTH = 500
+MAX_TEXT_LENGTH = 1_000_000
+MAX_TOKENS = 1_000_000_000
+
+
+def token_count(value: object) -> int:
+    """A number of tokens; what is not a number from 0 to a billion is brought into that range."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    if isinstance(value, float) and not isfinite(value):
+        return MAX_TOKENS if value > 0 else 0
+    return int(min(max(value, 0), MAX_TOKENS))
+
+
+type TokenCount = Annotated[int, BeforeValidator(token_count)]
+"""A field of a response: a wrong count is no reason to lose an answer that was paid for."""
+
+
+def bounded_reply(reply: Reply) -> Reply:
+    """The reply within the limits. Raises `ProviderError`, which a retry does not resolve."""
+    _check_length("the answer", reply.text, MAX_TEXT_LENGTH)
+    _check_length("the conversation id", reply.thread_id or "", MAX_THREAD_ID_LENGTH)
+    return replace(
+        reply,
+        text=storable(reply.text),
+        model_version=_label(reply.model_version),
+        finish_reason=_label(reply.finish_reason),
+        thread_id=reply.thread_id and storable(reply.thread_id),
+        usage=Usage(token_count(reply.usage.input_tokens), token_count(reply.usage.output_tokens)),
+    )
+
+
+def _check_length(what: str, text: str, limit: int) -> None:
+    if len(text) > limit:
+        message = f"{what} has {len(text):,} characters; at most {limit:,} are accepted"
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True)
+
+
+def _label(text: str | None) -> str | None:
+    return None if text is None else storable(text, MAX_LABEL_LENGTH)
