@@ -1,8 +1,8 @@
 """A worker's lease on part of what an account allows: what it may start now, and what it reports to the governor.
 
-No request is made per model call. A lease is renewed when a slice arrives and every two seconds after that. In between,
-the worker relies on its grant, on the part of the rates that it was lent, and on its own observations. A lease that is
-not renewed expires.
+No request is made per model call. A lease is renewed when a slice arrives and every two seconds after that, or less
+often when there are many workers. In between, the worker relies on its grant, on the part of the rates that it was
+lent, and on its own observations. A lease that is not renewed expires.
 """
 
 import asyncio
@@ -14,7 +14,15 @@ from math import ceil
 from random import Random
 
 from cupel_core.domain.limits.breaker import Breaker, CallRecord
-from cupel_core.domain.limits.governor import Governor, Limits, WorkerLease, WorkerReport, breakers_after_calls
+from cupel_core.domain.limits.governor import (
+    Governor,
+    Limits,
+    WorkerLease,
+    WorkerReport,
+    breakers_after_calls,
+    min_renew_interval_seconds,
+    renew_interval_seconds,
+)
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.errors import RetryableError
@@ -26,9 +34,6 @@ from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.governor import StoredGovernor
 
-RENEW_INTERVAL_SECONDS = 2.0
-MIN_RENEW_INTERVAL_SECONDS = 0.2
-"""While another worker waits for capacity of this one. While this one waits, doubled with every renewal."""
 RATE_RENEW_INTERVAL_SECONDS = 1.0
 """While only the rates prevent further calls."""
 MAX_WAIT_SECONDS = 3.0
@@ -232,11 +237,12 @@ class LeaseHolder:
         is_idle = not demand and not self._reported_demand
         if is_idle or (self._renewal is not None and not self._renewal.done()):
             return False
-        since, lease = self._clock() - self._renewed_at, self._lease
-        if lease is None or since >= RENEW_INTERVAL_SECONDS or since < MIN_RENEW_INTERVAL_SECONDS:
-            return since >= MIN_RENEW_INTERVAL_SECONDS
-        if lease.granted < lease.share:
-            return since >= MIN_RENEW_INTERVAL_SECONDS * (1 << self._polls)
+        since, lease, workers = self._clock() - self._renewed_at, self._lease, len(self._governor.leases)
+        soonest = min_renew_interval_seconds(workers)
+        if lease is None or since >= renew_interval_seconds(workers) or since < soonest:
+            return since >= soonest
+        if lease.granted < lease.share:  # This worker waits for capacity of others.
+            return since >= soonest * (1 << self._polls)
         could_have_more = demand > self._reported_demand and lease.granted == lease.demand
         can_release_capacity = lease.reserved > lease.granted >= self.running
         waits_for_rate = (

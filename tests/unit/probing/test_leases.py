@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
-from cupel_core.domain.limits.governor import Limits
+from cupel_core.domain.limits.governor import MIN_RENEW_INTERVAL_SECONDS, RENEW_INTERVAL_SECONDS, Limits
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import (
     ExhaustedAllowance,
@@ -22,9 +22,7 @@ from cupel_core.domain.turns.model_request import (
 from cupel_core.probing.leases import (
     MAX_STARVED_SECONDS,
     MAX_WAIT_SECONDS,
-    MIN_RENEW_INTERVAL_SECONDS,
     OUTRANKED_DELAY_SECONDS,
-    RENEW_INTERVAL_SECONDS,
     LeaseHolder,
     LeaseKey,
 )

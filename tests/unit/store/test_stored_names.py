@@ -62,13 +62,17 @@ def store(pk: str, sk: str, attributes: dict[str, Any]) -> None:
     clients.dynamodb().put_item(TableName=settings().table_name, Item=item)
 
 
-def test_a_governor_is_read_and_written_with_the_stored_names(cloud: Settings) -> None:
+def test_a_governor_with_the_leases_of_release_0_1_is_read_and_written_compactly(cloud: Settings) -> None:
     pk, body = keys.governor("ws_a"), orjson.dumps(GOVERNOR).decode()
     store(pk, "openai", {"version": {"N": "7"}, "token": {"S": "t"}, "body": {"S": body}})
     assert governor.get_status("ws_a", "openai").learned_limit == 40
     governor.set_paused("ws_a", "openai", True)
     written = orjson.loads(stored(pk, "openai")["body"]["S"])
-    assert written | {"paused_at": None} == GOVERNOR
+    assert {name: written[name] for name in GOVERNOR.keys() - {"seats"}} == {
+        **{name: value for name, value in GOVERNOR.items() if name != "seats"},
+        "paused_at": written["paused_at"],
+    }
+    assert (written["epoch"], written["leases"]) == (1_800_000_006, {"worker": "N,25,0,25,25,198,3324"})
 
 
 def test_a_selection_is_read_and_written_with_the_stored_names(cloud: Settings) -> None:

@@ -18,8 +18,13 @@ from cupel_core.domain.limits.token_bucket import TokenBucket, full_bucket
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
-LEASE_SECONDS = 6.0
-"""Three times as long as a worker waits before it renews its lease."""
+RENEW_INTERVAL_SECONDS = 2.0
+MAX_RENEW_INTERVAL_SECONDS = 4.0
+"""A worker learns of a pause when it renews its lease, and a pause takes effect within 5 s."""
+MIN_RENEW_INTERVAL_SECONDS = 0.2
+RENEWALS_PER_SECOND = 25
+"""Of all workers together: many workers renew less often, because each renewal writes the shared item."""
+LEASE_SECONDS = 3 * RENEW_INTERVAL_SECONDS
 DECREASE_INTERVAL_SECONDS = 5.0
 """Calls that are in flight when the limit is halved are throttled too; they must not halve it again, nor may those of
 workers that have not read the new limit yet."""
@@ -50,11 +55,11 @@ class WorkerLease:
     demand: int
     until: float
     share: int = 0
-    """Its fair share; the grant reaches it as other workers release theirs."""
+    """Its fair share; the grant reaches it as other workers release theirs. Not stored: only the worker needs it."""
     granted: int = 0
     reserved: int = 0
     requests: int | None = None
-    tokens: float | None = None
+    tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,21 @@ def after_leave(governor: Governor, limits: Limits, report: WorkerReport, now: f
     return replace(governor, leases=others)
 
 
+def renew_interval_seconds(workers: int) -> float:
+    """How often each of so many workers renews its lease."""
+    return min(MAX_RENEW_INTERVAL_SECONDS, max(RENEW_INTERVAL_SECONDS, workers / RENEWALS_PER_SECOND))
+
+
+def min_renew_interval_seconds(workers: int) -> float:
+    """How soon each of so many workers may renew its lease again, however urgent it is."""
+    return min(MAX_RENEW_INTERVAL_SECONDS, max(MIN_RENEW_INTERVAL_SECONDS, workers / RENEWALS_PER_SECOND))
+
+
+def lease_seconds(workers: int) -> float:
+    """How long a lease lasts: three times as long as until its renewal."""
+    return LEASE_SECONDS / RENEW_INTERVAL_SECONDS * renew_interval_seconds(workers)
+
+
 def effective_limit(governor: Governor, parallel: int) -> int:
     return max(1, min(parallel, governor.learned or parallel))
 
@@ -174,7 +194,7 @@ def _with_loan_returned(
         requests = requests.after_return(lent, report.attempts, limits.requests_per_minute)
     tokens = _refilled_bucket(governor.tokens, limits.tokens_per_minute, now)
     if tokens and limits.tokens_per_minute:
-        lent_tokens = (alive and alive.tokens) or 0.0
+        lent_tokens = (alive and alive.tokens) or 0
         tokens = tokens.after_return(lent_tokens, report.tokens, limits.tokens_per_minute)
     return replace(governor, requests=requests, tokens=tokens)
 
@@ -213,15 +233,15 @@ def _with_renewed_lease(governor: Governor, limits: Limits, report: WorkerReport
     fraction = _grant_fraction(granted, others.values())
     requests = None if governor.requests is None else floor(max(0.0, governor.requests.level))
     requests = requests and min(requests, ceil(requests * fraction))
-    tokens = None if governor.tokens is None else max(0.0, governor.tokens.level) * fraction
+    tokens = None if governor.tokens is None else floor(max(0.0, governor.tokens.level) * fraction)
     reserved = max(granted, report.in_flight)
-    until = now + LEASE_SECONDS
+    until = round(now + lease_seconds(len(others) + 1), 1)
     lease = WorkerLease(report.priority, report.demand, until, share, granted, reserved, requests, tokens)
     return replace(
         governor,
         leases={**others, report.worker_id: lease},
         requests=governor.requests and governor.requests.after_loan(requests or 0),
-        tokens=governor.tokens and governor.tokens.after_loan(tokens or 0.0),
+        tokens=governor.tokens and governor.tokens.after_loan(tokens or 0),
     )
 
 
