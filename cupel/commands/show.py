@@ -85,6 +85,9 @@ def print_results(session: Session, model_results: list[ModelResults]) -> None:
 
 def _print_conversation(session: Session, transcript: Json) -> None:
     session.out.rule(f"{transcript['modelId']}  {transcript['scenarioId']}  probe {transcript['probeIndex']}")
+    if omitted := transcript.get("omittedParameters"):
+        line = f"left out of the requests, because the target rejects it: {', '.join(omitted)}"
+        session.out.print(line, markup=False, style="yellow", soft_wrap=True)
     print_messages(session, (transcript.get("content") or {}).get("messages") or ())
     session.out.print(f"decision {transcript['decisionCode'] or render.NO_VALUE}", style="bold")
     print_result(session, transcript.get("result"))

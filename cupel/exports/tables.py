@@ -24,6 +24,7 @@ _COLUMNS = (
     "score",
     "reason",
     "tags",
+    "omittedParameters",
     "turnCount",
     "inputTokens",
     "outputTokens",
@@ -55,7 +56,9 @@ def _row(transcript: Json) -> Json:
     """Columns from transcript, usage and result; missing values are empty."""
     result, usage = transcript.get("result") or {}, transcript.get("usage") or {}
     tags = " ".join((transcript.get("scoring") or {}).get("tags") or ())
+    omitted = " ".join(transcript.get("omittedParameters") or ())
     row = {**transcript, **usage, **result, "tags": tags, "answer": last_answer(transcript)}
+    row["omittedParameters"] = omitted
     return {name: _without_formula(row.get(name)) for name in _COLUMNS}
 
 

@@ -16,6 +16,7 @@ from cupel_core.contract.results import (
 )
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.runs.views import TranscriptView
+from cupel_core.domain.turns.model_request import RequestParameter
 
 
 class TranscriptContentResponse(ResponseModel):
@@ -31,6 +32,10 @@ class TranscriptResponse(ResponseModel):
     model_version: Annotated[str | None, Field(description="The model's version, as the provider reports it")]
     persona_id: str | None
     finish_reason: str | None
+    omitted_parameters: Annotated[
+        list[RequestParameter],
+        Field(description="What requests to the target left out because it rejects it; see docs/architecture.md"),
+    ]
     definition_snapshot: dict[str, Any] | None
     content: Annotated[TranscriptContentResponse | None, Field(description="Null once it has expired")]
     turn_count: int
@@ -68,6 +73,7 @@ class TranscriptResponse(ResponseModel):
             model_version=conversation.model_version,
             persona_id=transcript.persona_id,
             finish_reason=conversation.finish_reason,
+            omitted_parameters=list(conversation.omitted_parameters),
             definition_snapshot=view.definition_snapshot,
             content=_content(transcript) if view.content_available else None,
             turn_count=conversation.turns,

@@ -151,6 +151,7 @@ async def _call_target(spec: ConversationSpec, target: Target, state: Conversati
         verdict=None,
         thread_id=turn.reply.thread_id or state.thread_id,
         output=turn.reply.output or state.output,
+        omitted_parameters=tuple(sorted({*state.omitted_parameters, *turn.reply.omitted_parameters})),
     )
 
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -38,7 +37,10 @@ class Halted(Exception):
 
 
 class Turn(NamedTuple):
-    """The result of a turn: the request with the reply appended, the reply, and how long the call took."""
+    """The result of a turn: the request with the reply appended, the reply, and how long the answered call took.
+
+    Waits between attempts, and attempts without an answer, are not the model's latency.
+    """
 
     request: ModelRequest
     reply: Reply
@@ -50,7 +52,7 @@ async def run_turn(request: ModelRequest, target: Target) -> Turn:
 
     Raises ProviderError when the call failed for good, RetryLater when it should be made later, and Halted.
     """
-    started_at = time.perf_counter()
+    attempt = _TimedAttempt(target)
     reply = await complete_with_retry(
         target.account,
         target.model,
@@ -59,15 +61,21 @@ async def run_turn(request: ModelRequest, target: Target) -> Turn:
         max_wait_seconds=MAX_WAIT_SECONDS,
         rng=target.rng,
         on_retry=target.on_retry,
-        attempt=partial(_attempt, target),
+        attempt=attempt,
     )
-    duration_ms = round((time.perf_counter() - started_at) * 1_000)
-    return Turn(request.with_message(MessageRole.ASSISTANT, reply.text), reply, duration_ms)
+    return Turn(request.with_message(MessageRole.ASSISTANT, reply.text), reply, attempt.duration_ms)
 
 
-async def _attempt(
-    target: Target, account: Account, model: str, request: ModelRequest, timeout_seconds: float
-) -> Reply:
-    if not await target.may_call():
-        raise Halted
-    return await target.attempt(account, model, request, timeout_seconds)
+@dataclass
+class _TimedAttempt:
+    target: Target
+    duration_ms: int = 0
+    """Of the attempt that was answered."""
+
+    async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
+        if not await self.target.may_call():
+            raise Halted
+        started_at = time.perf_counter()
+        reply = await self.target.attempt(account, model, request, timeout_seconds)
+        self.duration_ms = round((time.perf_counter() - started_at) * 1_000)
+        return reply

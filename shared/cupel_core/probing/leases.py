@@ -29,7 +29,7 @@ from cupel_core.errors import RetryableError
 from cupel_core.probing.observations import Observations
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.errors import ParameterRejected, ProviderError
 from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.governor import StoredGovernor
@@ -205,6 +205,8 @@ class LeaseHolder:
         started_at = self._clock()
         try:
             reply = await self._call(account, model, request, timeout_seconds)
+        except ParameterRejected:  # Not a failure of the model: it is called again without the parameter.
+            raise
         except ProviderError as error:
             self._record_call(CallRecord(model, error.code, started_at), error.retry_after_seconds)
             raise

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.backoff import MAX_RETRIES, delay_seconds
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.adaptation import ADAPTER, with_omitted, without
+from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
 from cupel_core.providers.reply_limits import bounded_reply
 
 if TYPE_CHECKING:
     import httpx
 
 MAX_MESSAGE_LENGTH = 500
+MAX_REJECTIONS = len(RequestParameter)
+"""Each rejection names another parameter."""
 
 type Attempt = Callable[[Account, str, ModelRequest, float], Awaitable[Reply]]
 type OnRetry = Callable[[ProviderError, float], None]
@@ -31,17 +34,22 @@ async def complete(
     timeout_seconds: float,
     http_client: "httpx.AsyncClient | None" = None,
 ) -> Reply:
-    """Make one attempt at the next message, whatever the provider.
+    """Make one attempt at the next message, whatever the provider, without parameters that the model rejects.
 
-    Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`.
+    Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
+    another attempt would leave out a parameter.
     """
+    omitted = ADAPTER.omitted(account, model, request)
+    adapted = without(request, omitted) if omitted else request
     try:
         async with asyncio.timeout(timeout_seconds):
-            return bounded_reply(await _call_provider(account, model, request, timeout_seconds, http_client))
+            reply = bounded_reply(await _call_provider(account, model, adapted, timeout_seconds, http_client))
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ProviderError as error:
-        raise sanitized(error, account) from error.__cause__
+        refusal = sanitized(error, account)
+        raise ADAPTER.learn(account, model, request, omitted, refusal) from error.__cause__
+    return with_omitted(reply, omitted)
 
 
 async def _call_provider(
@@ -114,14 +122,22 @@ async def with_retry[T](
 ) -> T:
     """Make up to four attempts, with a delay between them that is reported to `on_retry`.
 
+    An attempt whose request the model rejected because of a parameter is repeated without it; it is not counted.
+
     Raises `ProviderError` after the last attempt or for an error that is not retryable, and `RetryLater` when the
     delays together would exceed `max_wait_seconds`.
     """
-    attempts = 0
+    attempts, rejections = 0, 0
     while True:
         attempts += 1
         try:
             return await attempt()
+        except ParameterRejected as error:
+            rejections, attempts = rejections + 1, attempts - 1
+            error.attempts = attempts + rejections
+            if rejections > MAX_REJECTIONS:
+                raise
+            continue
         except ProviderError as error:
             error.attempts = attempts
             if attempts > MAX_RETRIES or not error.retryable:

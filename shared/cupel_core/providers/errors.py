@@ -45,6 +45,13 @@ class ProviderError(AppError):
         return self.code.retryable and not self.final
 
 
+class ParameterRejected(ProviderError):
+    """The model rejects a parameter, which the next attempt leaves out. Says nothing about the model or its limits."""
+
+    def __init__(self, refusal: ProviderError) -> None:
+        super().__init__(refusal.code, refusal.message, refusal.retry_after_seconds, refusal.attempts)
+
+
 class RetryLater(RetryableError):
     """The next attempt is due later than the caller may wait: the work must be redelivered with a delay."""
 

@@ -10,7 +10,7 @@ import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
@@ -41,6 +41,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "persona": state.persona_spend.to_json(),
         "threadId": state.thread_id,
         "output": state.output,
+        "omittedParameters": state.omitted_parameters,
     }
     item = CheckpointItem(
         keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), ttl=int((now + RETENTION).timestamp())
@@ -75,4 +76,5 @@ def load(ref: RunRef, index: int, retry_round: int) -> ConversationState | None:
         persona_spend=Spend.from_json(body["persona"]),
         thread_id=body["threadId"],
         output=body["output"],
+        omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
     )

@@ -11,7 +11,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
@@ -91,6 +91,7 @@ def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
     item.body |= _present(
         finishReason=state.finish_reason,
         threadId=state.thread_id,
+        omittedParameters=list(state.omitted_parameters) or None,
         judge=state.judge_spend.to_json() if state.judge_spend.calls else None,
         persona=state.persona_spend.to_json() if state.persona_spend.calls else None,
         # The statistics of a run are computed from this, without reading the content.
@@ -157,6 +158,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         persona_spend=Spend.from_json(body["persona"]) if "persona" in body else Spend(),
         thread_id=body.get("threadId"),
         output=content.get("output"),
+        omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 
 DEFAULT_MAX_MESSAGES = 10
 
@@ -119,6 +119,8 @@ class ConversationState:
     """The agent's id of this conversation."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
     """Structured output that an agent returned with its text."""
+    omitted_parameters: tuple[RequestParameter, ...] = ()
+    """What any request to the target left out because the target rejects it; sorted."""
 
     @property
     def message_count(self) -> int:

@@ -40,6 +40,17 @@ class AgentThread:
     """Name of the current persona."""
 
 
+class RequestParameter(StrEnum):
+    """Parts of a request that not every model accepts; the values are the same in stored items and the API."""
+
+    TEMPERATURE = "temperature"
+    MAX_OUTPUT_TOKENS = "maxOutputTokens"
+    SYSTEM_ROLE = "systemRole"
+    """The system prompt was put before the first user message instead."""
+    JSON_SCHEMA = "jsonSchema"
+    """The schema was put into the prompt instead."""
+
+
 @dataclass(frozen=True)
 class ModelRequest:
     """Messages so far (a system message, if any, comes first) and how the next one is sampled."""
@@ -100,6 +111,8 @@ class Reply:
     """The agent's own id of the conversation, if it assigned one."""
     output: Mapping[str, object] | None = None
     """Structured output that an agent returned with its text."""
+    omitted_parameters: tuple[RequestParameter, ...] = ()
+    """What was left out of the request because the model rejects it."""
 
 
 class ProbeErrorCode(StrEnum):

@@ -1,0 +1,176 @@
+"""Requests adapted to what a model accepts.
+
+Models differ in the parameters they accept, and no maintained list says which (docs/decisions.md). Few are known here;
+for the others, the provider's refusal names the parameter. The next attempt leaves it out, and so do all later requests
+of this process to that model.
+"""
+
+import re
+from collections import OrderedDict
+from dataclasses import replace
+from typing import NamedTuple
+
+from cupel_core.domain.turns.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    RequestParameter,
+)
+from cupel_core.providers import model_name_of, provider_of
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ParameterRejected, ProviderError
+from cupel_core.providers.wire_format import schema_instruction, strip_code_fence
+
+type Parameters = frozenset[RequestParameter]
+
+MAX_REMEMBERED_MODELS = 1_000
+_NONE: Parameters = frozenset()
+_TEMPERATURE = frozenset({RequestParameter.TEMPERATURE})
+_SYSTEM_ROLE = frozenset({RequestParameter.SYSTEM_ROLE})
+_SYSTEM_ROLE_AND_SCHEMA = frozenset({RequestParameter.SYSTEM_ROLE, RequestParameter.JSON_SCHEMA})
+
+
+class _KnownFamily(NamedTuple):
+    provider: str
+    names: re.Pattern[str]
+    rejected: Parameters
+
+
+_KNOWN_FAMILIES = (
+    _KnownFamily("openai", re.compile(r"o[134](-.*)?|gpt-5(-mini|-nano)?(-\d{4}-\d\d-\d\d)?"), _TEMPERATURE),
+    _KnownFamily("openai", re.compile(r"o1-(mini|preview).*"), _SYSTEM_ROLE_AND_SCHEMA),
+    # Accepts a temperature and ignores it.
+    _KnownFamily("deepseek", re.compile(r"deepseek-reasoner"), _TEMPERATURE),
+    _KnownFamily("google", re.compile(r"gemma-3.*"), _SYSTEM_ROLE_AND_SCHEMA),
+    _KnownFamily(
+        "bedrock",
+        re.compile(r"(amazon\.titan-text|mistral\.mi[sx]tral-[78]x?7?b|cohere\.command-(light-)?text|ai21\.j2)-.*"),
+        _SYSTEM_ROLE,
+    ),
+)
+
+_NAMES = {
+    RequestParameter.TEMPERATURE: re.compile(r"temperature", re.I),
+    RequestParameter.MAX_OUTPUT_TOKENS: re.compile(r"max_?(completion_?|output_?|new_?)?tokens", re.I),
+    RequestParameter.SYSTEM_ROLE: re.compile(
+        r"\bsystem['\"`]?[\s_]?(role|message|prompt|instruction)|developer instruction|does not support 'system'"
+        r"|roles must alternate|value 'system' at",
+        re.I,
+    ),
+    RequestParameter.JSON_SCHEMA: re.compile(
+        r"response[_ ]format|json[_ ]schema|json_object|json mode|response_?mime_?type|response_?(json_?)?schema"
+        r"|structured output|output_config|tool_choice|\btools?\b",
+        re.I,
+    ),
+}
+"""How providers name each parameter in their refusals."""
+_REJECTION = re.compile(
+    r"not support|n['\u2019]t support|unsupported|not enabled|not compatible|incompatible|deprecated|not permitted"
+    r"|not allowed|is allowed for this model|unavailable|unrecognized|not one of the allowed values"
+    r"|unknown (parameter|name|field|argument)|extra inputs|cannot both be specified|must alternate|enum value set",
+    re.I,
+)
+
+
+def rejected_parameter(error: ProviderError, request: ModelRequest) -> RequestParameter | None:
+    """The parameter of the request that the provider refused by name; None for any other error.
+
+    A refusal may name a second one as the replacement, so the first one counts.
+    """
+    if error.code is not ProbeErrorCode.INVALID_REQUEST or not _REJECTION.search(error.message):
+        return None
+    found = ((_NAMES[parameter].search(error.message), parameter) for parameter in _parameters_of(request))
+    positions = [(match.start(), parameter) for match, parameter in found if match]
+    return min(positions)[1] if positions else None
+
+
+def _parameters_of(request: ModelRequest) -> Parameters:
+    """Where an API has no schemas, the schema is part of the system prompt."""
+    has_schema = request.json_schema is not None
+    present = {
+        RequestParameter.TEMPERATURE: request.temperature is not None,
+        RequestParameter.MAX_OUTPUT_TOKENS: request.max_output_tokens is not None,
+        RequestParameter.SYSTEM_ROLE: has_schema or request.system is not None,
+        RequestParameter.JSON_SCHEMA: has_schema,
+    }
+    return frozenset(parameter for parameter, is_present in present.items() if is_present)
+
+
+def without(request: ModelRequest, omitted: Parameters) -> ModelRequest:
+    """The request without these parameters: a schema moves to the system prompt, a system prompt to the first user
+    message. A model without a system role gets the schema there too, as some APIs have no other place for it.
+    """
+    if RequestParameter.TEMPERATURE in omitted:
+        request = replace(request, temperature=None)
+    if RequestParameter.MAX_OUTPUT_TOKENS in omitted:
+        request = replace(request, max_output_tokens=None)
+    if request.json_schema is not None and omitted & _SYSTEM_ROLE_AND_SCHEMA:
+        system = "\n\n".join(filter(None, (request.system, schema_instruction(request.json_schema))))
+        messages = (Message(MessageRole.SYSTEM, system), *request.exchanges)
+        request = replace(request, messages=messages, json_schema=None)
+    if RequestParameter.SYSTEM_ROLE in omitted and request.system is not None:
+        request = replace(request, messages=_fold(request.system, request.exchanges))
+    return request
+
+
+def _fold(system: str, exchanges: tuple[Message, ...]) -> tuple[Message, ...]:
+    first, *others = exchanges or (Message(MessageRole.USER, ""),)
+    if first.role is not MessageRole.USER:
+        return (Message(MessageRole.USER, system), first, *others)
+    return (Message(MessageRole.USER, f"{system}\n\n{first.content}".strip()), *others)
+
+
+class Adapter:
+    """What each model has rejected so far. Bounded: the model used longest ago is forgotten first."""
+
+    def __init__(self, max_models: int = MAX_REMEMBERED_MODELS) -> None:
+        self._max_models = max_models
+        self._rejected: OrderedDict[tuple[str, str, str], Parameters] = OrderedDict()
+
+    def omitted(self, account: Account, model: str, request: ModelRequest) -> Parameters:
+        """The parameters of the request that the model rejects, as far as is known."""
+        key = account.provider, account.base_url, model
+        remembered = self._rejected.get(key, _NONE)
+        if remembered:
+            self._rejected.move_to_end(key)
+        return (remembered | _known(model, request)) & _parameters_of(request)
+
+    def learn(
+        self, account: Account, model: str, request: ModelRequest, omitted: Parameters, error: ProviderError
+    ) -> ProviderError:
+        """The error of an attempt; if it rejects a parameter that was sent, this is remembered and ParameterRejected
+        is returned.
+        """
+        parameter = rejected_parameter(error, without(request, omitted))
+        if parameter is None or parameter in omitted:
+            return error
+        key = account.provider, account.base_url, model
+        self._rejected[key] = self._rejected.get(key, _NONE) | {parameter}
+        self._rejected.move_to_end(key)
+        if len(self._rejected) > self._max_models:
+            self._rejected.popitem(last=False)
+        return ParameterRejected(error)
+
+
+def _known(model: str, request: ModelRequest) -> Parameters:
+    provider, name = provider_of(model).name, model_name_of(model)
+    rejected = _NONE
+    for family in _KNOWN_FAMILIES:
+        if family.provider == provider and family.names.fullmatch(name):
+            rejected |= family.rejected
+    # Those that reject a temperature accept their default.
+    return rejected - _TEMPERATURE if request.temperature == 1 and provider == "openai" else rejected
+
+
+def with_omitted(reply: Reply, omitted: Parameters) -> Reply:
+    """The reply, with a record of what its request left out."""
+    if not omitted:
+        return reply
+    text = strip_code_fence(reply.text) if RequestParameter.JSON_SCHEMA in omitted else reply.text
+    return replace(reply, text=text, omitted_parameters=tuple(sorted(omitted)))
+
+
+ADAPTER = Adapter()
+"""The process's own."""
