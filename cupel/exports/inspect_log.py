@@ -171,7 +171,8 @@ def _sample(record: Record, model: str) -> Json:
     outcome, targets = record.outcome, record.expected_answers
     error = {"error": _error(f"{record.error['code']}: {record.error['message']}")} if record.error else {}
     seconds = (outcome.get("durationMs") or 0) / 1000
-    details = {"name": record.scenario.get("name"), "dimensions": record.scenario.get("dimensions") or None}
+    details = {"name": record.scenario.get("name"), "dimensions": record.scenario.get("dimensions")}
+    details["omittedParameters"] = outcome.get("omittedParameters")
     return {
         "id": record.sample_id,
         "epoch": record.epoch,

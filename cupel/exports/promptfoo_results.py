@@ -141,6 +141,7 @@ def _result(record: Record, label: str, column: int, row: int) -> Json:
             "scenarioId": outcome["scenarioId"],
             "epoch": record.epoch,
             "tags": record.scoring.get("tags") or [],
+            "omittedParameters": outcome.get("omittedParameters") or [],
         },
         "gradingResult": {
             "pass": passed,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from cupel_core.domain.text.json_replies import extract_json_object
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import prices
@@ -60,7 +61,7 @@ async def request_structured[T: BaseModel](
     for _ in range(2):
         reply, spend = await _complete(grader, request, spend)
         try:
-            return GraderReply(reply_type.model_validate_json(_extract_json(reply.text)), reply.text, spend)
+            return GraderReply(reply_type.model_validate_json(extract_json_object(reply.text)), reply.text, spend)
         except ValidationError as error:
             request = request.with_message(MessageRole.ASSISTANT, reply.text or "(nothing)").with_message(
                 MessageRole.USER, _repair_prompt(error)
@@ -110,9 +111,3 @@ def _repair_prompt(error: ValidationError) -> str:
         f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg']}" for problem in error.errors()[:5]
     )
     return f"That was not one JSON object as described ({problems}). Answer with the corrected object alone."
-
-
-def _extract_json(text: str) -> str:
-    """The JSON object in a reply that surrounds it with a code fence or text."""
-    first, last = text.find("{"), text.rfind("}")
-    return text[first : last + 1] if 0 <= first < last else text

@@ -114,6 +114,13 @@ def test_a_conversation_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):
     assert "\x1b" not in answer
 
 
+def test_what_requests_left_out_is_shown_and_exported(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", omittedParameters=["systemRole", "temperature"])]
+    assert "systemRole, temperature" in cupel("transcripts", "run_1", "--full").stdout
+    rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout)))
+    assert rows[0]["omittedParameters"] == "systemRole temperature"
+
+
 def test_expired_content_is_shown_as_empty(api: FakeApi, cupel: Cupel):
     api.transcripts = [a_transcript(0, SIMULATED, "1", content=None)]
     assert cupel("transcripts", "run_1").exit_code == 0

@@ -27,7 +27,7 @@ from cupel_core.probing.leases import (
     LeaseKey,
 )
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.errors import ParameterRejected, ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import clients, governor
 
@@ -205,6 +205,15 @@ async def test_refusals_suspend_their_model_at_once_and_no_other(holder_of: Make
     assert (holder.suspended_seconds(BROKEN_MODEL) or 0) >= 30
     assert holder.suspended_seconds(MODEL) is None
     assert holder.free_slots == 50
+
+
+async def test_refusals_of_a_parameter_suspend_no_model(holder_of: MakeHolder, model: Model) -> None:
+    holder = holder_of()
+    await holder.renew(20, frozenset())
+    refusal = ProviderError(ProbeErrorCode.INVALID_REQUEST, "HTTP 400: `temperature` is deprecated for this model.")
+    model.error = ParameterRejected(refusal)
+    await call_model(holder, times=20)
+    assert holder.suspended_seconds(MODEL) is None
 
 
 async def test_an_opened_breaker_is_reported_soon(holder_of: MakeHolder, model: Model, clock: Clock) -> None:

@@ -9,10 +9,10 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import outcomes
+from cupel_core.store import checkpoints, outcomes
 from tests.started_runs import NOW
 
 REF = RunRef("ws_a", "run_a")
@@ -61,6 +61,16 @@ def error(index: int, message: str = "no") -> ProbeError:
 def test_an_outcome_is_read_as_it_was_recorded(cloud: Settings) -> None:
     outcomes.record(run(), 1, [transcript(0), error(1)])
     assert outcomes.get_many(REF, [0, 1, 2]) == {0: transcript(0), 1: error(1)}
+
+
+def test_what_requests_left_out_is_read_as_it_was_recorded(cloud: Settings) -> None:
+    recorded = transcript(0)
+    state = replace(recorded.conversation, omitted_parameters=(RequestParameter.TEMPERATURE,))
+    recorded = replace(recorded, conversation=state)
+    outcomes.record(run(), 1, [recorded])
+    checkpoints.save(REF, 0, 1, state, NOW)
+    assert outcomes.get(REF, 0) == recorded
+    assert checkpoints.load(REF, 0, 1) == state
 
 
 def test_the_first_writer_wins(cloud: Settings) -> None:
