@@ -82,7 +82,7 @@ class EvaluationRunner:
             except RetryLater as wait:
                 waits += 1
                 if waits > MAX_WAITS:
-                    return probe_error(spec, probe.target, wait, utc_now())
+                    return probe_error(spec, probe.target, wait, utc_now(), None)
                 await self.sleep(wait.retry_after_seconds)
 
     async def _summarize(self, transcript: Transcript) -> Summary:

@@ -7,6 +7,7 @@ from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.settings import settings
 from cupel_core.store import barrier, executions, outcomes, snapshots
 from cupel_core.store.barrier import Tree
 
@@ -55,4 +56,5 @@ def probe_error_of_run(
         created_at=now,
         persona_id=case_ids.persona_id,
         retry_round=run.retry_round,
+        content_expires_at=now + retention if (retention := settings().retention) else None,
     )

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel_core.clock import utc_now
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.selections import Selection, assertion_result, select_best_assertions, sibling_probes
@@ -82,14 +83,20 @@ class SelectionRunner:
             selection = replace(earlier, retry_round=self.retry_round)
         else:
             selection = await compare_answers(answers, assertion, variables, self.graders, self.retry_round)
-        return await asyncio.to_thread(
-            selections.record, self.ref, self.scoring_id, *key, selection, _expiry(candidates)
-        )
+        return await asyncio.to_thread(self._record, key, selection, _expiry(candidates))
+
+    def _record(self, key: tuple[int, int], selection: Selection, expires_at: datetime | None) -> Selection:
+        """Record a selection; without its reason if a candidate's content was erased while the judge compared."""
+        recorded = selections.record(self.ref, self.scoring_id, *key, selection, expires_at)
+        if not outcomes.list_erased(self.ref, recorded.candidates):
+            return recorded
+        selections.erase_content(self.ref, self.scoring_id, *key)
+        return recorded.without_content()
 
     def _list_candidates(self, siblings: Sequence[int]) -> list[Transcript]:
         """The siblings that completed in this or an earlier retry round and still have their content, ascending."""
         stored = outcomes.get_many(self.ref, siblings)
-        transcripts = [stored[index] for index in siblings if index in stored]
+        transcripts = [readable_at(stored[index], utc_now()) for index in siblings if index in stored]
         return [
             transcript
             for transcript in transcripts

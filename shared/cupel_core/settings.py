@@ -1,6 +1,7 @@
 """A function's environment variables, read once. A test compares these fields with the variables in template.yaml."""
 
 import os
+from datetime import timedelta
 from functools import cache
 from typing import NamedTuple
 
@@ -49,6 +50,11 @@ class Settings(BaseModel):
     """Whether connectors, webhooks and evaluators may have addresses in a private network."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
+
+    @property
+    def retention(self) -> timedelta | None:
+        """How long the content of conversations is stored; None means forever."""
+        return timedelta(days=self.transcript_retention_days) if self.transcript_retention_days else None
 
     def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
         """Queues are named `<stack>-dispatch` and `<stack>-probe-<provider>[-high|-low]`: one URL is enough."""

@@ -11,6 +11,7 @@ import pytest
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane, Settings
+from cupel_core.store import keys
 from tests.conftest import ROOT, template
 
 FUNCTIONS = {path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")}
@@ -256,9 +257,23 @@ def test_the_bucket_expires_transcripts_after_the_days_of_the_parameter() -> Non
     assert rules["transcripts"]["ExpirationInDays"]["Fn::If"][1] == {"Ref": "TranscriptRetentionDays"}
 
 
+def test_records_of_deletions_outlive_every_backup() -> None:
+    rules = {rule["Id"]: rule for rule in resources()["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]}
+    assert rules["deletions"]["Prefix"] == keys.DELETIONS
+    assert rules["deletions"]["ExpirationInDays"] > template()["Parameters"]["RecoveryPeriodInDays"]["MaxValue"]
+
+
+def test_the_bucket_has_no_versions_and_would_erase_old_ones_within_a_day() -> None:
+    bucket = resources()["Bucket"]["Properties"]
+    rules = {rule["Id"]: rule for rule in bucket["LifecycleConfiguration"]["Rules"]}
+    assert "VersioningConfiguration" not in bucket
+    assert rules["noncurrent-versions"]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 1}
+
+
 def test_the_table_has_point_in_time_recovery_and_ttl() -> None:
     properties = resources()["Table"]["Properties"]
-    assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    recovery = properties["PointInTimeRecoverySpecification"]
+    assert recovery == {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": {"Ref": "RecoveryPeriodInDays"}}
     assert properties["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
 
 

@@ -11,7 +11,7 @@ from cupel_core.clock import utc_now
 from cupel_core.contract.probes import CorrectProbe, ProbeDetailPage, ProbeDetailResponse, ProbeOrder
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.runs import corrections, probe_search
+from cupel_core.runs import corrections, erasure, probe_search
 from cupel_core.runs import probes as run_probes
 
 router = OperationRouter()
@@ -46,5 +46,5 @@ def correct_probe(probe_id: str, body: CorrectProbe) -> ProbeDetailResponse:
 
 @router.operation("deleteProbeContent", status=204)
 def delete_probe_content(probe_id: str) -> Response[None]:
-    corrections.delete_content(router.workspace, probe_id)
+    erasure.delete_probe_content(router.workspace, probe_id, utc_now())
     return Response(204)

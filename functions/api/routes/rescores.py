@@ -55,7 +55,9 @@ def get_rescore(run_id: str, rescore_id: str) -> RescoreResponse:
 def list_rescore_results(
     run_id: str, rescore_id: str, model: ModelFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> RescoreResultPage:
-    page = queries.list_results(router.workspace, run_id, rescore_id, model=model, limit=limit, cursor=cursor)
+    page = queries.list_results(
+        router.workspace, run_id, rescore_id, model=model, limit=limit, cursor=cursor, now=utc_now()
+    )
     return RescoreResultPage(
         items=[RescoreResultResponse.of(each) for each in page.items], next_cursor=page.next_cursor
     )

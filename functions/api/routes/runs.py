@@ -21,8 +21,8 @@ from cupel_core.contract.runs import CreateRun, ProbePage, ProbeResponse, RunPag
 from cupel_core.domain.runs.run import ProbeStatus, Progress, RunStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.runs import erasure, queries, start
 from cupel_core.runs import probes as run_probes
-from cupel_core.runs import queries, start
 
 router = OperationRouter()
 
@@ -65,7 +65,7 @@ def get_run(run_id: str) -> RunResponse:
 
 @router.operation("deleteRun", status=204)
 def delete_run(run_id: str) -> Response[None]:
-    queries.delete_run(router.workspace, run_id, utc_now())
+    erasure.delete_run(router.workspace, run_id, utc_now())
     return Response(204)
 
 

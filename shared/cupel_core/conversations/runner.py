@@ -109,7 +109,7 @@ async def run_conversation(
                 await checkpoints.save(state)
         scoring, state = await _score(spec, state)
     except ProviderError as error:
-        return probe_error(spec, target.model, error, now())
+        return probe_error(spec, target.model, error, now(), retention)
     return _transcript(spec, target, state, scoring, now(), retention)
 
 
@@ -249,8 +249,10 @@ def summarize_without_judge(content: Content, messages: tuple[Message, ...], now
     return Summary(OTHER, excerpt(last_answer(messages)), now)
 
 
-def probe_error(spec: ConversationSpec, model: str, error: ProviderError | RetryLater, now: datetime) -> ProbeError:
-    """The outcome of a probe whose conversation ended with this error."""
+def probe_error(
+    spec: ConversationSpec, model: str, error: ProviderError | RetryLater, now: datetime, retention: timedelta | None
+) -> ProbeError:
+    """The outcome of a probe whose conversation ended with this error. Its message may quote the conversation."""
     return ProbeError(
         probe_index=spec.index,
         scenario_id=spec.scenario.id,
@@ -261,4 +263,5 @@ def probe_error(spec: ConversationSpec, model: str, error: ProviderError | Retry
         created_at=now,
         persona_id=spec.persona.id if spec.persona else None,
         retry_round=spec.retry_round,
+        content_expires_at=now + retention if retention else None,
     )

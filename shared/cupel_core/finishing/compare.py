@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Run, RunStatus
-from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
 from cupel_core.messages import RunRef
@@ -70,7 +71,7 @@ def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Cand
 def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: LeafRange) -> Iterator[_Candidate]:
     definition_assertions = Content.from_json(snapshot.definition).assertions
     for outcome in outcomes.list_range(ref, leaf_range.indexes(run.plan.total)):
-        if isinstance(outcome, Transcript) and outcome.messages:
+        if isinstance(outcome, Transcript) and readable_at(outcome, utc_now()).messages:
             scenario = snapshot.scenario(run.plan.probe(outcome.probe_index).case)
             if assertions := select_best_assertions((*definition_assertions, *scenario.assertions)):
                 yield _Candidate(outcome, scenario, assertions)

@@ -7,7 +7,8 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Run, RunStatus
-from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.runs.transcripts import CONTENT_DELETED, Summary, Transcript, readable_at
+from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.messages import RunRef
@@ -32,7 +33,10 @@ async def summarize_slice(
         return
 
     async def summarize(transcript: Transcript) -> None:
-        summary = await judge_summary(judge, transcript.messages, utc_now)
+        if readable_at(transcript, utc_now()).messages:
+            summary = await judge_summary(judge, transcript.messages, utc_now)
+        else:
+            summary = Summary(OTHER, "", utc_now(), CONTENT_DELETED)
         await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary)
 
     pending = await asyncio.to_thread(_list_without_summary, ref, run, leaf_range)

@@ -18,7 +18,7 @@ class TableCheckpoints:
     retry_round: int
 
     async def load(self) -> ConversationState | None:
-        return await asyncio.to_thread(checkpoints.load, self.ref, self.index, self.retry_round)
+        return await asyncio.to_thread(checkpoints.load, self.ref, self.index, self.retry_round, utc_now())
 
     async def save(self, state: ConversationState) -> None:
         await asyncio.to_thread(checkpoints.save, self.ref, self.index, self.retry_round, state, utc_now())

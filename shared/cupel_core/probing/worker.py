@@ -11,7 +11,6 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import timedelta
 from functools import partial
 from random import Random
 
@@ -253,14 +252,12 @@ class Worker:
             may_call=may_call,
             attempt=attempt,
         )
-        days = settings().transcript_retention_days
-        retention = timedelta(days=days) if days else None
         graders = claimed.context.graders(self._limiter, self._rng, partial(self._raise_if_halted, claimed.probe_slice))
         spec = claimed.context.conversation_spec(index, graders)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.context.run.retry_round)
         try:
             async with asyncio.timeout(self._deadline - self._clock()):
-                return await run_conversation(spec, target, checkpoints, utc_now, retention)
+                return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
         except RetryLater as wait:
             return self._postpone_or_give_up(claimed, spec, target.model, wait)
         except TimeoutError:
@@ -285,7 +282,7 @@ class Worker:
         if claimed.probe_slice.handoffs < MAX_HANDOFFS:
             claimed.postpone(spec.index, wait.retry_after_seconds, RETRY_LATER)
             return None
-        return probe_error(spec, model, wait, utc_now())
+        return probe_error(spec, model, wait, utc_now(), settings().retention)
 
     def _on_probe_done(self, claimed: ClaimedSlice, index: int, probe: "asyncio.Task[Outcome | None]") -> None:
         self._lease_holders[claimed.probe_slice.workspace].end_conversation()

@@ -1,5 +1,6 @@
 """Rescores of a run, and their results, as readers see them."""
 
+from datetime import datetime
 from itertools import chain, islice
 
 from cupel_core.domain.scoring.rescores import Rescore, RescoreResult, RescoreView
@@ -25,7 +26,7 @@ def list_rescores(workspace: str, run_id: str, limit: int, cursor: str | None) -
 
 
 def list_results(
-    workspace: str, run_id: str, rescore_id: str, *, model: str | None, limit: int, cursor: str | None
+    workspace: str, run_id: str, rescore_id: str, *, model: str | None, limit: int, cursor: str | None, now: datetime
 ) -> Page[RescoreResult]:
     """By probe index, as far as they are stored."""
     ref = RunRef(workspace, run_id)
@@ -33,7 +34,7 @@ def list_results(
     rescores.get(ref, rescore_id)
     ranges = probe_ranges(run.plan, model, decode_index(cursor))
     stored = chain.from_iterable(rescore_results.list_range(ref, rescore_id, indexes) for indexes in ranges)
-    results = list(islice(stored, limit + 1))
+    results = [result.readable_at(now) for result in islice(stored, limit + 1)]
     return Page(tuple(results[:limit]), encode_cursor(str(results[limit].index)) if len(results) > limit else None)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.rescores import Rescore, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
@@ -73,9 +74,15 @@ class ResultWriter:
         """Results are written before their count, so that everything counted can be read."""
         results, self._buffer = self._buffer, []
         self.counts += _count(results)
-        await asyncio.to_thread(rescore_results.record, self.ref, self.rescore_id, results)
+        await asyncio.to_thread(self._record, results)
         await asyncio.to_thread(rescores.record_counts, self.ref, self.rescore_id, self.first_leaf, self.counts)
         self._stored_at = time.monotonic()
+
+    def _record(self, results: Sequence[RescoreResult]) -> None:
+        """Store results; without comments on conversations that were erased while they were graded."""
+        rescore_results.record(self.ref, self.rescore_id, results)
+        for index in outcomes.list_erased(self.ref, [result.index for result in results]):
+            rescore_results.erase_content(self.ref, self.rescore_id, index)
 
 
 def _count(results: Iterable[RescoreResult]) -> RescoreCounts:
@@ -94,7 +101,8 @@ def _load_writer(rescore: Rescore, leaf_range: LeafRange) -> ResultWriter:
 def _list_pending(rescore: Rescore, leaf_range: LeafRange, writer: ResultWriter) -> list[Transcript]:
     """Without transcripts of later retry rounds, which are not part of this rescore."""
     stored = outcomes.list_range(writer.ref, leaf_range.indexes(rescore.probe_count))
-    transcripts = (outcome for outcome in stored if isinstance(outcome, Transcript))
+    now = utc_now()
+    transcripts = (readable_at(outcome, now) for outcome in stored if isinstance(outcome, Transcript))
     in_scope = (transcript for transcript in transcripts if transcript.retry_round <= rescore.retry_round)
     return [transcript for transcript in in_scope if transcript.probe_index not in writer.stored_indexes]
 

@@ -67,7 +67,7 @@ def search_probes(
             candidates = list(islice(_candidates_from(run, probe_filter, start), budget + 1))
             statuses = probe_statuses(run, candidates[:budget], now)
             matching = (probe for probe in statuses if probe_filter.status in (None, probe.status))
-            for view in with_conversations(run, list(islice(matching, limit - len(views) + 1))):
+            for view in with_conversations(run, list(islice(matching, limit - len(views) + 1)), now):
                 if len(views) == limit or _page_characters(views) > MAX_PAGE_CHARACTERS:
                     return Page(tuple(views), _Position(run_cursor, view.index).encode())
                 views.append(view)

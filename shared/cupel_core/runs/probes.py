@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run, RunStatus
+from cupel_core.domain.runs.transcripts import readable_at
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
@@ -42,14 +43,14 @@ def list_probes(
     indexes = chain.from_iterable(probe_ranges(run.plan, model, decode_index(cursor)))
     matching = (probe for probe in probe_statuses(run, indexes, now) if status in (None, probe.status))
     chosen = list(islice(matching, limit + 1))
-    views = tuple(build_views(run, chosen[:limit]))
+    views = tuple(build_views(run, chosen[:limit], now))
     return Page(views, encode_cursor(str(chosen[limit].probe_index)) if len(chosen) > limit else None)
 
 
 def get_probe(workspace: str, probe_id: str, now: datetime) -> ProbeView:
     """The probe with its conversation. NotFound if the workspace has no probe with this id."""
     run, index = locate_probe(workspace, probe_id)
-    return next(with_conversations(run, list(probe_statuses(run, [index], now))))
+    return next(with_conversations(run, list(probe_statuses(run, [index], now)), now))
 
 
 def locate_probe(workspace: str, probe_id: str) -> tuple[Run, int]:
@@ -70,13 +71,13 @@ def probe_statuses(run: Run, indexes: Iterable[int], now: datetime) -> Iterator[
         yield IndexedStatus(index, _status(run, leaves.get(index // FANOUT, _EMPTY_LEAF), index % FANOUT, now))
 
 
-def build_views(run: Run, probes: Sequence[IndexedStatus]) -> Iterator[ProbeView]:
+def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
     """With outcomes, and with the errors of earlier attempts."""
     ref, indexes = RunRef(run.workspace, run.id), [index for index, _ in probes]
     stored = outcomes.get_many(ref, [index for index, status in probes if status in _WITH_OUTCOME])
     earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
     for index, status in probes:
-        probe = run.plan.probe(index)
+        probe, outcome = run.plan.probe(index), stored.get(index)
         case_ids = snapshots.case_ids(run.snapshot_key, probe.case)
         yield ProbeView(
             run=run,
@@ -86,17 +87,17 @@ def build_views(run: Run, probes: Sequence[IndexedStatus]) -> Iterator[ProbeView
             model_id=run.plan.targets[probe.target],
             persona_id=case_ids.persona_id,
             repeat=probe.repeat,
-            outcome=stored.get(index),
-            attempts=tuple(earlier_errors.get(index, ())),
+            outcome=outcome and readable_at(outcome, now),
+            attempts=tuple(readable_at(error, now) for error in earlier_errors.get(index, ())),
         )
 
 
-def with_conversations(run: Run, probes: Sequence[IndexedStatus]) -> Iterator[ProbeView]:
+def with_conversations(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
     """Views that also have the partial conversation of an errored probe, up to its last checkpoint."""
     ref = RunRef(run.workspace, run.id)
-    for view in build_views(run, probes):
+    for view in build_views(run, probes, now):
         error = view.error
-        checkpoint = checkpoints.load(ref, view.index, error.retry_round) if error else None
+        checkpoint = checkpoints.load(ref, view.index, error.retry_round, now) if error else None
         yield replace(view, partial_conversation=checkpoint)
 
 

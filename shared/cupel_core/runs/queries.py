@@ -9,7 +9,7 @@ from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ACTIVE, Progress, Run, RunEvent, RunStatus
 from cupel_core.domain.runs.slices import providers_of
-from cupel_core.domain.runs.transcripts import Outcome, Transcript
+from cupel_core.domain.runs.transcripts import Outcome, Transcript, readable_at
 from cupel_core.domain.runs.views import RunView, TranscriptView
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.errors import NotFound
@@ -71,11 +71,6 @@ def list_runs(
 def progress(run: Run) -> Progress:
     """A settled run's stored counts, otherwise those of its barrier."""
     return run.settled or barrier.get_progress(Tree.for_run(run))
-
-
-def delete_run(workspace: str, run_id: str, now: datetime) -> None:
-    """Hide the run from readers. NotFound if it was deleted before."""
-    runs.delete(RunRef(workspace, run_id), now)
 
 
 def list_events(workspace: str, run_id: str, after: int) -> tuple[RunEvent, ...]:
@@ -166,11 +161,11 @@ def _scenario_outcomes(run: Run, scenario_id: str, ranges: Sequence[range]) -> I
 
 
 def _transcript_view(run: Run, transcript: Transcript, now: datetime) -> TranscriptView:
-    expired = transcript.content_expires_at is not None and transcript.content_expires_at <= now
+    readable = readable_at(transcript, now)
     return TranscriptView(
         id=transcript_id(run.id, transcript.probe_index),
         run_id=run.id,
-        transcript=transcript,
+        transcript=readable,
         definition_snapshot=snapshots.get_definition(run.snapshot_key),
-        content_available=bool(transcript.messages) and not expired,
+        content_available=bool(readable.messages),
     )

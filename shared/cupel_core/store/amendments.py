@@ -1,18 +1,19 @@
 """Changes to the scoring of a transcript after it was recorded."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pynamodb.attributes import Attribute
-from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 from cupel_core.store.outcome_items import OutcomeItem, from_item, to_item
-from cupel_core.store.table import error_code
+from cupel_core.store.table import updated
 
 _CONTENT: dict[str, Attribute[Any]] = {
     "packed": OutcomeItem.packed,
@@ -32,6 +33,15 @@ def amend(ref: RunRef, index: int, change: Callable[[Transcript], Transcript]) -
         _rewrite(item, to_item(ref, int(item.fencing_token), after))
 
 
+def amend_scoring(ref: RunRef, index: int, change: Callable[[Scoring], Scoring]) -> None:
+    """Rewrite the scoring of a transcript with `change`, under the same conditions."""
+    amend(ref, index, lambda transcript: _with_scoring(transcript, change))
+
+
+def _with_scoring(transcript: Transcript, change: Callable[[Scoring], Scoring]) -> Transcript:
+    return replace(transcript, scoring=change(transcript.scoring)) if transcript.scoring else transcript
+
+
 def _rewrite(item: OutcomeItem, changed: OutcomeItem) -> None:
     """Write if the content is still the one that was read; delete the object that no item refers to any more."""
     before, after = item.content_key, changed.content_key
@@ -39,11 +49,7 @@ def _rewrite(item: OutcomeItem, changed: OutcomeItem) -> None:
     for name, attribute in _CONTENT.items():
         value = getattr(changed, name)
         actions.append(attribute.remove() if value is None else attribute.set(value))
-    try:
-        item.update(actions=actions, condition=_is_unchanged(item))
-    except UpdateError as error:
-        if error_code(error) != "ConditionalCheckFailedException":
-            raise
+    if not updated(item, actions, _is_unchanged(item)):
         before, after = after, before
     if before is not None and before != after:
         blobs.delete(before)

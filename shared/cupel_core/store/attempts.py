@@ -1,6 +1,7 @@
 """Earlier errors of retried probes: a probe's history, beside the outcome that counts."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import groupby
 
 from cupel_core.domain.runs.transcripts import ProbeError
@@ -15,6 +16,13 @@ def record(ref: RunRef, indexes: Iterable[int]) -> None:
         for item in outcomes.list_error_items(ref, indexes):
             item.pk, item.sk = keys.attempts(ref, item.index), keys.numbered_probe(item.index, int(item.fencing_token))
             batch.save(item)
+
+
+def erase_content(ref: RunRef, index: int, now: datetime) -> None:
+    """Erase the messages of a probe's earlier errors; their codes stay."""
+    first, last = keys.numbered_probe(index, 0), keys.numbered_probe(index, 999_999)
+    for item in OutcomeItem.query(keys.attempts(ref, index), OutcomeItem.sk.between(first, last), consistent_read=True):
+        outcomes.erase_item(item, now)
 
 
 def list_attempts(ref: RunRef, indexes: Sequence[int]) -> dict[int, list[ProbeError]]:

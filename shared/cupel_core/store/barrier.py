@@ -61,6 +61,11 @@ def note_error(ref: RunRef, node: Node, error: str) -> None:
     _update_leaf(ref, node, "SET lastError = :error", {}, {":error": {"S": error[:_MAX_ERROR_LENGTH]}})
 
 
+def erase_error(ref: RunRef, node: Node) -> None:
+    """Erase the noted error of a leaf, which may quote one of its conversations."""
+    _update_leaf(ref, node, "REMOVE lastError", {}, {}, "attribute_exists(lastError)")
+
+
 def record(tree: Tree, node: Node, outcomes: dict[int, bool], released: Sequence[str] = ()) -> Leaf:
     """Add outcomes (probe index → completed) to a leaf and release claims, in one write; returns the leaf afterwards.
 

@@ -1,11 +1,12 @@
 """Compressed JSON documents in the stack's bucket. Each is written once and never changed, so readers may cache it."""
 
 import gzip
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
-from cupel_core.errors import NotFound
+from cupel_core.errors import NotFound, RetryableError
 from cupel_core.settings import settings
 from cupel_core.store import clients
 
@@ -35,5 +36,30 @@ def get_json(key: str) -> Any:
 
 
 def delete(key: str) -> None:
-    """Delete a document, if it exists."""
-    clients.s3().delete_object(Bucket=settings().bucket_name, Key=key)
+    """Delete a document in all its versions, if it exists."""
+    delete_prefix(key)
+
+
+def delete_prefix(prefix: str) -> int:
+    """Delete all documents whose keys begin with `prefix`, in all their versions; returns how many versions.
+
+    The bucket of the template is not versioned: each document then has one version, `null`. Where an operator has
+    switched versioning on, deleting without a version would only hide the document.
+    """
+    client, bucket, deleted = clients.s3(), settings().bucket_name, 0
+    for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
+        versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+        objects: list[Any] = [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in versions]
+        if objects:
+            response = client.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
+            if errors := response.get("Errors"):
+                raise RetryableError(f"{len(errors)} objects could not be deleted: {errors[0].get('Code')}")
+        deleted += len(objects)
+    return deleted
+
+
+def list_keys(prefix: str) -> Iterator[str]:
+    """The keys that begin with `prefix`, ascending."""
+    pages = clients.s3().get_paginator("list_objects_v2").paginate(Bucket=settings().bucket_name, Prefix=prefix)
+    for page in pages:
+        yield from (each["Key"] for each in page.get("Contents", []))

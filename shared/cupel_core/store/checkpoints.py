@@ -1,6 +1,7 @@
 """Conversations up to their last completed step, from which a redelivered probe resumes.
 
 An item holds 400 KB. Conversations compress to about a quarter; one that is still too large goes to the bucket.
+Erasing a checkpoint leaves a tombstone, so that a worker that still has the conversation does not write it back.
 """
 
 import zlib
@@ -8,26 +9,35 @@ from datetime import datetime, timedelta
 
 import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import PutError
 
+from cupel_core.clock import to_iso
 from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
+from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
-from cupel_core.store.table import Item
+from cupel_core.store.table import Item, error_code
 
 RETENTION = timedelta(days=90)
 """Longer than runs stay paused; after that the conversation starts over."""
 _MAX_INLINE_BYTES = 350_000
 
 
+_TOMBSTONE_RETENTION = timedelta(days=1)
+"""Longer than any invocation that may have the conversation."""
+
+
 class CheckpointItem(Item):
     content = BinaryAttribute(null=True, legacy_encoding=False)
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
+    erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
     ttl = NumberAttribute()
 
 
 def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, now: datetime) -> None:
+    """Store the conversation, unless it was erased. It expires like its transcript would, and after RETENTION."""
     body = {
         "messages": [[message.role, message.content] for message in state.messages],
         "turns": state.turns,
@@ -43,8 +53,9 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "output": state.output,
         "omittedParameters": state.omitted_parameters,
     }
+    expires = now + min(RETENTION, settings().retention or RETENTION)
     item = CheckpointItem(
-        keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), ttl=int((now + RETENTION).timestamp())
+        keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), ttl=int(expires.timestamp())
     )
     packed = zlib.compress(orjson.dumps(body))
     if len(packed) <= _MAX_INLINE_BYTES:
@@ -52,15 +63,41 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
     else:
         item.content_key = keys.checkpoint_blob(ref, index, new_id("content"))
         blobs.put_json(item.content_key, body)
-    item.save()
+    try:
+        item.save(condition=CheckpointItem.erased_at.does_not_exist())
+    except PutError as error:
+        if error_code(error) != "ConditionalCheckFailedException":
+            raise
+        if item.content_key is not None:
+            blobs.delete(item.content_key)
 
 
-def load(ref: RunRef, index: int, retry_round: int) -> ConversationState | None:
+def erase(ref: RunRef, index: int, retry_round: int, now: datetime) -> None:
+    """Erase the checkpoints of a probe in all retry rounds; `retry_round` is the present one."""
+    first, last = keys.numbered_probe(index, 0), keys.numbered_probe(index, 999_999)
+    between = CheckpointItem.sk.between(first, last)
+    stored = list(CheckpointItem.query(keys.checkpoints(ref, index), between, consistent_read=True))
+    for sort_key in {keys.numbered_probe(index, retry_round), *(item.sk for item in stored)}:
+        _tombstone(keys.checkpoints(ref, index), sort_key, now).save()
+    for item in stored:
+        if item.content_key is not None:
+            blobs.delete(item.content_key)
+
+
+def _tombstone(partition: str, sort_key: str, now: datetime) -> CheckpointItem:
+    expires = int((now + _TOMBSTONE_RETENTION).timestamp())
+    return CheckpointItem(partition, sort_key, erased_at=to_iso(now), ttl=expires)
+
+
+def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> ConversationState | None:
+    """The conversation; None if there is none, or it was erased or has expired."""
     try:
         item = CheckpointItem.get(
             keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), consistent_read=True
         )
     except CheckpointItem.DoesNotExist:
+        return None
+    if item.erased_at is not None or item.ttl <= now.timestamp():
         return None
     body = blobs.get_json(item.content_key) if item.content is None else orjson.loads(zlib.decompress(item.content))
     return ConversationState(

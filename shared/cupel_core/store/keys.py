@@ -32,6 +32,7 @@ pk                                   sk                    item
 token#<sha256>                       token                 the workspace and role of a secret
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
+erasures                             <time>#<ws>#<runId>#… content to be erased from that time on
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
@@ -126,6 +127,21 @@ def checkpoint_blob(ref: RunRef, index: int, unique: str) -> str:
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.turn.json.gz"
 
 
+def conversation_blobs(ref: RunRef, index: int | None = None) -> str:
+    """The prefix of all objects with conversations of a probe, or of all of the run's."""
+    return f"transcripts/{ref.workspace}/{ref.run_id}/{'' if index is None else f'{probe(index)}-'}"
+
+
+def snapshot_blobs(ref: RunRef) -> str:
+    """The prefix of all snapshots of a run."""
+    return f"runs/{ref.workspace}/{ref.run_id}/"
+
+
+def deletion_blob(ref: RunRef, index: int | None) -> str:
+    """The record of a deletion by a user: of a probe's content, or of the run."""
+    return f"{DELETIONS}{ref.workspace}/{ref.run_id}/{'run' if index is None else probe(index)}.json.gz"
+
+
 def score_blob(ref: RunRef, index: int, unique: str) -> str:
     """Expires like transcripts, because judges quote them."""
     return f"transcripts/{ref.workspace}/{ref.run_id}/{probe(index)}-{unique}.score.json.gz"
@@ -179,6 +195,8 @@ def idempotency_key(workspace: str, digest: str) -> str:
 OUTBOX = "outbox"
 ACTIVE_RUNS = "active"
 OPEN_RESCORES = "rescoring"
+ERASURES = "erasures"
+DELETIONS = "deletions/"
 
 
 def active_run(ref: RunRef) -> str:
@@ -187,6 +205,10 @@ def active_run(ref: RunRef) -> str:
 
 def open_rescore(ref: RunRef, rescore_id: str) -> str:
     return f"{active_run(ref)}#{rescore_id}"
+
+
+def erasure(due: str, ref: RunRef, what: str) -> str:
+    return f"{due}#{active_run(ref)}#{what}"
 
 
 def outbox(ref: RunRef, fencing_token: int) -> str:

@@ -22,6 +22,9 @@ MAX_INLINE_BYTES = 8_192
 """Larger contents are stored in S3, so that an item costs few write units."""
 
 
+_NO_CONTENT: dict[str, Any] = {"messages": []}
+
+
 class OutcomeItem(Item):
     """Few attributes, because each costs bytes in every item; what no condition needs is in `body`."""
 
@@ -35,7 +38,10 @@ class OutcomeItem(Item):
     summary = JSONAttribute(null=True)
     correction = JSONAttribute(null=True)
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt", null=True)
+    erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
+    """When the content was erased; from then on nothing that quotes it may be written."""
     ttl = NumberAttribute(null=True)
+    """Only in items of earlier versions: the whole item expires."""
 
     @property
     def index(self) -> int:
@@ -58,13 +64,17 @@ def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
     )
     if isinstance(outcome, ProbeError):
         item.body |= {"code": outcome.code, "message": outcome.message, "attempts": outcome.attempts}
+        item.body |= _present(contentExpiresAt=outcome.content_expires_at and to_iso(outcome.content_expires_at))
     else:
         _fill(ref, item, outcome)
     return item
 
 
-def from_item(item: OutcomeItem) -> Outcome:
-    return _transcript(item) if item.completed else _error(item)
+def from_item(item: OutcomeItem, *, read_content: bool = True) -> Outcome:
+    """The outcome; without its messages, and without reading the bucket, if `read_content` is false."""
+    if not item.completed:
+        return _error(item)
+    return _transcript(item, _content(item) if read_content else _NO_CONTENT)
 
 
 def summary_to_json(summary: Summary) -> dict[str, object]:
@@ -99,8 +109,6 @@ def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
     )
     if transcript.summary is not None:
         item.summary = summary_to_json(transcript.summary)
-    if expires is not None:
-        item.ttl = int(expires.timestamp())
     _fill_content(ref, item, transcript)
 
 
@@ -122,10 +130,8 @@ def _fill_content(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> Non
         blobs.put_json(item.content_key, content)
 
 
-def _transcript(item: OutcomeItem) -> Transcript:
+def _transcript(item: OutcomeItem, content: dict[str, Any]) -> Transcript:
     body: dict[str, Any] = item.body
-    content = _content(item)
-    scoring = content.get("scoring")
     return Transcript(
         probe_index=item.index,
         scenario_id=body["scenarioId"],
@@ -135,11 +141,19 @@ def _transcript(item: OutcomeItem) -> Transcript:
         persona_id=body.get("personaId"),
         retry_round=body.get("generation", 1),
         summary=_summary(item.summary) if item.summary else None,
-        scoring=Scoring.from_json(scoring) if scoring else None,
+        scoring=_scoring(body, content),
         correction=TranscriptResult(**item.correction) if item.correction else None,
         content_expires_at=_moment(body["contentExpiresAt"]),
         last_accessed_at=_moment(item.last_accessed_at),
     )
+
+
+def _scoring(body: dict[str, Any], content: dict[str, Any]) -> Scoring | None:
+    """The scoring; without reasons and single results if the content is gone."""
+    scoring = content.get("scoring")
+    if scoring:
+        return Scoring.from_json(scoring)
+    return Scoring.from_digest(body["scored"]) if "scored" in body and not content["messages"] else None
 
 
 def _conversation(body: dict[str, Any], content: dict[str, Any]) -> ConversationState:
@@ -173,6 +187,7 @@ def _error(item: OutcomeItem) -> ProbeError:
         created_at=from_iso(item.body["createdAt"]),
         persona_id=item.body.get("personaId"),
         retry_round=item.body.get("generation", 1),
+        content_expires_at=_moment(item.body.get("contentExpiresAt")),
     )
 
 
@@ -185,9 +200,9 @@ def _content(item: OutcomeItem) -> dict[str, Any]:
         content = orjson.loads(item.content)
     else:
         try:
-            content = blobs.get_json(item.content_key) if item.content_key else {"messages": []}
+            content = blobs.get_json(item.content_key) if item.content_key else _NO_CONTENT
         except NotFound:
-            content = {"messages": []}
+            content = _NO_CONTENT
     return content
 
 

@@ -12,19 +12,20 @@ from datetime import datetime
 from itertools import batched
 from typing import Any
 
-from pynamodb.exceptions import UpdateError
+from pynamodb.attributes import Attribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.transcripts import Outcome, Summary, TranscriptResult
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, TranscriptResult
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.outcome_items import OutcomeItem, from_item, summary_to_json, to_item
-from cupel_core.store.table import error_code
+from cupel_core.store.table import updated
 
 _MAX_TRANSACTION_ITEMS = 100
 _UNIT_BYTES = 1_024
@@ -88,16 +89,15 @@ def list_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
 
 
 def set_summary(ref: RunRef, index: int, summary: Summary) -> None:
-    """Set the summary of a transcript, unless it has one."""
+    """Set the summary of a transcript, unless it has one; without its text if the content was erased meanwhile."""
+    if not _set_summary(ref, index, summary, OutcomeItem.erased_at.does_not_exist()):
+        _set_summary(ref, index, summary.without_content(), OutcomeItem.erased_at.exists())
+
+
+def _set_summary(ref: RunRef, index: int, summary: Summary, condition: Condition) -> bool:
     item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
-    try:
-        item.update(
-            actions=[OutcomeItem.summary.set(summary_to_json(summary))],
-            condition=OutcomeItem.pk.exists() & OutcomeItem.summary.does_not_exist(),
-        )
-    except UpdateError as error:
-        if error_code(error) != "ConditionalCheckFailedException":
-            raise
+    unset = OutcomeItem.pk.exists() & OutcomeItem.summary.does_not_exist()
+    return updated(item, [OutcomeItem.summary.set(summary_to_json(summary))], unset & condition)
 
 
 def set_correction(ref: RunRef, index: int, result: TranscriptResult | None) -> None:
@@ -107,17 +107,58 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None) -> 
     item.update(actions=[action], condition=OutcomeItem.pk.exists())
 
 
-def delete_content(ref: RunRef, index: int, result: TranscriptResult | None) -> None:
-    """Delete messages and judges' comments. `result`, which was part of them, is preserved as the correction."""
-    item = OutcomeItem.get(keys.probes(ref, index), keys.probe(index), consistent_read=True)
+def erase_content(ref: RunRef, index: int, now: datetime) -> None:
+    """Erase the content of an outcome, if there is one; what `without_content` leaves stays."""
+    for _ in range(_MAX_ATTEMPTS):
+        try:
+            item = OutcomeItem.get(keys.probes(ref, index), keys.probe(index), consistent_read=True)
+        except OutcomeItem.DoesNotExist:
+            return
+        if erase_item(item, now):
+            return
+    raise RetryableError("the outcome is being changed by others; try again")
+
+
+def erase_item(item: OutcomeItem, now: datetime) -> bool:
+    """Erase the content of an outcome, or of an earlier attempt, as it was read; False if it has changed since."""
+    if item.erased_at is not None:
+        return True
+    before = from_item(item, read_content=False)
+    after, key = before.without_content(), item.content_key
     content = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key)
-    actions: list[Action] = [attribute.remove() for attribute in content]
-    if result is not None:
-        actions.append(OutcomeItem.correction.set(asdict(result)))
-    key = item.content_key
-    item.update(actions=actions, condition=OutcomeItem.pk.exists())
+    actions: list[Action] = [OutcomeItem.erased_at.set(to_iso(now)), *(each.remove() for each in content)]
+    unchanged = (OutcomeItem.completed == item.completed) & (OutcomeItem.fencing_token == item.fencing_token)
+    if isinstance(after, ProbeError):
+        actions.append(OutcomeItem.body.set({**item.body, "message": after.message}))
+    else:
+        unchanged &= _is_same(OutcomeItem.summary, item.summary) & _is_same(OutcomeItem.correction, item.correction)
+        unchanged &= _is_same(OutcomeItem.content_key, key)
+        if after.summary is not None:
+            actions.append(OutcomeItem.summary.set(summary_to_json(after.summary)))
+        if after.correction is not None:
+            actions.append(OutcomeItem.correction.set(asdict(after.correction)))
+    if not updated(item, actions, unchanged):
+        return False
     if key is not None:
         blobs.delete(key)
+    return True
+
+
+def list_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Iterator[OutcomeItem]:
+    """The outcome items of a block of probes, or those of their earlier attempts."""
+    partition = (keys.attempts if of_attempts else keys.probes)(ref, block * keys.PROBES_PER_BLOCK)
+    return iter(OutcomeItem.query(partition, consistent_read=True))
+
+
+def list_erased(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
+    """Those of the probes whose content was erased. Strongly consistent."""
+    items = _batch_get(ref, indexes, "sk, erasedAt")
+    return frozenset(int(item["sk"]["S"]) for item in items if "erasedAt" in item)
+
+
+def _is_same(attribute: Attribute[Any], value: object) -> Condition:
+    condition: Condition = attribute.does_not_exist() if value is None else attribute == value
+    return condition
 
 
 def note_access(ref: RunRef, index: int, now: datetime) -> None:

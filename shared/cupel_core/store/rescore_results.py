@@ -1,7 +1,8 @@
 """Results of rescores, one per transcript. Long ones are stored in the bucket."""
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -16,7 +17,7 @@ from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
-from cupel_core.store.table import Item
+from cupel_core.store.table import Item, updated
 
 _MAX_INLINE_BYTES = 8_192
 
@@ -26,10 +27,16 @@ class RescoreResultItem(Item):
     packed = BinaryAttribute(null=True, legacy_encoding=False)
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
     ttl = NumberAttribute(null=True)
+    """Only in items of earlier versions: the whole item expires."""
 
     @property
     def index(self) -> int:
         return int(self.sk)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        expires = dict(self.body).get("expiresAt")
+        return from_iso(expires) if expires else None
 
 
 def record(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> None:
@@ -50,19 +57,54 @@ def list_bodies(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[tuple[
         yield item.index, item.body
 
 
-def delete_content(ref: RunRef, rescore_id: str, index: int) -> None:
-    """Delete the judges' comments on a conversation; success and score remain."""
+def erase_content(ref: RunRef, rescore_id: str, index: int) -> None:
+    """Erase the judges' comments on a conversation; success and score remain."""
+    item = _get(ref, rescore_id, index)
+    if item is not None:
+        erase_item(item)
+
+
+def erase_item(item: RescoreResultItem) -> None:
+    """Erase the judges' comments of a result. A result is only replaced by one of the same conversation."""
+    actions: list[Action] = [RescoreResultItem.packed.remove(), RescoreResultItem.content_key.remove()]
+    updated(item, actions, RescoreResultItem.pk.exists())
+    if item.content_key is not None:
+        blobs.delete(item.content_key)
+
+
+def amend(ref: RunRef, rescore_id: str, index: int, change: Callable[[Scoring], Scoring]) -> None:
+    """Rewrite the scoring of a result with `change`, unless that changes nothing or it was erased."""
+    item = _get(ref, rescore_id, index)
+    before = _scoring(item) if item is not None else None
+    if item is None or before is None or (after := change(before)) == before:
+        return
+    changed = RescoreResultItem(item.pk, item.sk)
+    _fill(ref, changed, index, after)
+    actions = [
+        RescoreResultItem.packed.remove() if changed.packed is None else RescoreResultItem.packed.set(changed.packed),
+        RescoreResultItem.content_key.remove()
+        if changed.content_key is None
+        else RescoreResultItem.content_key.set(changed.content_key),
+    ]
+    has_content = RescoreResultItem.packed.exists() | RescoreResultItem.content_key.exists()
+    obsolete = item.content_key if updated(item, actions, has_content) else changed.content_key
+    if obsolete is not None:
+        blobs.delete(obsolete)
+
+
+def list_items(ref: RunRef, rescore_id: str, block: int) -> Iterator[RescoreResultItem]:
+    """The items of a block of probes."""
+    partition = keys.rescore_results(ref, rescore_id, block * keys.PROBES_PER_BLOCK)
+    return iter(RescoreResultItem.query(partition, consistent_read=True))
+
+
+def _get(ref: RunRef, rescore_id: str, index: int) -> RescoreResultItem | None:
     try:
-        item = RescoreResultItem.get(
+        return RescoreResultItem.get(
             keys.rescore_results(ref, rescore_id, index), keys.probe(index), consistent_read=True
         )
     except RescoreResultItem.DoesNotExist:
-        return
-    key = item.content_key
-    actions: list[Action] = [RescoreResultItem.packed.remove(), RescoreResultItem.content_key.remove()]
-    item.update(actions=actions, condition=RescoreResultItem.pk.exists())
-    if key is not None:
-        blobs.delete(key)
+        return None
 
 
 def _items(
@@ -92,7 +134,6 @@ def _to_item(ref: RunRef, rescore_id: str, result: RescoreResult) -> RescoreResu
         keys.rescore_results(ref, rescore_id, result.index),
         keys.probe(result.index),
         body={name: value for name, value in body.items() if value is not None},
-        ttl=int(expires.timestamp()) if expires else None,
     )
     if scoring is not None:
         _fill(ref, item, result.index, scoring)
@@ -111,7 +152,6 @@ def _fill(ref: RunRef, item: RescoreResultItem, index: int, scoring: Scoring) ->
 
 def _from_item(item: RescoreResultItem) -> RescoreResult:
     body: dict[str, Any] = item.body
-    expires = body.get("expiresAt")
     return RescoreResult(
         index=item.index,
         scenario_id=body["scenarioId"],
@@ -122,7 +162,7 @@ def _from_item(item: RescoreResultItem) -> RescoreResult:
         unscored=body.get("unscored", False),
         scoring=_scoring(item),
         judge=Spend.from_json(body["judge"]) if "judge" in body else Spend(),
-        expires_at=from_iso(expires) if expires else None,
+        expires_at=item.expires_at,
     )
 
 

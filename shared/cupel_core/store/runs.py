@@ -8,6 +8,7 @@ import orjson
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action as UpdateAction
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
@@ -17,6 +18,7 @@ from cupel_core.messages import RunRef
 from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
 from cupel_core.store.active_runs import ActiveRunItem
+from cupel_core.store.erasures import Erasure, ErasureItem, ErasureKind
 from cupel_core.store.events import EventItem
 from cupel_core.store.idempotency_keys import IdempotencyItem
 from cupel_core.store.outbox import OutboxItem
@@ -158,10 +160,23 @@ def _after_cursor(cursor: str | None, oldest_first: bool) -> Condition | None:
     return CreationIndex.gsi1sk > position if oldest_first else CreationIndex.gsi1sk < position
 
 
-def delete(ref: RunRef, now: datetime) -> None:
-    """Hide the run from all readers; its items stay. Raises NotFound if there is none."""
+def delete(ref: RunRef, now: datetime, *, erase_from: datetime) -> None:
+    """Hide the run from all readers, and have everything of it erased later. Raises NotFound if there is none."""
     get(ref)
-    RunItem(keys.run(ref), "run").update(actions=[RunItem.deleted_at.set(to_iso(now))], condition=RunItem.pk.exists())
+    with TransactWrite(connection=connection()) as transaction:
+        actions: list[UpdateAction] = [RunItem.deleted_at.set(to_iso(now))]
+        transaction.update(RunItem(keys.run(ref), "run"), actions=actions, condition=RunItem.pk.exists())
+        transaction.save(ErasureItem.for_erasure(Erasure(ref, ErasureKind.RUN, erase_from)))
+        transaction.delete(ActiveRunItem.for_run(ref))
+
+
+def get_deleted(ref: RunRef) -> Run | None:
+    """A deleted run whose item is not erased yet; None for any other."""
+    try:
+        run = from_item(RunItem.get(keys.run(ref), "run", consistent_read=True))
+    except RunItem.DoesNotExist:
+        return None
+    return run if run.deleted_at is not None else None
 
 
 def note_access(ref: RunRef, now: datetime) -> None:

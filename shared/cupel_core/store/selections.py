@@ -1,6 +1,8 @@
 """Results of select-best assertions, which compare several targets' answers. In a retry round the first writer wins."""
 
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
@@ -8,7 +10,7 @@ from pynamodb.exceptions import PutError
 from cupel_core.domain.scoring.selections import Selection
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
-from cupel_core.store.table import Item, error_code
+from cupel_core.store.table import Item, error_code, updated
 
 RUN_SCORING = "run"
 """Stands for the scoring that the transcripts themselves carry, in place of a rescore's id."""
@@ -18,6 +20,17 @@ class SelectionItem(Item):
     retry_round = NumberAttribute(attr_name="generation")
     body = JSONAttribute()
     ttl = NumberAttribute(null=True)
+    """The earliest expiry of the answers that the reason may quote."""
+
+
+@dataclass(frozen=True)
+class StoredSelection:
+    first_probe: int
+    """The lowest of the siblings that were compared."""
+    assertion_index: int
+    selection: Selection
+    expires_at: datetime | None
+    """The earliest expiry of the answers that its reason may quote."""
 
 
 def get(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> Selection | None:
@@ -29,6 +42,33 @@ def get(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> Selec
     except SelectionItem.DoesNotExist:
         return None
     return Selection.from_json(item.body)
+
+
+def list_block(ref: RunRef, scoring_id: str, block: int) -> Iterator[StoredSelection]:
+    """The selections whose lowest sibling is in a block of probes."""
+    partition = keys.selections(ref, scoring_id, block * keys.PROBES_PER_BLOCK)
+    for item in SelectionItem.query(partition, consistent_read=True):
+        index, _, assertion_index = item.sk.partition("#")
+        expires = None if item.ttl is None else datetime.fromtimestamp(item.ttl, UTC)
+        yield StoredSelection(int(index), int(assertion_index), Selection.from_json(item.body), expires)
+
+
+def list_of_probe(ref: RunRef, scoring_id: str, index: int) -> Iterator[int]:
+    """The assertion indexes of the selections among the siblings of the probe `index`, the lowest of them."""
+    first, last = keys.numbered_probe(index, 0), keys.numbered_probe(index, 999_999)
+    between = SelectionItem.sk.between(first, last)
+    for item in SelectionItem.query(keys.selections(ref, scoring_id, index), between, consistent_read=True):
+        yield int(item.sk.partition("#")[2])
+
+
+def erase_content(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> None:
+    """Erase the reason of a selection, which quotes the answers; the winner and what it cost stay."""
+    selection = get(ref, scoring_id, index, assertion_index)
+    if selection is None:
+        return
+    item = SelectionItem(keys.selections(ref, scoring_id, index), keys.numbered_probe(index, assertion_index))
+    actions = [SelectionItem.body.set(selection.without_content().to_json()), SelectionItem.ttl.remove()]
+    updated(item, actions, SelectionItem.retry_round == selection.retry_round)
 
 
 def record(

@@ -1,12 +1,15 @@
 """The base of all PynamoDB models of the table. Only the modules of `store` import it."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from botocore.exceptions import ClientError
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.connection import Connection
-from pynamodb.exceptions import PynamoDBException
+from pynamodb.exceptions import PynamoDBException, UpdateError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
 
@@ -46,6 +49,17 @@ class Item(Model):
 def connection() -> Connection:
     """The connection for transactions; cached, because each new one creates a client."""
     return Connection()
+
+
+def updated(item: Item, actions: Sequence[Action], condition: Condition) -> bool:
+    """Update an item; False if the condition was not met."""
+    try:
+        item.update(actions=list(actions), condition=condition)
+    except UpdateError as error:
+        if error_code(error) != "ConditionalCheckFailedException":
+            raise
+        return False
+    return True
 
 
 def error_code(error: PynamoDBException) -> str | None:

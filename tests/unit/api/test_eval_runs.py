@@ -288,7 +288,7 @@ def test_deleting_content_keeps_the_result(client: Client, eval_id: str) -> None
     for _ in range(2):
         assert client.delete(f"/v1/probes/{run['id']}-0/content").status == 204
     told = client.get(f"/v1/probes/{run['id']}-0").json()
-    assert (told["messages"], told["result"]) == ([], before)
+    assert (told["messages"], told["result"]) == ([], {**before, "reason": None})
     assert client.get(f"/v1/transcripts/{run['id']}-0").json()["content"] is None
 
 

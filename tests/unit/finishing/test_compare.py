@@ -161,7 +161,7 @@ async def test_a_retry_that_adds_an_answer_compares_again(cloud: Settings) -> No
 
 async def test_deleted_content_is_not_compared(cloud: Settings) -> None:
     run = AnsweredRun((asking(SHORTEST),), THREE).summarizing()
-    outcomes.delete_content(ref_of(run), 0, None)
+    outcomes.erase_content(ref_of(run), 0, NOW)
     assert await compared(run, ScriptedJudge(best_index=1)) == [None, False, True]
 
 

@@ -83,7 +83,7 @@ def test_dead_letters_of_inactive_runs_are_dropped(cloud: Settings) -> None:
     paused, cancelled, deleted = (RunSetup().start() for _ in range(3))
     runs.transition(ref_of(paused), Action.PAUSE, NOW)
     runs.transition(ref_of(cancelled), Action.CANCEL, NOW)
-    runs.delete(ref_of(deleted), NOW)
+    runs.delete(ref_of(deleted), NOW, erase_from=NOW)
     send_to_dlq(cloud, *(slice_message(run, [1]) for run in (paused, cancelled, deleted)))
     assert dead_letters.redrive("ws_a") == RedriveResult(dropped=3)
     assert receive_bodies(cloud.probe_queue_url("sim")) == receive_bodies(cloud.probe_dlq_url("sim")) == []

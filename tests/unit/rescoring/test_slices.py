@@ -168,7 +168,7 @@ async def test_errored_probes_are_not_rescored(cloud: Settings) -> None:
 
 async def test_deleted_content_cannot_be_scored(cloud: Settings) -> None:
     run = AnsweredRun((asking(YES),)).completed()
-    outcomes.delete_content(ref_of(run), 0, None)
+    outcomes.erase_content(ref_of(run), 0, NOW)
     first, _ = await rescore_with(run, ScriptedJudge())
     assert first.unscored
     assert first.scoring is not None
@@ -243,7 +243,7 @@ async def test_results_expire_with_the_conversation(cloud: Settings) -> None:
 async def test_the_judges_texts_can_be_deleted(cloud: Settings) -> None:
     run = AnsweredRun((asking(NO),)).completed()
     await rescore_with(run, ScriptedJudge())
-    rescore_results.delete_content(ref_of(run), "scr_1", 0)
+    rescore_results.erase_content(ref_of(run), "scr_1", 0)
     first, second = results_of(run)
     assert (first.success, first.scoring) == (False, None)
     assert second.scoring is not None

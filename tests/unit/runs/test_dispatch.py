@@ -145,7 +145,7 @@ def test_a_run_deleted_during_dispatch_is_sent_no_further(cloud: Settings) -> No
     run = RunSetup(scenario_count=1_550).start()
 
     def plenty_while_the_run_is_deleted() -> float:
-        runs.delete(ref_of(run), NOW)
+        runs.delete(ref_of(run), NOW, erase_from=NOW)
         return plenty()
 
     dispatch.execute(dispatch_request(run), NOW, plenty_while_the_run_is_deleted)

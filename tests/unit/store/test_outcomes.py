@@ -70,7 +70,7 @@ def test_what_requests_left_out_is_read_as_it_was_recorded(cloud: Settings) -> N
     outcomes.record(run(), 1, [recorded])
     checkpoints.save(REF, 0, 1, state, NOW)
     assert outcomes.get(REF, 0) == recorded
-    assert checkpoints.load(REF, 0, 1) == state
+    assert checkpoints.load(REF, 0, 1, NOW) == state
 
 
 def test_the_first_writer_wins(cloud: Settings) -> None:

@@ -67,7 +67,7 @@ def test_a_run_of_another_workspace_is_not_found(cloud: Settings) -> None:
 
 def test_a_deleted_run_is_neither_found_nor_listed(cloud: Settings) -> None:
     run = RunSetup().start()
-    runs.delete(ref_of(run), NOW)
+    runs.delete(ref_of(run), NOW, erase_from=NOW)
     with pytest.raises(NotFound):
         runs.get(ref_of(run))
     page = runs.list_runs("ws_a", limit=10, cursor=None)

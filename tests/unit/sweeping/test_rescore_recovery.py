@@ -65,7 +65,7 @@ def test_a_rescore_whose_executions_keep_dying_fails(run: Run, monkeypatch: pyte
 
 def test_a_rescore_of_a_deleted_run_is_removed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = fake_executions(monkeypatch, RestartResult.STARTED)
-    runs.delete(ref_of(run), NOW)
+    runs.delete(ref_of(run), NOW, erase_from=NOW)
     assert recover_rescores(LATER, lambda: 60.0) == 0
     assert (asked, list(rescores.list_open_rescores())) == ([], [])
 

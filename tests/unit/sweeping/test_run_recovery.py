@@ -113,7 +113,7 @@ def test_a_paused_or_cancelled_run_is_left_alone(
 def test_runs_that_are_over_are_not_checked(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run, gone = (running(RunSetup(scenario_count=3), cloud) for _ in range(2))
     runs.transition(ref_of(run), Action.CANCEL, NOW)
-    runs.delete(ref_of(gone), NOW)
+    runs.delete(ref_of(gone), NOW, erase_from=NOW)
     recover_runs(NOW, plenty)
     assert list(active_runs.list_active_runs()) == []
 

@@ -1,11 +1,19 @@
-"""The outcome of a finished probe: a transcript, or why there is none."""
+"""The outcome of a finished probe: a transcript, or why there is none.
 
-from dataclasses import dataclass
+Its content is everything that was said, and every text that may quote it: reasons of judges, decision texts, messages
+of errors. Content can be deleted and expires; what was decided, used, spent and scored stays.
+"""
+
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
+
+CONTENT_DELETED = "the text was deleted, or its retention period has ended"
+"""Stands for the text of an error that is no longer stored."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +25,9 @@ class Summary:
     summarized_at: datetime
     error: str | None = None
 
+    def without_content(self) -> "Summary":
+        return replace(self, decision_text="", error=self.error and CONTENT_DELETED)
+
 
 @dataclass(frozen=True)
 class TranscriptResult:
@@ -25,6 +36,9 @@ class TranscriptResult:
     success: bool
     score: float | None = None
     reason: str | None = None
+
+    def without_content(self) -> "TranscriptResult":
+        return replace(self, reason=None)
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,17 @@ class Transcript:
         scoring = self.scoring
         if self.correction is not None or scoring is None or scoring.success is None:
             return self.correction
-        return TranscriptResult(scoring.success, scoring.score, scoring.reason)
+        return TranscriptResult(scoring.success, scoring.score, scoring.reason or None)
+
+    def without_content(self) -> Self:
+        """The decision code, usage, cost and result; nothing that was said and nothing that may quote it."""
+        return replace(
+            self,
+            conversation=replace(self.conversation, messages=(), output=None, verdict=None),
+            scoring=self.scoring and self.scoring.without_content(),
+            summary=self.summary and self.summary.without_content(),
+            correction=self.correction and self.correction.without_content(),
+        )
 
 
 @dataclass(frozen=True)
@@ -72,6 +96,16 @@ class ProbeError:
     created_at: datetime
     persona_id: str | None = None
     retry_round: int = 1
+    content_expires_at: datetime | None = None
+
+    def without_content(self) -> Self:
+        return replace(self, message=CONTENT_DELETED)
 
 
 type Outcome = Transcript | ProbeError
+
+
+def readable_at[T: (Transcript, ProbeError, Outcome)](outcome: T, now: datetime) -> T:
+    """The outcome as it may be read at `now`: without its content once that has expired, even while it is stored."""
+    expires = outcome.content_expires_at
+    return outcome.without_content() if expires is not None and expires <= now else outcome

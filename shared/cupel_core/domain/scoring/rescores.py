@@ -127,6 +127,10 @@ class RescoreResult:
     judge: Spend = field(default_factory=Spend)
     expires_at: datetime | None = None
 
+    def readable_at(self, now: datetime) -> "RescoreResult":
+        """Without the judges' comments once the transcript's content has expired."""
+        return self if self.expires_at is None or self.expires_at > now else replace(self, scoring=None)
+
     @classmethod
     def of(cls, transcript: Transcript, scoring: Scoring, judge: Spend) -> "RescoreResult":
         return cls(

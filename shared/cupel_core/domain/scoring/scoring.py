@@ -52,6 +52,20 @@ class Scoring:
         fields = {"success": self.success, "score": self.score, "metrics": dict(self.metrics), "tags": list(self.tags)}
         return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
+    def without_content(self) -> "Scoring":
+        """What `digest` has: reasons, errors and the verdict may quote the conversation."""
+        return Scoring.from_digest(self.digest())
+
+    @classmethod
+    def from_digest(cls, data: Mapping[str, Any]) -> "Scoring":
+        return cls(
+            success=data.get("success"),
+            score=data.get("score"),
+            reason="",
+            tags=tuple(data.get("tags") or ()),
+            metrics=data.get("metrics") or {},
+        )
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Scoring":
         verdict = data.get("verdict")

@@ -14,6 +14,9 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, failure_tag
 from cupel_core.domain.turns.conversation import Spend
 
+QUOTATION_DELETED = "deleted with one of the compared answers"
+"""Stands for a text that may have quoted an answer whose content was deleted."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -32,6 +35,10 @@ class Selection:
     def billed_probe(self) -> int:
         """The one probe that the judge's calls are billed to, so that they count once."""
         return self.candidates[0]
+
+    def without_content(self) -> "Selection":
+        """Without the judge's reason, which may quote any of the answers."""
+        return replace(self, reason=QUOTATION_DELETED, error=self.error and QUOTATION_DELETED)
 
     def to_json(self) -> dict[str, Any]:
         """As stored; `entrants` and `generation` are the stored names of `candidates` and `retry_round`."""
@@ -85,6 +92,15 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
         reason=f"{which}: {selection.reason}" if others else selection.reason,
         tag=None if won else failure_tag(assertion),
     )
+
+
+def without_quotations(scoring: Scoring) -> Scoring:
+    """The scoring without the reasons of its select-best results, which may quote other targets' answers."""
+    quoting = [result for result in scoring.results if result.type == SELECT_BEST]
+    redacted = [
+        replace(result, reason=QUOTATION_DELETED, error=result.error and QUOTATION_DELETED) for result in quoting
+    ]
+    return with_selection_results(scoring, redacted) if quoting else scoring
 
 
 def with_selection_results(scoring: Scoring | None, results: Sequence[AssertionResult]) -> Scoring:

@@ -1,0 +1,119 @@
+"""Deletion of content by users: of one probe's conversation, or of a whole run.
+
+Deleted content is unreadable at once. A worker or grader that had read it before may still write a text that quotes
+it, so the sweeper erases once more when no such invocation can be left.
+"""
+
+from datetime import datetime, timedelta
+
+from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
+from cupel_core.domain.runs.run import ProbeStatus, Run
+from cupel_core.domain.scoring.selections import sibling_probes, without_quotations
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.messages import RunRef
+from cupel_core.runs.probes import locate_probe, probe_statuses
+from cupel_core.store import (
+    amendments,
+    attempts,
+    barrier,
+    blobs,
+    checkpoints,
+    deletion_log,
+    erasures,
+    keys,
+    outcomes,
+    rescore_results,
+    rescores,
+    runs,
+    selections,
+)
+from cupel_core.store.deletion_log import Deletion
+from cupel_core.store.erasures import Erasure, ErasureKind
+from cupel_core.store.selections import RUN_SCORING
+
+LAST_WRITE_AFTER = timedelta(minutes=20)
+"""Longer than the longest invocation (15 min): none that had read the content before its deletion is left."""
+_UNFINISHED = (ProbeStatus.QUEUED, ProbeStatus.RUNNING)
+
+
+def delete_probe_content(workspace: str, probe_id: str, now: datetime) -> None:
+    """Delete what was said in a probe, completed, errored or cancelled, and every text that may quote it.
+
+    Its status, decision code, usage, cost and result stay. Repeating it changes nothing. Conflict for a probe that may
+    still be run.
+    """
+    run, index = locate_probe(workspace, probe_id)
+    _check_has_ended(run, index, probe_id, now)
+    ref = RunRef(run.workspace, run.id)
+    deletion_log.record(Deletion(ref, index), now)
+    erasures.request(Erasure(ref, ErasureKind.PROBE, now + LAST_WRITE_AFTER, index))
+    erase_probe(run, index, now)
+
+
+def delete_run(workspace: str, run_id: str, now: datetime) -> None:
+    """Hide the run from readers at once and have the sweeper erase it. NotFound if it was deleted before."""
+    ref = RunRef(workspace, run_id)
+    runs.get(ref)
+    deletion_log.record(Deletion(ref, None), now)
+    runs.delete(ref, now, erase_from=now + LAST_WRITE_AFTER)
+
+
+def erase_probe(run: Run, index: int, now: datetime) -> None:
+    """Erase the content of a probe everywhere. May be repeated."""
+    ref = RunRef(run.workspace, run.id)
+    outcomes.erase_content(ref, index, now)  # First, because later writers check it.
+    checkpoints.erase(ref, index, run.retry_round, now)
+    attempts.erase_content(ref, index, now)
+    barrier.erase_error(ref, leaf_of(index))
+    siblings = sibling_probes(run.plan, index)
+    erase_quotations(ref, RUN_SCORING, siblings)
+    for rescore in rescores.list_all_of_run(ref):
+        rescore_results.erase_content(ref, rescore.id, index)
+        erase_quotations(ref, rescore.id, siblings)
+    blobs.delete_prefix(keys.conversation_blobs(ref, index))
+
+
+def erase_quotations(ref: RunRef, scoring_id: str, siblings: tuple[int, ...]) -> None:
+    """Erase the reasons of selections among these probes, and from the scorings they were copied to."""
+    for assertion_index in list(selections.list_of_probe(ref, scoring_id, siblings[0])):
+        selections.erase_content(ref, scoring_id, siblings[0], assertion_index)
+    for sibling in siblings:
+        if scoring_id == RUN_SCORING:
+            amendments.amend_scoring(ref, sibling, without_quotations)
+        else:
+            rescore_results.amend(ref, scoring_id, sibling, without_quotations)
+
+
+def reapply_deletions(now: datetime) -> int:
+    """Repeat all recorded deletions, after the table was restored to an earlier time; returns how many there are."""
+    count = 0
+    for deletion in deletion_log.list_deletions():
+        _reapply(deletion, now)
+        count += 1
+    return count
+
+
+def _reapply(deletion: Deletion, now: datetime) -> None:
+    ref = deletion.ref
+    try:
+        run = runs.get(ref)
+    except NotFound:
+        return  # Not yet started at the time of the backup, or deleted before it.
+    if deletion.probe_index is None:
+        runs.delete(ref, now, erase_from=now)
+    else:
+        erase_probe(run, deletion.probe_index, now)
+
+
+def _check_has_ended(run: Run, index: int, probe_id: str, now: datetime) -> None:
+    status = next(probe_statuses(run, [index], now)).status
+    if status in _UNFINISHED:
+        raise Conflict(f"the probe {probe_id} is {status}; cancel its run, or wait until the probe has ended")
+    if status is ProbeStatus.CANCELLED and _is_claimed(run, index, now):
+        raise Conflict(f"a worker may still record the probe {probe_id}; try again in a few minutes")
+
+
+def _is_claimed(run: Run, index: int, now: datetime) -> bool:
+    """Whether a worker that had started the probe before the run was cancelled may still be working."""
+    claims = barrier.get_leaf(RunRef(run.workspace, run.id), Node(0, index // FANOUT)).claims.values()
+    return any(index % FANOUT in claim.offsets and claim.until > now.timestamp() for claim in claims)

@@ -1,0 +1,228 @@
+"""Deleted content is found nowhere: neither in the table nor in any version of an object, nor by readers."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import boto3
+import pytest
+
+from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.transcripts import CONTENT_DELETED, ProbeError, Summary, Transcript
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.errors import Conflict
+from cupel_core.runs import erasure, probes, queries
+from cupel_core.settings import Settings
+from cupel_core.store import (
+    amendments,
+    checkpoints,
+    deletion_log,
+    erasures,
+    outcomes,
+    rescore_results,
+    runs,
+    scenarios,
+    selections,
+    snapshots,
+)
+from cupel_core.store.erasures import ErasureKind
+from tests.answered_runs import get_transcript
+from tests.quoted_runs import ASKED, ERROR, LONG, MARKER, SHORT, quoted_run
+from tests.started_runs import NOW, RunSetup, ref_of
+from tests.stored_text import places_with
+
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def clear_caches() -> Iterator[None]:
+    yield
+    snapshots.get.cache_clear()
+    scenarios.read_page.cache_clear()
+
+
+def delete(run: Run, *indexes: int) -> None:
+    for index in indexes:
+        erasure.delete_probe_content(run.workspace, f"{run.id}-{index}", NOW)
+
+
+async def test_a_marker_is_stored_by_every_feature_that_stores_text(cloud: Settings) -> None:
+    run = await quoted_run()
+    key = f"ws_a#run#{run.id}"
+    places = [place.replace(key, "") for place in places_with(MARKER, cloud)]
+    items = [place for place in places if not place.startswith("transcripts/")]
+    assert items == [
+        "#attempts#0 0000002#000001",
+        "#contests#run#0 0000000#000000",
+        "#contests#scr_1#0 0000000#000000",
+        "#leaves#0 000000",
+        "#probes#0 0000000",
+        "#probes#0 0000001",
+        "#probes#0 0000002",
+        "#scores#scr_1#0 0000000",
+        "#scores#scr_1#0 0000001",
+        "#turns#0 0000000#000001",
+        "#turns#0 0000000#000002",
+        "#turns#0 0000002#000001",
+        "#turns#0 0000002#000002",
+    ]
+    assert len(places) - len(items) == 3, "the long messages, and their checkpoint in two rounds"
+
+
+async def test_the_content_of_deleted_probes_is_found_nowhere(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, SHORT, LONG, ERROR)
+    assert places_with(MARKER, cloud) == []
+
+
+async def test_what_the_scenario_asked_stays_only_in_the_definition(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, SHORT, LONG, ERROR)
+    assert [place.partition("/")[0] for place in places_with(ASKED, cloud)] == ["scenarios"]
+
+
+@pytest.mark.parametrize("versioning", ["Enabled", "Suspended"])
+async def test_no_version_of_an_object_is_left(cloud: Settings, versioning: str) -> None:
+    client = boto3.client("s3")
+    client.put_bucket_versioning(Bucket=cloud.bucket_name, VersioningConfiguration={"Status": versioning})  # type: ignore[typeddict-item]
+    run = await quoted_run()
+    delete(run, SHORT, LONG, ERROR)
+    assert places_with(MARKER, cloud) == []
+    assert "DeleteMarkers" not in client.list_object_versions(Bucket=cloud.bucket_name)
+
+
+async def test_the_content_of_other_probes_stays(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, SHORT)
+    assert get_transcript(run, LONG).messages[-1].content.startswith(f"The {MARKER}.")
+    assert not any(f"#{SHORT:07d}" in place for place in places_with(MARKER, cloud))
+
+
+async def test_comparisons_with_a_deleted_answer_are_not_quoted(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, SHORT)
+    scoring = get_transcript(run, LONG).scoring
+    assert scoring is not None
+    best = next(result for result in scoring.results if result.type == "select-best")
+    assert (best.passed, MARKER in best.reason, MARKER in scoring.reason) == (False, False, False)
+    rescored = next(iter(rescore_results.list_range(ref_of(run), "scr_1", range(LONG, LONG + 1))))
+    assert rescored.scoring is not None
+    assert "select-best" in {result.type for result in rescored.scoring.results}
+    assert not [place for place in places_with(MARKER, cloud) if "contests" in place]
+
+
+async def test_decision_usage_and_result_stay(cloud: Settings) -> None:
+    run = await quoted_run()
+    before = get_transcript(run, SHORT)
+    delete(run, SHORT, LONG)
+    after = get_transcript(run, SHORT)
+    assert after.summary == Summary("4", "", NOW)
+    assert after.conversation.usage == before.conversation.usage
+    assert after.result is not None
+    assert before.result is not None
+    assert (after.result.success, after.result.score, after.result.reason) == (True, before.result.score, None)
+    assert after.scoring is not None
+    assert after.scoring.metrics == {"tone": 1.0}
+    corrected = get_transcript(run, LONG).result
+    assert corrected is not None
+    assert (corrected.success, corrected.score, corrected.reason) == (False, 0.25, None)
+    assert get_transcript(run, LONG).summary == Summary("other", "", NOW, CONTENT_DELETED)
+
+
+async def test_an_errored_probe_keeps_its_code(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, ERROR)
+    view = probes.get_probe(run.workspace, f"{run.id}-{ERROR}", NOW)
+    assert view.error is not None
+    assert (view.error.code, view.error.message) == ("timeout", CONTENT_DELETED)
+    assert [attempt.message for attempt in view.attempts] == [CONTENT_DELETED]
+    assert view.partial_conversation is None
+
+
+async def test_deleting_twice_changes_nothing(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, SHORT)
+    once = outcomes.get(ref_of(run), SHORT)
+    delete(run, SHORT)
+    assert outcomes.get(ref_of(run), SHORT) == once
+
+
+async def test_a_checkpoint_is_not_written_back_by_a_worker_that_still_has_it(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, LONG)
+    state = ConversationState((Message(MessageRole.ASSISTANT, MARKER * 200_000),))
+    checkpoints.save(ref_of(run), LONG, run.retry_round, state, NOW)
+    assert checkpoints.load(ref_of(run), LONG, run.retry_round, NOW) is None
+    assert not [place for place in places_with(MARKER, cloud) if f"{LONG:07d}" in place and "#turns" in place]
+
+
+async def test_a_summary_that_was_being_written_has_no_text(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=1).start()
+    transcript = Transcript(0, "scn", "sim/steady", NOW, ConversationState((Message(MessageRole.USER, MARKER),)))
+    outcomes.record(run, 1, [transcript])
+    outcomes.erase_content(ref_of(run), 0, NOW)
+    outcomes.set_summary(ref_of(run), 0, Summary("5", f"because of {MARKER}", NOW))
+    assert get_transcript(run, 0).summary == Summary("5", "", NOW)
+
+
+async def test_a_scoring_that_was_being_amended_is_not_written(cloud: Settings) -> None:
+    run = await quoted_run()
+
+    def delete_meanwhile(transcript: Transcript) -> Transcript:
+        delete(run, SHORT)
+        return Transcript(**{**vars(transcript), "retry_round": 9})
+
+    amendments.amend(ref_of(run), SHORT, delete_meanwhile)
+    assert get_transcript(run, SHORT).messages == ()
+    assert not [place for place in places_with(MARKER, cloud) if f"{SHORT:07d}" in place]
+
+
+async def test_a_comparison_that_was_being_made_is_stored_without_its_reason(cloud: Settings) -> None:
+    run = await quoted_run()
+    selection = selections.get(ref_of(run), "run", 0, 0)
+    assert selection is not None
+    assert MARKER in selection.reason
+    delete(run, SHORT)
+    erased = selections.get(ref_of(run), "run", 0, 0)
+    assert erased is not None
+    assert (erased.winner, MARKER in erased.reason) == (selection.winner, False)
+
+
+async def test_a_deletion_is_repeated_when_no_earlier_reader_is_left(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, SHORT)
+    assert list(erasures.list_due(NOW + timedelta(minutes=15))) == []
+    due = [(each.kind, each.ref, each.probe_index) for each in erasures.list_due(LATER)]
+    assert due == [(ErasureKind.PROBE, ref_of(run), SHORT)]
+
+
+async def test_a_deletion_is_recorded_without_any_text(cloud: Settings) -> None:
+    run = await quoted_run()
+    delete(run, SHORT)
+    assert list(deletion_log.list_deletions()) == [(ref_of(run), SHORT)]
+
+
+async def test_a_probe_that_may_still_be_run_is_not_deleted(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=1).start()
+    with pytest.raises(Conflict, match="QUEUED"):
+        delete(run, 0)
+
+
+async def test_a_cancelled_probe_with_a_partial_conversation_is_deleted(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=1).start()
+    state = ConversationState((Message(MessageRole.ASSISTANT, MARKER),))
+    checkpoints.save(ref_of(run), 0, run.retry_round, state, NOW)
+    runs.transition(ref_of(run), Action.CANCEL, NOW)
+    delete(run, 0)
+    assert places_with(MARKER, cloud) == []
+
+
+async def test_expired_content_is_not_read_even_while_it_is_stored(cloud: Settings) -> None:
+    run = await quoted_run(expires_at=NOW + timedelta(minutes=30))
+    for index in (SHORT, LONG):
+        view = queries.get_transcript(run.workspace, f"{run.id}-{index}", LATER)
+        assert (view.content_available, MARKER in repr(view)) == (False, False)
+        assert view.transcript.result is not None
+    listed = probes.list_probes(run.workspace, run.id, now=LATER)
+    assert MARKER not in repr(listed)
+    assert isinstance(listed.items[ERROR].outcome, ProbeError)
