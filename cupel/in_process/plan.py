@@ -28,6 +28,7 @@ from cupel.in_process.options import (
 from cupel.in_process.probes import Probe
 from cupel_core.conversations.runner import ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS, Target
+from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
@@ -46,6 +47,7 @@ type TargetSpec = str | Mapping[str, Any] | Agent
 type Targets = TargetSpec | Sequence[TargetSpec]
 
 _SEED_COUNT = 2**31
+_OPTIONS = {JUDGE: "judge_model", EMBEDDER: "embedding_model"}
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
     seed = randbelow(_SEED_COUNT) if requested_seed is None else requested_seed
     positions = sample(len(loaded.scenarios), options.get("sample_percentage", 100), seed)
     cases = tuple(loaded.cases(positions))
-    grader_config = _checked_grader_config(options)
+    grader_config = _checked_grader_config(options, loaded, cases)
     max_concurrency = options.get("max_concurrency", MAX_CONCURRENCY)
     return EvaluationPlan(
         id=new_id("run"),
@@ -153,10 +155,14 @@ def _load_definition(definition: DefinitionSource, options: EvaluationOptions) -
     return loaded if personas is None else loaded.with_personas(personas)
 
 
-def _checked_grader_config(options: EvaluationOptions) -> GraderConfig:
+def _checked_grader_config(
+    options: EvaluationOptions, loaded: LoadedDefinition, cases: Iterable[EvaluationCase]
+) -> GraderConfig:
     grader_config = grader_config_of(options)
     if grader_config.evaluator_url and (problem := url_error(grader_config.evaluator_url)):
         raise UsageError(f"evaluator_url: {problem}")
+    for field_name, message in missing_models(grader_config, loaded.content, (case.scenario for case in cases)):
+        raise UsageError(f"{_OPTIONS[field_name]}: {message}")
     return grader_config
 
 

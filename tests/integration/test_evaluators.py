@@ -73,7 +73,7 @@ def test_results_of_an_external_evaluator_are_merged(
     evaluator.answer |= {"results": [{"assertion": "politeness", "pass": False, "score": 0.2, "details": "curt"}]}
     scenario = {
         "prompt": "Weather?",
-        "successCriteria": "the weather is given",
+        "instructions": "the weather is given",
         "assertions": [{"type": "icontains", "value": "SUN"}],
     }
     transcript = run_transcript(api, scenario, evaluatorUrl=evaluator.url)

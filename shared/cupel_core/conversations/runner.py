@@ -11,9 +11,9 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer, read_decision
-from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import (
     DEFAULT_MAX_MESSAGES,
@@ -195,12 +195,21 @@ def _with_user_message(state: ConversationState, text: str) -> ConversationState
 
 
 async def _score(spec: ConversationSpec, state: ConversationState) -> tuple[Scoring | None, ConversationState]:
+    unjudged = _unjudged_results(spec, state)
     outcome = outcome_of(state, spec.rules) if state.verdict else None
-    if outcome is None and not spec.assertions and spec.graders.config.evaluator_url is None:
+    if outcome is None and not (unjudged or spec.assertions) and spec.graders.config.evaluator_url is None:
         return None, state
     scored = await score(spec.assertions, assertion_context(spec, state), spec.graders)
-    scoring = build_scoring(outcome, state.verdict, scored.results, scored.evaluator_note)
+    scoring = build_scoring(outcome, state.verdict, (*unjudged, *scored.results), scored.evaluator_note)
     return scoring, replace(state, judge_spend=state.judge_spend + scored.spend)
+
+
+def _unjudged_results(spec: ConversationSpec, state: ConversationState) -> tuple[AssertionResult, ...]:
+    """An error in place of a missing verdict. A start refuses criteria without a judge, but earlier starts did not."""
+    if not spec.scenario.criteria or state.verdict is not None:
+        return ()
+    error = "no judgeModel is configured to evaluate the scenario's criteria"
+    return (AssertionResult(CRITERIA, None, None, "could not be computed", error=error),)
 
 
 def assertion_context(spec: ConversationSpec, state: ConversationState) -> AssertionContext:

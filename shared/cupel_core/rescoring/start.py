@@ -1,19 +1,24 @@
 """Starting a rescore: everything is validated before anything is written."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import orjson
 
 from cupel_core import idempotency
 from cupel_core.accounts import model_error
 from cupel_core.definitions.assertions import assertion_errors
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.required_models import missing_models
+from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.scoring.rescores import RESCORABLE, Rescore, RescoreSpec
+from cupel_core.domain.scoring.rescores import RESCORABLE, Rescore, RescoreConfig, RescoreSpec
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
-from cupel_core.store import barrier, executions, rescores, runs
+from cupel_core.store import barrier, executions, rescores, runs, scenarios, snapshots
 from cupel_core.store.barrier import Tree
 
 
@@ -56,7 +61,7 @@ def _rescore(run: Run, spec: RescoreSpec, now: datetime) -> Rescore:
 
 
 def _check(workspace: str, run: Run, spec: RescoreSpec) -> None:
-    errors = [*_assertion_errors(spec), *_model_errors(workspace, spec), *_judge_errors(run, spec)]
+    errors = [*_assertion_errors(spec), *_model_errors(workspace, spec)] or [*_missing_model_errors(run, spec)]
     if errors:
         raise Invalid.fields(errors)
     if run.status not in RESCORABLE:
@@ -73,6 +78,25 @@ def _model_errors(workspace: str, spec: RescoreSpec) -> Iterator[FieldError]:
             yield FieldError(field, problem)
 
 
-def _judge_errors(run: Run, spec: RescoreSpec) -> Iterator[FieldError]:
-    if spec.criteria is not None and not (spec.judge_model or run.grader_config.judge_model):
+def _missing_model_errors(run: Run, spec: RescoreSpec) -> Iterator[FieldError]:
+    config = spec.config()
+    grader_config = config.grader_config(run.grader_config)
+    if spec.criteria is not None and grader_config.judge_model is None:
         yield FieldError("judgeModel", "is required to judge by criteria: the run has none")
+        return
+    snapshot = snapshots.get(run.snapshot_key)
+    used = scenarios.iterate_with_models(snapshot.manifest, snapshot.scenario_positions)
+    own = Content.from_json(snapshot.definition).assertions
+    content = Content(assertions=own if config.assertions is None else config.assertions)
+    graded = map(partial(_as_graded, config), used)
+    for field, message in missing_models(grader_config, content, graded):
+        yield FieldError(field, f"{message}; the run has none")
+
+
+def _as_graded(config: RescoreConfig, scenario: Scenario) -> Scenario:
+    """The scenario with what the rescore replaces."""
+    return replace(
+        scenario,
+        criteria=config.criteria or scenario.criteria,
+        assertions=scenario.assertions if config.assertions is None else (),
+    )

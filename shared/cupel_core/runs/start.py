@@ -22,7 +22,7 @@ from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch
 from cupel_core.runs.cases import build_cases
 from cupel_core.runs.spec import spec_to_text
-from cupel_core.runs.validation import check_probe_count, check_spec
+from cupel_core.runs.validation import check_probe_count, check_required_models, check_spec
 from cupel_core.store import counters, keys, runs, scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 
@@ -72,6 +72,8 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snaps
     cases = build_cases(workspace, manifest, _scenario_positions(spec, manifest, seed), spec.persona_ids)
     plan = Plan(spec.models, (len(cases.scenario_positions),), repeats=spec.repeats)
     check_probe_count(plan)
+    graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
+    check_required_models(grader_config, definition.content, graded)
     snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
     return replace(_run(workspace, spec, definition, plan, seed, now), grader_config=grader_config), snapshot
 

@@ -1,9 +1,11 @@
 """Whether a run can be carried out: its models, its judges, and its size."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cupel_core.accounts import model_error
-from cupel_core.domain.definitions.scenarios import Manifest
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.required_models import missing_models
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
@@ -23,6 +25,14 @@ def check_spec(workspace: str, spec: RunSpec, grader_config: GraderConfig, manif
         errors.append(FieldError("definitionId", "has no scenarios yet: add, generate or import some first"))
     if errors:
         raise Invalid.fields(errors)
+
+
+def check_required_models(grader_config: GraderConfig, content: Content, scenarios: Iterable[Scenario]) -> None:
+    """Raise Invalid if something cannot be graded, because no judge or embedding model is configured for it."""
+    missing = missing_models(grader_config, content, scenarios)
+    if missing:
+        hint = "set it in the run, the eval or the workspace's settings"
+        raise Invalid.fields(FieldError(f"config.{field}", f"{message}; {hint}") for field, message in missing)
 
 
 def check_probe_count(plan: Plan) -> None:

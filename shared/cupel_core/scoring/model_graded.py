@@ -155,7 +155,7 @@ async def select_best(assertion: Assertion, outputs: Sequence[str], graders: Gra
     Raises NotComputable for fewer than two outputs, Invalid without a judge, and JudgeError.
     """
     if len(outputs) < 2:
-        raise NotComputable("select-best needs the outputs of at least two models")
+        raise NotComputable("there is no other output to compare with: select-best needs two targets that answered")
     index = (Annotated[int, Field(ge=0, lt=len(outputs))], ...)
     reply_type = create_model("Choice", __base__=StructuredReply, reason=(Reason, ...), index=index)
     texts = "\n\n".join(f'<text index="{number}">\n{output}\n</text>' for number, output in enumerate(outputs))

@@ -28,8 +28,6 @@ async def compare_answers(
     A judge that fails is recorded as the selection's error; what stops a call passes through.
     """
     candidates = tuple(answers)
-    if len(candidates) == 1:
-        return Selection(candidates, retry_round, candidates[0], "there is no other output to compare it with")
     try:
         rendered = replace(assertion, value=render_variables(assertion.value, variables))
         best = await select_best(rendered, tuple(answers.values()), graders)

@@ -5,7 +5,7 @@ lists are not deleted, because runs that started earlier still read them.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as replace_fields
 from functools import lru_cache
@@ -15,6 +15,7 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
+from cupel_core.domain.definitions.required_models import needs_models
 from cupel_core.domain.definitions.scenarios import (
     MAX_SCENARIOS,
     PAGE_SIZE,
@@ -72,6 +73,15 @@ def find_positions(manifest: Manifest, scenario_ids: Iterable[str]) -> dict[str,
     expected = {name: manifest.position_of(ordinal) for name, ordinal in ordinals if ordinal is not None}
     candidates = sorted((position, name) for name, position in expected.items() if position is not None)
     return {name: position for position, name in candidates if get_scenario(manifest, position).id == name}
+
+
+def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterator[Scenario]:
+    """Of the scenarios at these positions, those whose grading needs a configured model. Reads only their pages."""
+    for place in map(manifest.locate, positions):
+        if place.page.needs_models is not False:
+            scenario = read_page(place.page.key)[place.offset]
+            if needs_models(scenario):
+                yield scenario
 
 
 def append(workspace: str, definition_id: str, scenarios: Iterable[Scenario], *, replace: bool = False) -> Manifest:
@@ -159,4 +169,5 @@ def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> ScenarioPage:
         len(scenarios),
         personas=persona_spans(scenarios),
         needs_selection=any(select_best_assertions(scenario.assertions) for scenario in scenarios),
+        needs_models=any(map(needs_models, scenarios)),
     )

@@ -234,15 +234,29 @@ def test_probes_are_found_by_scenario_persona_and_status(
 def test_the_playground_tries_one_scenario_without_an_eval(
     client: Client, scenario_ids: list[str], personas: list[str]
 ) -> None:
-    body = {"scenarioId": scenario_ids[0], "model": "sim/steady", "personaId": personas[2]}
+    body = {"scenarioId": scenario_ids[1], "model": "sim/steady", "personaId": personas[2]}
     started = post(client, "/v1/playground/runs", body)
     assert (started["jobCount"], started["run"]["playground"], started["run"]["evalId"]) == (1, True, None)
     assert probes(client)[0]["personaId"] == personas[2]
 
 
 def test_the_playground_has_a_generic_user_unless_a_persona_is_named(client: Client, scenario_ids: list[str]) -> None:
-    post(client, "/v1/playground/runs", {"scenarioId": scenario_ids[0], "model": "sim/steady"})
+    post(client, "/v1/playground/runs", {"scenarioId": scenario_ids[1], "model": "sim/steady"})
     assert [probe["personaId"] for probe in probes(client)] == [None]
+
+
+def test_criteria_without_a_judge_are_refused_at_start(client: Client, scenario_ids: list[str], eval_id: str) -> None:
+    definition_id = client.get(f"/v1/evals/{eval_id}").json()["definitionId"]
+    unjudged = post(client, "/v1/evals", {"name": "unjudged", "model": "sim/steady", "scenarioIds": scenario_ids})["id"]
+    requests = {
+        "/v1/playground/runs": {"scenarioId": scenario_ids[0], "model": "sim/steady"},
+        "/v1/runs": {"definitionId": definition_id, "models": ["sim/steady"]},
+        f"/v1/evals/{unjudged}/runs": {},
+    }
+    for path, body in requests.items():
+        answer = client.post(path, body)
+        assert (answer.status, answer.fields()) == (422, ["config.judgeModel"])
+        assert "has success or failure criteria" in answer.text
 
 
 @pytest.mark.parametrize(

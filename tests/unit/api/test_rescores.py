@@ -10,7 +10,9 @@ import pytest
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.finishing.phases import settle
 from cupel_core.messages import RunRef
@@ -150,6 +152,19 @@ def test_criteria_need_a_judge(client: Client) -> None:
     body = {"criteria": {"success": "is polite"}}
     assert client.post(f"/v1/runs/{unjudged.id}/rescores", body).fields() == ["judgeModel"]
     assert client.post(f"/v1/runs/{unjudged.id}/rescores", {**body, "judgeModel": "sim/judge"}).status == 202
+
+
+def test_the_scenarios_criteria_need_a_judge(client: Client) -> None:
+    scenario = Scenario("", "one", (Message(MessageRole.USER, "?"),), criteria=Criteria("is polite"))
+    unjudged = answered(scenarios=(scenario,), grader_config=GraderConfig()).completed()
+    refused = client.post(f"/v1/runs/{unjudged.id}/rescores", {"assertions": [YES]})
+    assert (refused.status, refused.fields()) == (422, ["judgeModel"])
+
+
+def test_an_assertion_of_a_rescore_needs_its_model(client: Client) -> None:
+    unjudged = answered(grader_config=GraderConfig()).completed()
+    body = {"assertions": [{"type": "similar", "value": "yes"}]}
+    assert client.post(f"/v1/runs/{unjudged.id}/rescores", body).fields() == ["embeddingModel"]
 
 
 def test_scores_have_pass_rates_by_model(client: Client, run: Run) -> None:

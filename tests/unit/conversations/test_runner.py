@@ -7,6 +7,7 @@ import pytest
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
+from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import ConversationState, Criteria, FailureCriteriaMode, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, RetryLater
@@ -61,9 +62,17 @@ async def test_the_last_message_without_success_fails(harness: Harnesses) -> Non
 async def test_without_a_judge_it_is_a_single_turn(harness: Harnesses) -> None:
     conversation = harness(judged=False)
     transcript = completed(await conversation.run())
-    assert (roles(transcript), transcript.result, transcript.scoring) == ("ua", None, None)
+    assert (roles(transcript), transcript.result) == ("ua", None)
     assert not conversation.requests_to("judge")
     assert not conversation.checkpoints.saved
+
+
+async def test_criteria_that_nobody_judged_never_pass(harness: Harnesses) -> None:
+    content = Content(assertions=(Assertion("contains", value="help"),))
+    transcript = completed(await harness(judged=False, content=content).run())
+    assert transcript.scoring
+    assert transcript.scoring.success is None
+    assert "no judgeModel is configured" in transcript.scoring.reason
 
 
 async def test_the_simulated_user_follows_the_persona_and_the_scenario(harness: Harnesses) -> None:

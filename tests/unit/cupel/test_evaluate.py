@@ -151,9 +151,34 @@ def test_an_errored_probe_does_not_stop_the_others() -> None:
 
 
 def test_an_assertion_that_cannot_be_computed_is_not_a_failure() -> None:
-    file = definition("France", content={"assertions": [{"type": "llm-rubric", "value": "is polite"}]})
+    file = definition("France", content={"assertions": [{"type": "cost", "threshold": 0.01}]})
     found = cupel.evaluate(file, capital)
     assert (found.success_rate, found.results[0].success, found.models[0].unscored) == (None, None, 1)
+
+
+def test_an_answer_without_another_to_compare_with_is_not_the_best() -> None:
+    file = definition("France", content={"assertions": [{"type": "select-best", "value": "the shortest"}]})
+    assert cupel.evaluate(file, capital, judge_model="sim/steady").success_rate is None
+
+
+def test_criteria_without_a_judge_are_refused() -> None:
+    file = definition() | {"scenarios": [{"prompt": "Hi", "name": "one", "successCriteria": "is polite"}]}
+    assert 'judge_model: is required: scenario "one" has success or failure criteria' in refusal(file)
+
+
+@pytest.mark.parametrize(
+    ("assertion", "option"),
+    [
+        ({"type": "llm-rubric", "value": "is polite"}, "judge_model"),
+        ({"type": "select-best", "value": "the shortest"}, "judge_model"),
+        ({"type": "assert-set", "assert": [{"type": "not-factuality", "value": "Paris"}]}, "judge_model"),
+        ({"type": "similar", "value": "Paris"}, "embedding_model"),
+        ({"type": "answer-relevance", "provider": "sim/steady"}, "embedding_model"),
+    ],
+)
+def test_an_assertion_that_needs_a_model_is_refused_without_one(assertion: Json, option: str) -> None:
+    problem = refusal(definition(content={"assertions": [assertion]}))
+    assert f"{option}: is required: the definition has an assertion of type" in problem
 
 
 def test_select_best_compares_the_targets() -> None:

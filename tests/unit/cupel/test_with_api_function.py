@@ -18,6 +18,7 @@ from tests.unit.cupel.fake_api import Cupel
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*.yaml"))
 APPOINTMENT = next(path for path in SAMPLES if path.stem == "appointment")
+JUDGED = ("--judge-model", "sim/steady")
 
 
 @pytest.fixture
@@ -66,8 +67,10 @@ def test_a_token_is_created_listed_and_revoked(cupel: Cupel):
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_a_sample_is_started_twice_from_one_definition(cupel: Cupel, client: Client, sample: Path):
-    first = output_of(cupel, "run", str(sample), "--models", "sim/steady,sim/bold", "--sample", "50", "--seed", "7")
-    second = output_of(cupel, "run", str(sample), "--models", "sim/steady")
+    first = output_of(
+        cupel, "run", str(sample), "--models", "sim/steady,sim/bold", "--sample", "50", "--seed", "7", *JUDGED
+    )
+    second = output_of(cupel, "run", str(sample), "--models", "sim/steady", *JUDGED)
     assert first["run"]["definitionId"] == second["run"]["definitionId"]
     cases = [len(each["personaIds"]) or 1 for each in client.list_scenarios(first["run"]["definitionId"])]
     half = [cases[position] for position in sample_of(len(cases), 50, 7)]
@@ -85,15 +88,15 @@ def test_the_personas_of_a_file_are_created_once_and_referred_to_by_id(cupel: Cu
 
 
 def test_a_persona_that_is_created_again_creates_the_definition_again(cupel: Cupel, client: Client):
-    output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")
+    output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)
     client.delete_persona(next(client.list_personas())["id"])
-    assert output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["jobCount"] == 3
+    assert output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)["jobCount"] == 3
     assert sum(1 for _ in client.list_definitions()) == 2
 
 
 def test_a_different_persona_of_the_same_name_is_refused(cupel: Cupel, client: Client):
     client.create_persona({"name": "ada", "description": "somebody else"})
-    refused = cupel("run", str(APPOINTMENT), "--models", "sim/steady")
+    refused = cupel("run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)
     assert refused.exit_code == 2
     assert "in the workspace has this name but another description" in refused.stderr
 
@@ -115,7 +118,7 @@ def test_judges_are_sent_with_the_run(cupel: Cupel):
 
 
 def test_a_pending_run_is_a_junit_file_of_skipped_tests(cupel: Cupel, tmp_path: Path):
-    run = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady")["run"]
+    run = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)["run"]
     assert cupel("junit", run["id"], "--output", str(tmp_path / "x.xml")).exit_code == 0
     (suite,) = JUnitXml.fromfile(str(tmp_path / "x.xml"))
     assert (suite.tests, suite.skipped) == (3, 3)
@@ -127,7 +130,7 @@ def test_a_pending_run_is_a_junit_file_of_skipped_tests(cupel: Cupel, tmp_path: 
 
 
 def test_a_pending_run_is_shown_and_listed(cupel: Cupel, client: Client):
-    run = output_of(cupel, "run", str(SAMPLES[0]), "--models", "sim/steady")["run"]
+    run = output_of(cupel, "run", str(SAMPLES[0]), "--models", "sim/steady", *JUDGED)["run"]
     assert [listed["id"] for listed in output_of(cupel, "runs", "--status", "PENDING")] == [run["id"]]
     assert output_of(cupel, "show", run["id"])["results"][0]["completed"] == 0
     assert output_of(cupel, "transcripts", run["id"]) == []

@@ -1,8 +1,11 @@
 """Pages and manifest, on moto."""
 
+from dataclasses import replace
+
 import pytest
 
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Manifest, Scenario
+from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.settings import Settings
@@ -112,3 +115,14 @@ def test_too_many_scenarios_are_refused_and_change_nothing() -> None:
 def test_another_workspace_sees_nothing_of_it() -> None:
     scenarios.append("ws", "def_1", cases(1))
     assert scenarios.get_manifest("other", "def_1").total == 0
+
+
+def test_only_pages_with_scenarios_that_need_models_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = replace(case(1_500), criteria=Criteria("is polite"))
+    manifest = scenarios.append("ws_a", "def_a", [*cases(1_500), judged, *cases(1_499, first=1_501)])
+    reads: list[str] = []
+    read = scenarios.read_page
+    monkeypatch.setattr(scenarios, "read_page", lambda key: reads.append(key) or read(key))
+    found = list(scenarios.iterate_with_models(manifest, range(3_000)))
+    assert [scenario.name for scenario in found] == ["case 1500"]
+    assert set(reads) == {manifest.pages[1].key}

@@ -59,3 +59,13 @@ def test_personas_that_change_all_the_time_are_only_in_the_stored_page() -> None
     scenarios = [Scenario("", "", (), persona_ids=("per_01jd3v6k0q8f7w2m5xz9c4htbn",) * (n % 2)) for n in range(100)]
     assert persona_spans(scenarios) is None
     assert ScenarioPage.from_json(ScenarioPage("key", 100, None, needs_selection=True).to_json()).personas is None
+
+
+@pytest.mark.parametrize("needs_models", [True, False, None])
+def test_a_page_says_whether_its_scenarios_need_models(needs_models: bool | None) -> None:
+    page = ScenarioPage("key", 100, needs_models=needs_models)
+    assert ScenarioPage.from_json(page.to_json()) == page
+
+
+def test_a_page_of_an_earlier_version_does_not_say_whether_it_needs_models() -> None:
+    assert ScenarioPage.from_json(["key", 100, [], True]).needs_models is None

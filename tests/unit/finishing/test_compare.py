@@ -11,6 +11,7 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.errors import RetryableError
@@ -133,11 +134,16 @@ async def test_without_a_judge_the_answers_are_unscored(cloud: Settings) -> None
     assert await compared(run, ScriptedJudge()) == [None, None]
 
 
-async def test_the_only_answer_wins(cloud: Settings) -> None:
+async def test_an_answer_without_another_to_compare_with_is_an_error(cloud: Settings) -> None:
     run = AnsweredRun((asking(SHORTEST),), ("sim/steady",)).summarizing()
     judge = ScriptedJudge()
-    assert await compared(run, judge) == [True]
+    assert await compared(run, judge) == [None]
     assert judge.called_models == []
+
+
+async def test_without_a_judge_no_answer_is_the_best(cloud: Settings) -> None:
+    run = AnsweredRun((asking(SHORTEST),), grader_config=GraderConfig()).summarizing()
+    assert await compared(run, ScriptedJudge()) == [None, None]
 
 
 async def test_an_errored_target_is_no_candidate(cloud: Settings) -> None:

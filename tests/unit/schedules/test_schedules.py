@@ -7,12 +7,15 @@ from datetime import timedelta
 
 import pytest
 
+from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.schedules import Schedule, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.turns.conversation import Criteria
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Conflict, Invalid, NotFound, RetryableError
 from cupel_core.schedules import schedules
 from cupel_core.settings import Settings
-from cupel_core.store import scheduler
+from cupel_core.store import scenarios, scheduler
 from cupel_core.store import schedules as stored
 from tests.unit.schedules.conftest import NOW, WORKSPACE, Make, installed, installed_schedule
 
@@ -75,6 +78,14 @@ def test_an_invalid_run_is_refused_by_its_field(spec: Callable[..., ScheduleSpec
     with pytest.raises(Invalid) as refused:
         schedules.create(WORKSPACE, replace(spec(), run=run), NOW)
     assert [error.field for error in refused.value.errors] == ["run.models.1"]
+
+
+def test_a_run_with_criteria_and_no_judge_is_refused(spec: Callable[..., ScheduleSpec], definition_id: str) -> None:
+    judged = Scenario("", "judged", (Message(MessageRole.USER, "?"),), criteria=Criteria("is polite"))
+    scenarios.append(WORKSPACE, definition_id, [judged])
+    with pytest.raises(Invalid) as refused:
+        schedules.create(WORKSPACE, spec(), NOW)
+    assert [error.field for error in refused.value.errors] == ["run.config.judgeModel"]
 
 
 def test_a_run_of_an_unknown_definition_is_refused(spec: Callable[..., ScheduleSpec]) -> None:

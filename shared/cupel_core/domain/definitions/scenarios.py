@@ -119,20 +119,25 @@ class ScenarioPage:
     """Their personas, run-length encoded. Empty if there are none, None if only the stored page has them."""
     needs_selection: bool = False
     """Whether any of them has a select-best assertion."""
+    needs_models: bool | None = None
+    """Whether grading any of them needs a configured model; None if only the stored page says so."""
 
     def to_json(self) -> list[object]:
         """A list; default values at its end are omitted."""
         spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
-        if self.needs_selection:
-            return [self.key, self.count, spans, True]
-        return [self.key, self.count] if spans == [] else [self.key, self.count, spans]
+        fields: list[object] = [spans, self.needs_selection, self.needs_models]
+        defaults: list[object] = [[], False, None]
+        while fields and fields[-1] == defaults[len(fields) - 1]:
+            fields.pop()
+        return [self.key, self.count, *fields]
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
         key, count, *optional = data
-        spans = optional[0] if optional else ()
+        defaults: tuple[Any, ...] = ([], False, None)
+        spans, needs_selection, needs_models = (*optional, *defaults[len(optional) :])
         personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
-        return cls(key, count, personas, len(optional) > 1)
+        return cls(key, count, personas, needs_selection, needs_models)
 
 
 _MAX_PERSONAS_LENGTH = 1_000

@@ -1,0 +1,79 @@
+"""The models that grading cannot do without: what needs a judge or an embedding model that is not configured.
+
+Criteria without a judge would be skipped, and a conversation would pass by its remaining checks alone. Therefore what
+cannot be graded is refused before a run starts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
+from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.domain.scoring.grader_config import GraderConfig
+
+JUDGE, EMBEDDER = "judgeModel", "embeddingModel"
+
+
+class MissingModel(NamedTuple):
+    """A model that must be configured: the field that names it, and a message that reads on after the field's name."""
+
+    field: str
+    message: str
+
+
+class _Use(NamedTuple):
+    """What uses the configured model named by `field`, in words."""
+
+    field: str
+    used_by: str
+
+
+def missing_models(config: GraderConfig, content: Content, scenarios: Iterable[Scenario]) -> tuple[MissingModel, ...]:
+    """The models that the grading needs and `config` lacks, each with the first use found.
+
+    Reads `scenarios` only until every model that `config` lacks was found to be needed.
+    """
+    configured = {JUDGE: config.judge_model, EMBEDDER: config.embedding_model}
+    lacking = {field for field, model in configured.items() if model is None}
+    missing: dict[str, MissingModel] = {}
+    for use in _uses(content, scenarios) if lacking else ():
+        if use.field in lacking:
+            missing.setdefault(use.field, MissingModel(use.field, f"is required: {use.used_by}"))
+            if missing.keys() == lacking:
+                break
+    return tuple(missing.values())
+
+
+def needs_models(scenario: Scenario) -> bool:
+    """Whether grading this scenario needs a configured judge or embedding model."""
+    return next(_scenario_uses(scenario), None) is not None
+
+
+def _uses(content: Content, scenarios: Iterable[Scenario]) -> Iterator[_Use]:
+    return chain(_content_uses(content), chain.from_iterable(map(_scenario_uses, scenarios)))
+
+
+def _content_uses(content: Content) -> Iterator[_Use]:
+    yield from _assertion_uses(content.assertions, "the definition")
+
+
+def _scenario_uses(scenario: Scenario) -> Iterator[_Use]:
+    owner = f'scenario "{scenario.name}"'
+    if scenario.criteria:
+        yield _Use(JUDGE, f"{owner} has success or failure criteria")
+    yield from _assertion_uses(scenario.assertions, owner)
+
+
+def _assertion_uses(assertions: Sequence[Assertion], owner: str) -> Iterator[_Use]:
+    for assertion in flatten(assertions):
+        kind = ASSERTION_KINDS.get(assertion.kind)
+        if kind is None:
+            continue
+        used_by = f"{owner} has an assertion of type {assertion.type}"
+        if kind.needs_judge and assertion.provider is None:
+            yield _Use(JUDGE, used_by)
+        if kind.needs_embedder and (assertion.provider is None or kind.needs_judge):
+            yield _Use(EMBEDDER, used_by)
