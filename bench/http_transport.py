@@ -1,4 +1,5 @@
-"""CPU per model call: httpx with its own pool, httpx over aiohttp's connections, and aiohttp, at 50 calls in flight.
+"""CPU per model call: httpx with its own pool, httpx over aiohttp's connections, aiohttp, and safe_http, at
+50 calls in flight.
 
 `python -m bench.http_transport` starts the bench model server in a separate process and prints a table. These
 measurements justify the transport in shared/cupel_core/providers/http.py; see docs/decisions.md.
@@ -18,7 +19,8 @@ import aiohttp
 import httpx
 import orjson
 
-from cupel_core.providers import http
+from cupel_core.providers import http, safe_http
+from cupel_core.providers.connection_limits import MAX_CONNECTIONS
 
 type Post = Callable[[bytes], Awaitable[bytes]]
 type Open = Callable[[AsyncExitStack, str], Awaitable[Post]]
@@ -41,7 +43,7 @@ async def _httpx(stack: AsyncExitStack, url: str, client: httpx.AsyncClient) -> 
 
 
 async def _own_pool(stack: AsyncExitStack, url: str) -> Post:
-    limits = httpx.Limits(max_connections=http.MAX_CONNECTIONS, max_keepalive_connections=http.MAX_CONNECTIONS)
+    limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS)
     return await _httpx(stack, url, httpx.AsyncClient(limits=limits, timeout=60))
 
 
@@ -59,10 +61,29 @@ async def _aiohttp(stack: AsyncExitStack, url: str) -> Post:
     return post
 
 
+async def _safe_http(stack: AsyncExitStack, url: str) -> Post:
+    session = await stack.enter_async_context(safe_http.new_session(lambda _: False))
+
+    async def post(body: bytes) -> bytes:
+        response = await safe_http.send(
+            "POST",
+            url,
+            orjson.loads(body),
+            {"authorization": "Bearer x"},
+            timeout_seconds=60,
+            allow_private=True,
+            session=session,
+        )
+        return response.content
+
+    return post
+
+
 CLIENTS: dict[str, Open] = {
     "httpx, own pool": _own_pool,
     "httpx over aiohttp": _over_aiohttp,
     "aiohttp": _aiohttp,
+    "safe_http": _safe_http,
 }
 
 

@@ -40,7 +40,8 @@ class AccountResolver:
         provider = _provider_of(model, field)
         if provider.name == CONNECTOR:
             raise UsageError(f"{field}: expected a model, not the connector {model}")
-        account = Account(provider.name, self._base_url(provider), self._key(provider))
+        # The caller's own process makes the requests, so no other network needs protection.
+        account = Account(provider.name, self._base_url(provider), self._key(provider), allow_private=True)
         if provider.needs_key and not account.api_key:
             raise UsageError(
                 f"{field}: {model} needs an API key: set {_KEY_VARIABLES[provider.name][0]}, or pass it in providers"

@@ -10,6 +10,7 @@ from cupel_core.errors import Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.providers import PROVIDERS, Provider, prices
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
+from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.settings import settings
 from cupel_core.store import governor, providers, secrets
 
@@ -61,6 +62,9 @@ def update_provider(workspace: str, name: str, changes: ProviderChanges) -> Prov
     if name == PROVIDER and (changes.get("base_url") or changes.get("api_key")):
         field = "baseUrl" if changes.get("base_url") else "apiKey"
         raise Invalid.field(field, "must be set for each connector separately")
+    base_url = changes.get("base_url")
+    if name == "bedrock" and base_url and not (settings().allow_private_endpoints or is_bedrock_address(base_url)):
+        raise Invalid.field("baseUrl", "must be an endpoint of Amazon Bedrock, bedrock-runtime.<region>.amazonaws.com")
     before = providers.get(workspace, name)
     stored_changes = dict(changes)
     if "api_key" in changes:

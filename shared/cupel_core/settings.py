@@ -47,7 +47,7 @@ class Settings(BaseModel):
     call_timeout_seconds: float = 60.0
     """Limit of one model call; a probe starts only if its invocation has more time left than this."""
     allow_private_endpoints: bool = False
-    """Whether connectors, webhooks and evaluators may have addresses in a private network."""
+    """Whether connectors, webhooks, evaluators and providers may have addresses in a private network."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
 

@@ -79,6 +79,7 @@ class Cloud:
             "GENERATE_QUEUE_URL": self.url("generate"),
             "FINISH_MACHINE_ARN": self.machine,
             "CALL_TIMEOUT_SECONDS": "5",
+            "ALLOW_PRIVATE_ENDPOINTS": "true",
         }
 
     def install(self) -> None:

@@ -57,6 +57,18 @@ def url_error(url: str) -> str | None:
     return "must not have a fragment" if parts.fragment else None
 
 
+_BEDROCK_HOST = re.compile(r"bedrock-runtime(-fips)?\.[a-z]{2}(-[a-z]+)+-\d\.(amazonaws\.com(\.cn)?|api\.aws)")
+
+
+def is_bedrock_address(url: str) -> bool:
+    """Whether this is an endpoint of Amazon Bedrock, in any region: no other server gets requests signed with the
+    function's role.
+    """
+    parts = urlsplit(url)
+    is_root = parts.port in (None, 443) and parts.path in ("", "/")
+    return parts.scheme == "https" and is_root and _BEDROCK_HOST.fullmatch(parts.hostname or "") is not None
+
+
 def header_errors(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     """(name, reason) of each header that cannot be sent. Reasons never contain values."""
     return [(name, reason) for name, value in headers.items() if (reason := _header_error(name, value))]

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.account import Account
+from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_for_status, malformed_reply_error
 from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.retry_after import retry_after_seconds
@@ -52,7 +53,13 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClient":
-    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account has none."""
+    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account has none.
+
+    Raises `ProviderError` for an address that is not Bedrock's, unless the stack allows private endpoints.
+    """
+    if account.base_url and not (account.allow_private or is_bedrock_address(account.base_url)):
+        message = "the baseUrl of bedrock is not an endpoint of Amazon Bedrock"
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, message, final=True)
     return _client(account.base_url or None, api_key_of(account), timeout_seconds)
 
 

@@ -77,7 +77,7 @@ async def _call_provider(
     from cupel_core.providers.wire_formats import HTTP_WIRE_FORMATS
 
     return await http.exchange(
-        http_client or http.client(), HTTP_WIRE_FORMATS[wire_format], account, name, request, utc_now()
+        HTTP_WIRE_FORMATS[wire_format], account, name, request, timeout_seconds, utc_now(), http_client
     )
 
 

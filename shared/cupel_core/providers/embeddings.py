@@ -75,7 +75,7 @@ async def _call_provider(
     from cupel_core.providers import http
 
     request_for, parse = _WIRE_FORMATS[wire_format]
-    response = await http.post(http_client or http.client(), request_for(account, name, texts), utc_now())
+    response = await http.post(account, request_for(account, name, texts), timeout_seconds, utc_now(), http_client)
     try:
         return parse(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:

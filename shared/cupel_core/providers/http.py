@@ -1,4 +1,8 @@
-"""One HTTP client per event loop, reused for the life of the process, and one request/response exchange over it."""
+"""One request/response exchange with a provider.
+
+Its official address is called over one client per event loop, reused for the life of the process; an address that a
+workspace chose, under SSRF protection and with limits of its own (`safe_http`).
+"""
 
 import asyncio
 from dataclasses import replace
@@ -13,16 +17,17 @@ from httpx_aiohttp import AiohttpTransport
 from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
+from cupel_core.providers import PROVIDERS, safe_http
 from cupel_core.providers.account import Account
+from cupel_core.providers.connection_limits import CONNECT_SECONDS, KEEPALIVE_SECONDS, MAX_CONNECTIONS
 from cupel_core.providers.errors import error_from_response, malformed_reply_error
 from cupel_core.providers.failures import error_from_exception
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
+from cupel_core.providers.safe_http import HttpResponse
 from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
 
-MAX_CONNECTIONS = 128
-"""More than any consumer has in flight, so that no request waits for a connection."""
-KEEPALIVE_SECONDS = 60.0
-CONNECT_SECONDS = 10.0
+MAX_REPLY_BYTES = 4_000_000
+"""From an address that a workspace chose. An answer may have a million characters, with up to four bytes each."""
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
@@ -67,15 +72,17 @@ def _aiohttp_transport() -> AiohttpTransport:
 
 
 async def exchange(
-    http_client: httpx.AsyncClient,
     wire_format: HttpWireFormat,
     account: Account,
     model_name: str,
     request: ModelRequest,
+    timeout_seconds: float,
     now: datetime,
+    http_client: httpx.AsyncClient | None = None,
 ) -> Reply:
-    """Make one attempt. Raises `ProviderError` for every failure except a timeout, which is the caller's."""
-    response = await post(http_client, wire_format.request_for(account, model_name, request), now)
+    """Make one attempt. Raises `ProviderError`; a timeout of an official address is the caller's."""
+    wire_request = wire_format.request_for(account, model_name, request)
+    response = await post(account, wire_request, timeout_seconds, now, http_client)
     try:
         reply = wire_format.parse(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:
@@ -84,17 +91,37 @@ async def exchange(
     return reply if exhausted is None else replace(reply, exhausted_allowance=exhausted)
 
 
-async def post(http_client: httpx.AsyncClient, request: WireRequest, now: datetime) -> httpx.Response:
-    """Make one attempt; a status other than 2xx raises the matching `ProviderError`."""
-    response = await _send(http_client, request)
-    if not response.is_success:
-        raise error_from_response(response.status_code, response.headers, response.content, now)
+async def post(
+    account: Account,
+    request: WireRequest,
+    timeout_seconds: float,
+    now: datetime,
+    http_client: httpx.AsyncClient | None = None,
+) -> HttpResponse:
+    """Make one attempt; a status other than 2xx raises the matching `ProviderError`.
+
+    An address that the workspace chose is called like that of an agent: see `safe_http`.
+    """
+    if http_client is None and account.base_url != PROVIDERS[account.provider].base_url:
+        response = await safe_http.post_json(
+            request.url,
+            request.body,
+            request.headers,
+            timeout_seconds=timeout_seconds,
+            allow_private=account.allow_private,
+            max_bytes=MAX_REPLY_BYTES,
+        )
+    else:
+        response = await _send(http_client or client(), request)
+    if not response.ok:
+        raise error_from_response(response.status, response.headers, response.content, now)
     return response
 
 
-async def _send(http_client: httpx.AsyncClient, request: WireRequest) -> httpx.Response:
+async def _send(http_client: httpx.AsyncClient, request: WireRequest) -> HttpResponse:
     headers = {"content-type": "application/json", **request.headers}
     try:
-        return await http_client.post(request.url, content=orjson.dumps(request.body), headers=headers)
+        response = await http_client.post(request.url, content=orjson.dumps(request.body), headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError) as error:
         raise error_from_exception(error) from error
+    return HttpResponse(response.status_code, response.headers, response.content)

@@ -1,4 +1,5 @@
-"""SSRF protection: requests to user-supplied addresses (agents, webhooks, evaluators) that stay on the public network.
+"""SSRF protection: requests to user-supplied addresses (agents, models, webhooks, evaluators) that stay on the public
+network.
 
 The address is checked when the connection is opened, so neither DNS rebinding nor a redirect bypasses the check.
 Callers that may use private addresses and callers that may not never share a connection.
@@ -21,8 +22,8 @@ from yarl import URL
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.addresses import header_errors, is_non_public_address
+from cupel_core.providers.connection_limits import CONNECT_SECONDS, KEEPALIVE_SECONDS, MAX_CONNECTIONS
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.http import CONNECT_SECONDS, KEEPALIVE_SECONDS, MAX_CONNECTIONS
 
 MAX_RESPONSE_BYTES = 1_000_000
 MAX_REDIRECTS = 3

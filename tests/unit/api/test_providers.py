@@ -75,6 +75,12 @@ def test_a_key_set_while_the_address_changes_is_a_conflict(monkeypatch: pytest.M
     assert client.put("/v1/providers/openai", {"baseUrl": "https://elsewhere.test/v1"}).status == 409
 
 
+def test_the_address_of_bedrock_is_an_endpoint_of_bedrock(client: Client) -> None:
+    assert client.put("/v1/providers/bedrock", {"baseUrl": "https://elsewhere.test"}).fields() == ["baseUrl"]
+    regional = {"baseUrl": "https://bedrock-runtime.eu-west-1.amazonaws.com"}
+    assert client.put("/v1/providers/bedrock", regional).status == 200
+
+
 def test_a_change_leaves_other_fields_alone(client: Client) -> None:
     client.put("/v1/providers/openai", {"apiKey": KEY, "maxParallelRequests": 7})
     changed = client.put("/v1/providers/openai", {"requestsPerMinute": 60}).json()

@@ -118,7 +118,7 @@ async def test_a_response_without_output_is_the_providers_error() -> None:
 
 
 async def test_an_accounts_own_key_is_sent_as_a_bearer_token() -> None:
-    account = Account("bedrock", "https://bedrock.test", "bk-1")
+    account = Account("bedrock", "https://bedrock-runtime.eu-west-1.amazonaws.com", "bk-1")
     sent: list[AWSPreparedRequest] = []
 
     def answer(request: AWSPreparedRequest, **_: object) -> AWSResponse:
@@ -127,7 +127,7 @@ async def test_an_accounts_own_key_is_sent_as_a_bearer_token() -> None:
 
     bedrock.client_for(account, 5).meta.events.register_first("before-send.bedrock-runtime", answer)
     assert (await bedrock.complete(account, "m", TALK, 5, NOW)).text == "Hi"
-    assert sent[0].url == "https://bedrock.test/model/m/converse"
+    assert sent[0].url == "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse"
     assert sent[0].headers["Authorization"] == b"Bearer bk-1"
 
 

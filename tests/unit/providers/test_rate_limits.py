@@ -63,5 +63,5 @@ async def test_a_reply_carries_the_limits_of_its_headers() -> None:
     account = Account("openai", "https://api.openai.com/v1", "sk-test")
     conversation = ModelRequest((Message(MessageRole.USER, "Hello"),))
     async with http.new_client(httpx.MockTransport(answer)) as client:
-        reply = await http.exchange(client, openai, account, "m", conversation, NOW)
+        reply = await http.exchange(openai, account, "m", conversation, 5, NOW, client)
     assert (reply.text, reply.exhausted_allowance) == ("Hi", ExhaustedAllowance(pytest.approx(3.0)))
