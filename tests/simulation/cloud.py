@@ -46,7 +46,7 @@ class Cloud:
         rng = self.scheduler.rng
         self.faults = Faults(rng)
         self.invariants = Invariants(self)
-        self.models = Models(self)
+        self.models = Models(self, has_slow_models=conditions.has_slow_models is True)
         self.table = Table(lambda: self.scheduler.now, rng, self.invariants.observe)
         self.queues = Queues(lambda: self.scheduler.now, rng, self._notify)
         self.queues.duplicate_rate = rng.choice((0.0, 0.02, 0.2))

@@ -53,6 +53,8 @@ class Conditions:
     has_large_skew: bool | None = None
     """Whether clocks differ so much that leases have no effect. A model may then be called twice, but nothing may be
     lost or counted twice."""
+    has_slow_models: bool | None = None
+    """Whether conversations take longer than a claim lasts without renewal."""
 
 
 ANY = Conditions()

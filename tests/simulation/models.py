@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
 
 _DECISION = '{"decisionCode": "3", "decisionText": "It was a three."}'
+_SLOW_SECONDS = 9.0
 _INVALID_REPLY = "nonsense"
 _FAILURES = (
     ProbeErrorCode.RATE_LIMITED,
@@ -45,21 +46,22 @@ class Call:
 
 
 class Models:
-    def __init__(self, cloud: "Cloud") -> None:
+    def __init__(self, cloud: "Cloud", *, has_slow_models: bool = False) -> None:
         self._cloud = cloud
         self._calls: dict[Turn, list[Call]] = defaultdict(list)
         self.call_count = 0
         self.has_distinct_conversations = False
         """Whether no two conversations of the run start with the same message."""
         self._rng = cloud.scheduler.rng
-        self._latency = self._rng.choice((0.1, 0.5, 3.0))
+        latency = self._rng.choice((0.1, 0.5, 3.0, _SLOW_SECONDS))
+        self._latency = _SLOW_SECONDS if has_slow_models else latency
 
     async def complete(self, _: Any, model: str, conversation: ModelRequest, timeout_seconds: float) -> Reply:
         if conversation.json_schema is not None:
             return await self._complete_structured(model, conversation)
         call = self._start_call(model, conversation)
         try:
-            await asyncio.sleep(self._rng.expovariate(1 / self._latency) + 0.01)
+            await self._wait_for_reply(timeout_seconds)
             await self._maybe_hang(timeout_seconds)
             self._maybe_fail()
             call.was_answered = True
@@ -123,6 +125,12 @@ class Models:
         self._calls[turn].append(call)
         self.call_count += 1
         return call
+
+    async def _wait_for_reply(self, timeout_seconds: float) -> None:
+        latency = self._rng.expovariate(1 / self._latency) + 0.01
+        await asyncio.sleep(min(latency, timeout_seconds))
+        if latency > timeout_seconds:
+            raise ProviderError(ProbeErrorCode.TIMEOUT, "no reply in time")
 
     async def _maybe_hang(self, timeout_seconds: float) -> None:
         if self._cloud.faults.happens(Fault.MODEL_HANGS, self._cloud.faults.model_failure_rate / 20):

@@ -30,6 +30,7 @@ def mutation(conditions: Conditions = ANY) -> Callable[[Inject], Inject]:
 
 LIMITED_SWEEPER, LARGE_SKEW = Conditions(has_limited_sweeper=True), Conditions(has_large_skew=True)
 SMALL_SKEW = Conditions(has_large_skew=False)
+SLOW_MODELS = Conditions(has_large_skew=False, has_slow_models=True)
 
 
 @mutation(LIMITED_SWEEPER)
@@ -159,7 +160,16 @@ def save_the_cursor_before_sending(patches: Patches) -> None:
 def ignore_the_claims_of_others(patches: Patches) -> None:
     from cupel_core.store.barrier import LeafItem
 
-    patches.set(LeafItem, "claims_of_others", lambda *_: [])
+    patches.set(LeafItem, "claims_of_others", lambda *_: {})
+
+
+@mutation(SLOW_MODELS)
+def do_not_renew_claims(patches: Patches) -> None:
+    """The heartbeat of a worker does not renew its claims, so they expire while it makes calls."""
+    from cupel_core.probing import claims
+    from cupel_core.store import barrier
+
+    patches.set(claims, "barrier", _PatchedModule(barrier, renew=lambda *_: True))
 
 
 @mutation(LARGE_SKEW)

@@ -3,6 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.slice_context import SliceContext
 from cupel_core.store.queues import Delivery
@@ -30,6 +31,8 @@ class ClaimedSlice:
     probe_slice: ProbeSlice
     delivery: Delivery
     claimant: str
+    claim: Claim
+    """Of the probes that are this worker's; renewed while it processes the slice."""
     context: SliceContext
     pending: deque[int]
     started: set[int] = field(default_factory=set)
@@ -37,12 +40,18 @@ class ClaimedSlice:
     """Outcomes (index → completed) that an earlier claimant stored without reporting them to the barrier."""
     remainders: dict[str, Remainder] = field(default_factory=dict)
     """By reason, so that probes waiting for a suspended model do not delay the others."""
+    is_lost: bool = False
+    """Whether another worker has taken the probes over because the claim expired: no further call may start."""
     error: str | None = None
     """Why a probe of the slice could not be run: the message must be redelivered."""
 
     @property
     def is_done(self) -> bool:
         return not self.pending and not self.started
+
+    def may_start(self, now: float) -> bool:
+        """Whether its claim certainly stands: an expired one may have been revoked already."""
+        return not self.is_lost and now < self.claim.until
 
     @property
     def needs_redelivery(self) -> bool:

@@ -8,7 +8,7 @@ from itertools import count
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.domain.runs.claims import Claim, divide_slice
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, IllegalTransition, Run, RunStatus
 from cupel_core.errors import AppError, Conflict, Invalid
 from cupel_core.messages import ProbeSlice
@@ -18,18 +18,20 @@ from cupel_core.probing.slice_context import load_slice_context
 from cupel_core.store import barrier, outcomes, runs
 from cupel_core.store.queues import Delivery
 
+CLAIM_SECONDS = 30.0
+"""How long a claim lasts unless it is renewed; but never beyond its worker's invocation."""
 RECHECK_SECONDS = 10.0
 """Delay before a probe that another worker has claimed is checked again."""
 
 
 class SliceClaimer:
-    """Claims slices for one worker, until `claimed_until` (seconds since 1970), when its invocation ends."""
+    """Claims slices for one worker, whose invocation ends at `ends_at` (seconds since 1970)."""
 
     def __init__(
-        self, worker_id: str, claimed_until: float, run_cache: RunCache, clock: Callable[[], float] = time.time
+        self, worker_id: str, ends_at: float, run_cache: RunCache, clock: Callable[[], float] = time.time
     ) -> None:
         self._worker_id = worker_id
-        self._claimed_until = claimed_until
+        self._ends_at = ends_at
         self._run_cache = run_cache
         self._clock = clock
         self._claim_numbers = count()
@@ -58,19 +60,38 @@ class SliceClaimer:
         if run.status is RunStatus.PENDING:
             _start_run(probe_slice)
         claimant = f"{self._worker_id}:{next(self._claim_numbers)}"
-        own_claim = Claim(frozenset(index % FANOUT for index in probe_slice.indexes), self._claimed_until)
-        item = barrier.claim(probe_slice.run, Node(0, probe_slice.leaf), claimant, own_claim)
-        others = item.claims_of_others(claimant)
-        division = divide_slice(item.leaf, others, probe_slice.indexes, self._clock())
+        claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes))
+        node = Node(0, probe_slice.leaf)
+        division = barrier.acquire(probe_slice.run, node, claimant, claim, probe_slice.indexes, self._clock())
         stored = outcomes.get_recorded(run, division.expired) if division.expired else {}
+        others = frozenset(index % FANOUT for index in division.claimed)
         claimed = ClaimedSlice(
-            probe_slice, delivery, claimant, context, deque(division.unclaimed), stored_outcomes=stored
+            probe_slice=probe_slice,
+            delivery=delivery,
+            claimant=claimant,
+            claim=Claim(claim.offsets - others, claim.until),
+            context=context,
+            pending=deque(division.unclaimed),
+            stored_outcomes=stored,
         )
         claimed.pending.extend(index for index in division.expired if index not in stored)
         for index in division.claimed:
             # In a new message, because this one has few receives left and the other worker may die.
             claimed.postpone(index, RECHECK_SECONDS)
         return claimed
+
+    def renew(self, claimed: ClaimedSlice) -> None:
+        """Renew the claim of a slice; mark the slice as lost if another worker has revoked it."""
+        if claimed.is_lost or not claimed.claim.offsets:
+            return
+        claim, node = self._new_claim(claimed.claim.offsets), Node(0, claimed.probe_slice.leaf)
+        if barrier.renew(claimed.probe_slice.run, node, claimed.claimant, claim):
+            claimed.claim = claim
+        else:
+            claimed.is_lost = True
+
+    def _new_claim(self, offsets: frozenset[int]) -> Claim:
+        return Claim(offsets, min(self._clock() + CLAIM_SECONDS, self._ends_at))
 
 
 def _validate(probe_slice: ProbeSlice, run: Run) -> None:

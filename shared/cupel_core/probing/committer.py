@@ -1,7 +1,7 @@
 """Records outcomes by time rather than per probe: those of a fifth of a second are written together."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -33,11 +33,13 @@ class FinishedProbe:
 class Committer:
     """Records finished probes and ends the slices that they complete. One commit runs at a time."""
 
-    def __init__(self, totals: InvocationTotals) -> None:
+    def __init__(self, totals: InvocationTotals, on_settled: Callable[[Delivery], None] = lambda _: None) -> None:
+        """`on_settled` is called with the delivery of each slice that has ended and is recorded."""
         self._finished: list[FinishedProbe] = []
         self._ended: list[ClaimedSlice] = []
         self._committed: list[Delivery] = []
         self._totals = totals
+        self._on_settled = on_settled
         self.failed_commits = 0
         """Consecutive failed commits since the last successful one."""
         self._commit_lock = asyncio.Lock()
@@ -59,7 +61,7 @@ class Committer:
         for attempt in range(_MAX_FAILED_COMMITS):
             await self.commit()
             if self.is_empty:
-                await self._acknowledge()
+                await self.acknowledge()
                 return
             await asyncio.sleep(COMMIT_INTERVAL_SECONDS * 2**attempt)
         raise RetryableError("outcomes could not be recorded")
@@ -91,11 +93,16 @@ class Committer:
             self._totals.add(probe.outcome for probe in finished if probe.outcome is not None)
             self.failed_deliveries += [claimed.delivery for claimed in ended if claimed.needs_redelivery]
             self._committed += [claimed.delivery for claimed in ended if not claimed.needs_redelivery]
+            for claimed in ended:
+                self._on_settled(claimed.delivery)
             if len(self._committed) >= _DELETE_BATCH_SIZE:
-                await self._acknowledge()
+                await self.acknowledge()
 
-    async def _acknowledge(self) -> None:
+    async def acknowledge(self) -> None:
+        """Delete the messages whose slices are recorded."""
         done, self._committed = self._committed, []
+        if not done:
+            return
         try:
             await asyncio.to_thread(queues.delete, done)
         except AWS_ERRORS:

@@ -9,7 +9,7 @@ import asyncio
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from random import Random
@@ -24,11 +24,11 @@ from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import AppError
 from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.messages import ProbeSlice
 from cupel_core.probing.checkpoints import TableCheckpoints
 from cupel_core.probing.claimed_slice import RETRY_LATER, ClaimedSlice
-from cupel_core.probing.claims import SliceClaimer
+from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer
 from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, FinishedProbe, redelivery_delay_seconds
+from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.leases import LeaseHolder, LeaseKey
 from cupel_core.probing.run_cache import RunCache
@@ -72,7 +72,8 @@ class Worker:
         self._run_cache = RunCache()
         self._id = uuid.uuid4().hex[:12]
         self._claimer = SliceClaimer(self._id, ends_at, self._run_cache, clock)
-        self._committer = Committer(self.totals)
+        self._heartbeat = Heartbeat(self._claimer)
+        self._committer = Committer(self.totals, self._heartbeat.remove)
         self._backlog: deque[ClaimedSlice] = deque()
         self._lease_holders: dict[str, LeaseHolder] = {}
         self._fetch_task: asyncio.Task[None] | None = None
@@ -86,10 +87,12 @@ class Worker:
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
         """Work until the queue is empty or time is short; return the deliveries that must be redelivered."""
-        periodic = (self._commit_periodically(), self._renew_leases_periodically())
+        received = list(deliveries)
+        periodic = (self._commit_periodically(), self._renew_leases_periodically(), self._beat_periodically())
         periodic_tasks = [asyncio.create_task(coroutine) for coroutine in periodic]
         try:
-            await self._accept(deliveries)
+            await self._heartbeat.shorten(received)
+            await self._accept(received)
             while not self._is_over():
                 await self._step()
         finally:
@@ -144,9 +147,11 @@ class Worker:
 
     def _start_probes_of(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> None:
         """Probes that cannot run for a while go back to the queue: waiting is billed, and others may run them."""
-        delay_seconds = lease_holder.requeue_delay_seconds()
+        delay_seconds = RECHECK_SECONDS if claimed.is_lost else lease_holder.requeue_delay_seconds()
         if delay_seconds is not None:
             claimed.postpone_all_pending(delay_seconds)
+        if not claimed.may_start(self._clock()):
+            return  # Until the claim is renewed, or known to be lost.
         for index in tuple(claimed.pending):
             if not lease_holder.free_slots or self._running >= MAX_CONCURRENT:
                 return
@@ -209,7 +214,7 @@ class Worker:
         deliveries: list[Delivery] = []
         with suppress(*AWS_ERRORS):  # A queue that cannot be read counts as empty; the next worker reads it.
             deliveries = await asyncio.to_thread(
-                queues.receive, self._queue_url, max_slices, self._receive_wait_seconds
+                queues.receive, self._queue_url, max_slices, self._receive_wait_seconds, HIDDEN_SECONDS
             )
         await self._accept(deliveries)
         self._fetch_task = None
@@ -222,18 +227,22 @@ class Worker:
         self._is_queue_empty = False
         self._wake.set()
 
-    async def _accept(self, deliveries: Iterable[Delivery]) -> None:
+    async def _accept(self, deliveries: Sequence[Delivery]) -> None:
+        self._heartbeat.add_deliveries(deliveries)
         for delivery in deliveries:
             try:
                 claimed = await self._claimer.claim(delivery)
             except (ValidationError, AppError, *AWS_ERRORS):
+                self._heartbeat.remove(delivery)
                 await asyncio.to_thread(queues.redeliver_after, delivery, redelivery_delay_seconds(delivery))
                 self._rejected.append(delivery)
                 continue
             if claimed is None:
+                self._heartbeat.remove(delivery)
                 with suppress(*AWS_ERRORS):  # It is redelivered, and its run is still paused, over or deleted.
                     await asyncio.to_thread(queues.delete, [delivery])
                 continue
+            self._heartbeat.add_claimed(claimed)
             self._slice_size = len(claimed.probe_slice.indexes)
             if claimed.is_done:
                 self._committer.add_ended_slice(claimed)
@@ -242,7 +251,7 @@ class Worker:
 
     async def _run_probe(self, claimed: ClaimedSlice, index: int, attempt: Attempt) -> Outcome | None:
         """Run the conversation of a probe; None when it was postponed or its run is no longer open."""
-        model, may_call = claimed.context.model_of(index), partial(self._may_call, claimed.probe_slice)
+        model, may_call = claimed.context.model_of(index), partial(self._may_call, claimed)
         target = Target(
             account=claimed.context.account_of(model),
             model=model,
@@ -252,7 +261,7 @@ class Worker:
             may_call=may_call,
             attempt=attempt,
         )
-        graders = claimed.context.graders(self._limiter, self._rng, partial(self._raise_if_halted, claimed.probe_slice))
+        graders = claimed.context.graders(self._limiter, self._rng, partial(self._raise_if_halted, claimed))
         spec = claimed.context.conversation_spec(index, graders)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.context.run.retry_round)
         try:
@@ -265,15 +274,21 @@ class Worker:
         except Halted:
             if self._is_closing:
                 claimed.postpone(index, 0.0)
+            elif not claimed.may_start(self._clock()):
+                claimed.postpone(index, RECHECK_SECONDS)
         return None
 
-    async def _may_call(self, probe_slice: ProbeSlice) -> bool:
-        if self._is_closing:
+    async def _may_call(self, claimed: ClaimedSlice) -> bool:
+        """Whether a call of the slice may start now. Renews a claim that a slow worker has let expire."""
+        if not claimed.may_start(self._clock()):
+            await self._heartbeat.renew(claimed)
+        if self._is_closing or not claimed.may_start(self._clock()):
             return False
+        probe_slice = claimed.probe_slice
         return await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token) is not None
 
-    async def _raise_if_halted(self, probe_slice: ProbeSlice) -> None:
-        if not await self._may_call(probe_slice):
+    async def _raise_if_halted(self, claimed: ClaimedSlice) -> None:
+        if not await self._may_call(claimed):
             raise Halted
 
     def _postpone_or_give_up(
@@ -308,3 +323,12 @@ class Worker:
         while True:
             await asyncio.sleep(COMMIT_INTERVAL_SECONDS)
             await self._committer.commit()
+
+    async def _beat_periodically(self) -> None:
+        """Also deletes what is recorded, before it becomes visible again."""
+        while True:
+            await asyncio.sleep(INTERVAL_SECONDS)
+            with suppress(TimeoutError):  # What hangs must not delay the next beat.
+                async with asyncio.timeout(INTERVAL_SECONDS):
+                    await self._heartbeat.beat()
+            await self._committer.acknowledge()

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
-from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
 from cupel_core.domain.runs.run import Progress, Run
+from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import keys
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 _CLAIM = "claim:"
+_REVOKED = "0"
+"""The end of a revoked claim. It stays in the leaf, so that whoever comes later looks for outcomes of its probes."""
 _MAX_ERROR_LENGTH = 1_000
+_MAX_ATTEMPTS = 10
 
 
 class Tree(NamedTuple):
@@ -46,14 +50,59 @@ class LeafItem:
         """Why the last delivery of the leaf's probes failed; without a recorded error, its workers died."""
         return self.last_error or "its worker died each time"
 
-    def claims_of_others(self, claimant: str) -> list[Claim]:
-        return [claim for name, claim in self.claims.items() if name != claimant]
+    def claims_of_others(self, claimant: str) -> dict[str, Claim]:
+        """The other claims, by claimant."""
+        return {name: claim for name, claim in self.claims.items() if name != claimant}
 
 
-def claim(ref: RunRef, node: Node, claimant: str, new_claim: Claim) -> LeafItem:
-    """Write a claim; returns the leaf including it."""
-    value = {"M": {"until": {"N": str(new_claim.until)}, "offsets": _number_set(new_claim.offsets)}}
-    return _update_leaf(ref, node, "SET #claim = :claim", {"#claim": _CLAIM + claimant}, {":claim": value})
+def acquire(
+    ref: RunRef, node: Node, claimant: str, new_claim: Claim, indexes: Sequence[int], now: float
+) -> SliceDivision:
+    """Claim probes of a leaf; returns which of them the claimant may run.
+
+    Expired claims on them are revoked, because their claimants may only have been slow: `renew` tells them.
+    """
+    value = {":claim": _claim_value(new_claim)}
+    item = _update_leaf(ref, node, "SET #claim = :claim", {"#claim": _CLAIM + claimant}, value)
+    for _ in range(_MAX_ATTEMPTS):
+        others = item.claims_of_others(claimant)
+        expired = {
+            name: claim
+            for name, claim in others.items()
+            if 0 < claim.until <= now and claim.offsets & new_claim.offsets
+        }
+        if not expired:
+            return divide_slice(item.leaf, others.values(), indexes, now)
+        item = _revoke(ref, node, expired)
+    raise RetryableError("the claims of a leaf are being changed by others; try again")
+
+
+def renew(ref: RunRef, node: Node, claimant: str, new_claim: Claim) -> bool:
+    """Replace a claim by a longer one; False if it was revoked or released, which `new_claim` cannot undo."""
+    item = _update_leaf(
+        ref,
+        node,
+        "SET #claim = :claim",
+        {"#claim": _CLAIM + claimant, "#until": "until"},
+        {":claim": _claim_value(new_claim), ":revoked": {"N": _REVOKED}},
+        "#claim.#until > :revoked",
+    )
+    return item.claims.get(claimant) == new_claim
+
+
+def _revoke(ref: RunRef, node: Node, expired: Mapping[str, Claim]) -> LeafItem:
+    """Revoke claims unless they were renewed; returns the leaf afterwards."""
+    names, values = {"#until": "until"}, {":revoked": {"N": _REVOKED}}
+    for number, (claimant, claim) in enumerate(expired.items()):
+        names[f"#c{number}"] = _CLAIM + claimant
+        values[f":u{number}"] = {"N": str(claim.until)}
+    updates = ", ".join(f"#c{number}.#until = :revoked" for number in range(len(expired)))
+    unchanged = " AND ".join(f"#c{number}.#until = :u{number}" for number in range(len(expired)))
+    return _update_leaf(ref, node, f"SET {updates}", names, values, unchanged)
+
+
+def _claim_value(claim: Claim) -> dict[str, Any]:
+    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets)}}
 
 
 def note_error(ref: RunRef, node: Node, error: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import batched
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.errors import RetryableError
 from cupel_core.messages import QueueMessage
@@ -70,15 +70,31 @@ def _send_batch(queue_url: str, messages: Sequence[QueueMessage], delay_seconds:
     raise RetryableError(f"the queue refused {len(entries)} of {len(messages)} messages")
 
 
-def receive(queue_url: str, max_messages: int, wait_seconds: int = 0) -> list[Delivery]:
-    """Up to `max_messages` (at most 10) messages, hidden from others for the queue's visibility timeout."""
+def receive(
+    queue_url: str, max_messages: int, wait_seconds: int = 0, hidden_seconds: int | None = None
+) -> list[Delivery]:
+    """Up to `max_messages` (at most 10) messages, hidden from others for `hidden_seconds`; None: as the queue says."""
+    hidden: dict[str, Any] = {} if hidden_seconds is None else {"VisibilityTimeout": hidden_seconds}
     response = sqs().receive_message(
         QueueUrl=queue_url,
         MaxNumberOfMessages=min(max_messages, _MAX_BATCH_SIZE),
         WaitTimeSeconds=wait_seconds,
         MessageSystemAttributeNames=["ApproximateReceiveCount"],
+        **hidden,
     )
     return _deliveries(queue_url, response)
+
+
+def hide(deliveries: Sequence[Delivery], seconds: int) -> None:
+    """Hide received messages from others for so long from now. One that cannot be hidden may be delivered twice."""
+    for queue_url, group in _by_queue(deliveries):
+        for batch in batched(group, _MAX_BATCH_SIZE, strict=False):
+            entries = [
+                {"Id": str(n), "ReceiptHandle": delivery.receipt, "VisibilityTimeout": seconds}
+                for n, delivery in enumerate(batch)
+            ]
+            with suppress(*AWS_ERRORS):
+                sqs().change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
 
 
 def peek(queue_url: str, max_messages: int) -> list[Delivery]:
@@ -110,14 +126,7 @@ def take(queue_url: str, max_messages: int) -> list[Delivery]:
 
 def release(deliveries: Sequence[Delivery]) -> None:
     """Make taken messages visible again. If that fails, they become visible after a minute."""
-    for queue_url, group in _by_queue(deliveries):
-        for batch in batched(group, _MAX_BATCH_SIZE, strict=False):
-            entries = [
-                {"Id": str(n), "ReceiptHandle": delivery.receipt, "VisibilityTimeout": 0}
-                for n, delivery in enumerate(batch)
-            ]
-            with suppress(*AWS_ERRORS):
-                sqs().change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
+    hide(deliveries, 0)
 
 
 def _deliveries(queue_url: str, response: "ReceiveMessageResultTypeDef") -> list[Delivery]:

@@ -13,7 +13,7 @@ from itertools import product
 from pydantic import ValidationError
 
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.domain.runs.claims import Claim, divide_slice
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import ACTIVE, Priority, Run
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import NotFound
@@ -74,18 +74,18 @@ def _record_dead_letter(delivery: Delivery, now: datetime) -> int | None:
     indexes = [index for index in missing if _belongs_to_leaf(run, probe_slice, index)]
     if run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE or not indexes:
         return 0
-    return _record_errors(run, probe_slice, indexes, now)
+    return _record_errors(run, probe_slice, indexes, item.failure_cause, now)
 
 
-def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], now: datetime) -> int:
+def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], cause: str, now: datetime) -> int:
     """Under a claim, like a worker, because a worker may be processing another message with the same probes."""
     claimant, until = new_id("sweep"), now.timestamp() + _CLAIM_SECONDS
     claim = Claim(frozenset(index % FANOUT for index in indexes), until)
-    item = barrier.claim(probe_slice.run, Node(0, probe_slice.leaf), claimant, claim)
-    division = divide_slice(item.leaf, item.claims_of_others(claimant), indexes, now.timestamp())
+    node = Node(0, probe_slice.leaf)
+    division = barrier.acquire(probe_slice.run, node, claimant, claim, indexes, now.timestamp())
     recorded = outcomes.get_recorded(run, division.expired) if division.expired else {}
     dead = [index for index in (*division.unclaimed, *division.expired) if index not in recorded]
-    message = f"the message of this probe became a dead letter: {item.failure_cause}"
+    message = f"the message of this probe became a dead letter: {cause}"
     errors = [probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now) for index in dead]
     record(run, probe_slice.fencing_token, errors, recorded, {probe_slice.leaf: [claimant]})
     return len(dead)

@@ -1,15 +1,17 @@
 """A worker on moto's queues and table, with simulated models."""
 
 import time
+from typing import Any
 
 import pytest
 
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
-from cupel_core.domain.runs.run import Action, Progress, RunStatus
+from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.probing.heartbeat import HIDDEN_SECONDS
 from cupel_core.probing.worker import Worker
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, checkpoints, clients, outcomes, queues, runs
@@ -21,6 +23,11 @@ PLENTY = 600.0
 
 def worker(seconds: float = PLENTY) -> Worker:
     return Worker("sim", time.time() + seconds, receive_wait_seconds=0)
+
+
+def claim_by_another(run: Run, offsets: set[int], until: float) -> None:
+    claim = Claim(frozenset(offsets), until)
+    barrier.acquire(ref_of(run), Node(0, 0), "other:0", claim, sorted(offsets), now=until - 30)
 
 
 async def test_a_slice_becomes_transcripts_and_progress(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
@@ -64,6 +71,27 @@ async def test_a_worker_receives_further_slices_itself(cloud: Settings, finish_s
     )
     await worker().run(deliveries)
     assert barrier.get_progress(Tree.for_run(run)) == Progress(60, completed=60)
+
+
+async def test_every_message_is_hidden_only_until_a_few_heartbeats_are_missed(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    requests: list[dict[str, Any]] = []
+    events = clients.sqs().meta.events
+    operations = ("ReceiveMessage", "ChangeMessageVisibilityBatch")
+    run = RunSetup(scenario_count=40).start()
+    deliveries = send_and_receive(slice_message(run, list(range(20))))
+    queues.send(cloud.probe_queue_url("sim"), [slice_message(run, list(range(20, 40)))])
+    for operation in operations:
+        events.register(
+            f"provide-client-params.sqs.{operation}", lambda params, **_: requests.append(params), operation
+        )
+    await worker().run(deliveries)
+    for operation in operations:
+        events.unregister(f"provide-client-params.sqs.{operation}", unique_id=operation)
+    shortened = requests[0]["Entries"][0]
+    assert (shortened["ReceiptHandle"], shortened["VisibilityTimeout"]) == (deliveries[0].receipt, HIDDEN_SECONDS)
+    assert {request["VisibilityTimeout"] for request in requests[1:]} == {HIDDEN_SECONDS}
 
 
 async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
@@ -111,7 +139,7 @@ async def test_probes_claimed_by_another_worker_are_checked_again_later(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup().start()
-    barrier.claim(ref_of(run), Node(0, 0), "other:0", Claim(frozenset({0, 1}), time.time() + 100))
+    claim_by_another(run, {0, 1}, until=time.time() + 100)
     assert await worker().run(send_and_receive(slice_message(run, [0, 1, 2]))) == []
     assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=1)
     delayed = clients.sqs().get_queue_attributes(
@@ -140,7 +168,7 @@ async def test_an_outcome_stored_by_a_dead_worker_is_not_paid_for_again(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup(scenario_count=2).start()
-    barrier.claim(ref_of(run), Node(0, 0), "dead:0", Claim(frozenset({0, 1}), time.time() - 1))
+    claim_by_another(run, {0, 1}, until=time.time() - 1)
     error = ProbeError(0, "scn", "sim/steady", ProbeErrorCode.AUTH, "by the dead worker", 1, NOW)
     outcomes.record(run, 1, [error])
     busy = worker()

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from cupel_core.domain.runs.barrier import Node, leaf_of
-from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.claims import Claim, SliceDivision
 from cupel_core.domain.runs.run import Progress
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -62,15 +62,62 @@ def test_propagating_again_changes_nothing(cloud: Settings) -> None:
     assert barrier.get_progress(tree(200)) == Progress(200, completed=100)
 
 
+def acquire(claimant: str, offsets: set[int], now: float) -> SliceDivision:
+    """Claim for ten seconds."""
+    claim = Claim(frozenset(offsets), until=now + 10)
+    return barrier.acquire(REF, Node(0, 0), claimant, claim, sorted(offsets), now)
+
+
+def renew(claimant: str, offsets: set[int], until: float) -> bool:
+    return barrier.renew(REF, Node(0, 0), claimant, Claim(frozenset(offsets), until))
+
+
 def test_a_claim_is_seen_by_the_next_claimant(cloud: Settings) -> None:
-    first = Claim(frozenset({1, 2}), until=50.0)
-    barrier.claim(REF, Node(0, 0), "w1:0", first)
-    item = barrier.claim(REF, Node(0, 0), "w2:0", Claim(frozenset({2}), until=60.0))
-    assert item.claims_of_others("w2:0") == [first]
+    assert acquire("w1:0", {1, 2}, now=50.0).unclaimed == (1, 2)
+    division = acquire("w2:0", {2, 3}, now=55.0)
+    assert (division.unclaimed, division.claimed) == ((3,), (2,))
+
+
+def test_a_renewed_claim_is_seen_by_the_next_claimant(cloud: Settings) -> None:
+    acquire("w1:0", {1}, now=50.0)
+    assert renew("w1:0", {1}, until=80.0)
+    assert acquire("w2:0", {1}, now=70.0).claimed == (1,)
+
+
+def test_the_claim_of_a_dead_worker_is_expired(cloud: Settings) -> None:
+    acquire("w1:0", {1}, now=50.0)
+    assert acquire("w2:0", {1}, now=60.0).expired == (1,)
+
+
+def test_a_claim_that_another_worker_took_over_cannot_be_renewed(cloud: Settings) -> None:
+    acquire("w1:0", {1}, now=50.0)
+    acquire("w2:0", {1}, now=60.0)
+    assert not renew("w1:0", {1}, until=100.0)
+    assert acquire("w3:0", {1}, now=65.0).claimed == (1,)
+
+
+def test_an_expired_claim_of_other_probes_is_not_revoked(cloud: Settings) -> None:
+    acquire("w1:0", {1}, now=50.0)
+    acquire("w2:0", {2}, now=60.0)
+    assert renew("w1:0", {1}, until=100.0)
+
+
+def test_a_released_claim_cannot_be_renewed(cloud: Settings) -> None:
+    acquire("w1:0", {1}, now=50.0)
+    barrier.record(tree(), Node(0, 0), {1: True}, released=["w1:0"])
+    assert not renew("w1:0", {1}, until=100.0)
+    assert barrier.get_leaf(REF, Node(0, 0)).claims == {}
+
+
+def test_the_outcomes_of_a_revoked_claim_are_looked_up_by_every_later_claimant(cloud: Settings) -> None:
+    acquire("w1:0", {1}, now=50.0)
+    acquire("w2:0", {1}, now=60.0)
+    barrier.record(tree(), Node(0, 0), {}, released=["w2:0"])
+    assert acquire("w3:0", {1}, now=65.0).expired == (1,)
 
 
 def test_recording_releases_claims_in_the_same_write(cloud: Settings) -> None:
-    barrier.claim(REF, Node(0, 0), "w1:0", Claim(frozenset({1}), until=50.0))
+    acquire("w1:0", {1}, now=50.0)
     barrier.record(tree(), Node(0, 0), {1: True}, released=["w1:0"])
     assert barrier.get_leaf(REF, Node(0, 0)).claims == {}
 

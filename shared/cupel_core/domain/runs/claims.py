@@ -1,8 +1,9 @@
 """Workers' claims on the probes of a leaf, so that a duplicate delivery does not call a model twice.
 
 A worker writes its claim into the leaf and reads all claims back from the same write. DynamoDB orders the writes to an
-item, so of two overlapping claims the later writer sees the earlier one and yields. Correctness never depends on
-claims: an outcome is recorded once, whichever worker reports it.
+item, so of two overlapping claims the later writer sees the earlier one and yields. A claim is short and its worker
+renews it, so the probes of a dead worker are soon free. Correctness never depends on claims: an outcome is recorded
+once, whichever worker reports it.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from cupel_core.domain.runs.barrier import FANOUT, Leaf
 
 @dataclass(frozen=True)
 class Claim:
-    """Offsets of one leaf, claimed until a Unix time at which the claimant's invocation must have ended."""
+    """Offsets of one leaf, claimed until a Unix time; zero if the claim was revoked."""
 
     offsets: frozenset[int]
     until: float
