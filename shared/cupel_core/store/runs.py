@@ -219,8 +219,11 @@ def _write_transition(
 
 
 def _is_own_write(ref: RunRef, changed: Run) -> bool:
-    """Whether the refusal came from this very write, retried after a lost response: that is success."""
-    return get(ref) == changed
+    """Whether the refusal came from this very write, retried after a lost response: that is success.
+
+    Compared as stored, because times are stored in milliseconds.
+    """
+    return get(ref) == from_item(to_item(changed))
 
 
 def _not_found(ref: RunRef) -> NotFound:

@@ -1,4 +1,7 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -7,6 +10,7 @@ from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import events, outbox, runs
+from cupel_core.store.table import connection
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
 
 
@@ -57,6 +61,27 @@ def test_a_transition_sets_further_fields(cloud: Settings) -> None:
     run = RunSetup().start()
     runs.transition(ref_of(run), Action.START, NOW, started_at=NOW)
     assert runs.get(ref_of(run)) == replace(run, status=RunStatus.RUNNING, started_at=NOW, event_seq=2, updated_at=NOW)
+
+
+@contextmanager
+def lost_response() -> Iterator[None]:
+    """The response of the next transaction is lost, and botocore sends it again; moto ignores the request's token."""
+    events, attempts = connection().client.meta.events, count()
+
+    def retry_once(**_: object) -> int | None:
+        return 0 if next(attempts) == 0 else None
+
+    events.register_first("needs-retry.dynamodb.TransactWriteItems", retry_once)
+    yield
+    events.unregister("needs-retry.dynamodb.TransactWriteItems", retry_once)
+
+
+def test_a_transition_whose_response_was_lost_succeeds(cloud: Settings) -> None:
+    run = RunSetup().start()
+    with lost_response():
+        paused = runs.transition(ref_of(run), Action.PAUSE, NOW.replace(microsecond=123_456))
+    assert paused.status is RunStatus.PAUSED
+    assert runs.get(ref_of(run)).event_seq == 2
 
 
 def test_a_run_of_another_workspace_is_not_found(cloud: Settings) -> None:
