@@ -65,6 +65,8 @@ class ProbeSlice(RunMessage):
     indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
     handoffs: int = 0
     """How often these probes were requeued because a provider asked for a longer wait than an invocation can take."""
+    failures: int = 0
+    """How often in a row an internal error stopped these probes."""
 
 
 class GenerationRequest(QueueMessage):

@@ -325,7 +325,7 @@ def _postponed() -> list[Any]:
 def _acknowledge(ended: Sequence[Any]) -> None:
     from cupel_core.store import queues
 
-    queues.delete([claimed.delivery for claimed in ended if not claimed.needs_redelivery])
+    queues.delete([claimed.delivery for claimed in ended])
 
 
 class _PatchedModule:

@@ -7,7 +7,15 @@ from pydantic import ValidationError
 from cupel_core.messages import Cause, DispatchRequest, GenerationRequest, ProbeSlice
 
 DISPATCH = {"workspace": "ws_a", "runId": "run_a", "epoch": 2, "looks": 3}
-SLICE = {"workspace": "ws_a", "runId": "run_a", "epoch": 2, "leaf": 1, "indexes": [100, 101], "handoffs": 1}
+SLICE = {
+    "workspace": "ws_a",
+    "runId": "run_a",
+    "epoch": 2,
+    "leaf": 1,
+    "indexes": [100, 101],
+    "handoffs": 1,
+    "failures": 1,
+}
 GENERATION = {"workspace": "ws_a", "definitionId": "def_a", "generationId": "gen_a"}
 
 

@@ -10,6 +10,8 @@ from cupel_core.store.queues import Delivery
 
 RETRY_LATER = "asked to wait"
 """The reason for postponing when the provider asks for a long wait. Only these requeues count as `handoffs`."""
+INTERNAL_ERROR = "internal error"
+"""The reason for postponing after an internal error. Only these requeues count as `failures`."""
 
 
 @dataclass
@@ -42,8 +44,6 @@ class ClaimedSlice:
     """By reason, so that probes waiting for a suspended model do not delay the others."""
     is_lost: bool = False
     """Whether another worker has taken the probes over because the claim expired: no further call may start."""
-    error: str | None = None
-    """Why a probe of the slice could not be run: the message must be redelivered."""
 
     @property
     def is_done(self) -> bool:
@@ -52,10 +52,6 @@ class ClaimedSlice:
     def may_start(self, now: float) -> bool:
         """Whether its claim certainly stands: an expired one may have been revoked already."""
         return not self.is_lost and now < self.claim.until
-
-    @property
-    def needs_redelivery(self) -> bool:
-        return self.error is not None
 
     def start(self, index: int) -> None:
         self.pending.remove(index)
@@ -82,6 +78,7 @@ class ClaimedSlice:
                     update={
                         "indexes": sorted(remainder.indexes),
                         "handoffs": self.probe_slice.handoffs + (reason == RETRY_LATER),
+                        "failures": self.probe_slice.failures + (reason == INTERNAL_ERROR),
                     }
                 ),
                 remainder.delay_seconds,

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import RetryableError
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.record_outcomes import record
-from cupel_core.store import barrier, queues
+from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 
@@ -43,7 +42,6 @@ class Committer:
         self.failed_commits = 0
         """Consecutive failed commits since the last successful one."""
         self._commit_lock = asyncio.Lock()
-        self.failed_deliveries: list[Delivery] = []
 
     def add(self, finished: FinishedProbe) -> None:
         self._finished.append(finished)
@@ -91,9 +89,8 @@ class Committer:
                 return
             self.failed_commits = 0
             self._totals.add(probe.outcome for probe in finished if probe.outcome is not None)
-            self.failed_deliveries += [claimed.delivery for claimed in ended if claimed.needs_redelivery]
-            self._committed += [claimed.delivery for claimed in ended if not claimed.needs_redelivery]
             for claimed in ended:
+                self._committed.append(claimed.delivery)
                 self._on_settled(claimed.delivery)
             if len(self._committed) >= _DELETE_BATCH_SIZE:
                 await self.acknowledge()
@@ -121,8 +118,6 @@ def _write(finished: Sequence[FinishedProbe], ended: Sequence[ClaimedSlice]) -> 
         _record_run(list(group))
     for claimed in ended:
         _send_remainders(claimed)
-        if claimed.needs_redelivery:
-            _request_redelivery(claimed)
 
 
 def _record_run(group: Sequence[tuple[ClaimedSlice, FinishedProbe | None]]) -> None:
@@ -144,12 +139,6 @@ def _send_remainders(claimed: ClaimedSlice) -> None:
         queues.send(claimed.delivery.queue_url, [remainder], delay_seconds=round(delay_seconds), group=remainder.run_id)
 
 
-def _request_redelivery(claimed: ClaimedSlice) -> None:
-    if claimed.error is not None:
-        barrier.note_error(claimed.probe_slice.run, Node(0, claimed.probe_slice.leaf), claimed.error)
-    queues.redeliver_after(claimed.delivery, redelivery_delay_seconds(claimed.delivery))
-
-
-def redelivery_delay_seconds(delivery: Delivery) -> float:
-    """Exponential back-off by the number of times the message was received."""
-    return float(_BACKOFF_BASE**delivery.receive_count)
+def retry_delay_seconds(failures: int) -> float:
+    """Exponential back-off by the number of failures so far."""
+    return float(_BACKOFF_BASE**failures)

@@ -2,17 +2,21 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from random import Random
 
 from cupel_core.accounts import load_account, load_accounts
-from cupel_core.conversations.runner import ConversationSpec
+from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.scoring.assertions import flatten
+from cupel_core.domain.text.storable import storable
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
@@ -45,7 +49,11 @@ class SliceContext:
         return self.snapshot.scenario(self.run.plan.probe(index).case)
 
     def graders(
-        self, limiter: ConcurrencyLimiter, rng: Random, before_call: Callable[[], Awaitable[None]]
+        self,
+        limiter: ConcurrencyLimiter,
+        rng: Random,
+        before_call: Callable[[], Awaitable[None]],
+        call_timeout_seconds: float,
     ) -> GraderFactory:
         """The slice's graders. The governor does not count their calls: it distributes conversations, and grader calls
         are part of one."""
@@ -54,7 +62,7 @@ class SliceContext:
             config=self.run.grader_config,
             accounts=self.grader_accounts,
             limiter=limiter,
-            call_timeout_seconds=settings().call_timeout_seconds,
+            call_timeout_seconds=call_timeout_seconds,
             max_wait_seconds=MAX_WAIT_SECONDS,
             before_call=before_call,
             rng=rng,
@@ -78,6 +86,23 @@ class SliceContext:
             repeat=probe.repeat,
             seed=self.run.sample_seed,
             retry_round=self.run.retry_round,
+        )
+
+    def internal_error(self, index: int, message: str, attempts: int, now: datetime) -> ProbeError:
+        """The error of a probe that an internal error stopped too often."""
+        probe = self.run.plan.probe(index)
+        persona, retention = self.snapshot.persona(probe.case), settings().retention
+        return ProbeError(
+            probe_index=index,
+            scenario_id=self.scenario(index).id,
+            model_id=self.model_of(index),
+            code=ProbeErrorCode.INTERNAL,
+            message=storable(message, MAX_ERROR_LENGTH),
+            attempts=attempts,
+            created_at=now,
+            persona_id=persona.id if persona else None,
+            retry_round=self.run.retry_round,
+            content_expires_at=now + retention if retention else None,
         )
 
     def model_of(self, index: int) -> str:

@@ -25,9 +25,9 @@ from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import AppError
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.probing.checkpoints import TableCheckpoints
-from cupel_core.probing.claimed_slice import RETRY_LATER, ClaimedSlice
+from cupel_core.probing.claimed_slice import INTERNAL_ERROR, RETRY_LATER, ClaimedSlice
 from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer
-from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, FinishedProbe, redelivery_delay_seconds
+from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, FinishedProbe, retry_delay_seconds
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.leases import LeaseHolder, LeaseKey
@@ -46,6 +46,8 @@ MIN_RECEIVE_PROBES = 10
 MARGIN_SECONDS = 6.0
 """Reserved at the end of an invocation for the last commit."""
 LEASE_CHECK_INTERVAL_SECONDS = 0.1
+MAX_FAILURES = 5
+"""After so many internal errors in a row, a probe ends with the last one."""
 MAX_HANDOFFS = 20
 """After this many requeues for a provider that asks for long waits, the probe ends with that error."""
 
@@ -69,6 +71,8 @@ class Worker:
         self._clock = clock
         self._receive_wait_seconds = receive_wait_seconds
         self._deadline = ends_at - MARGIN_SECONDS
+        # With calls as long as the invocation, no time would be left to start one.
+        self._call_timeout_seconds = min(settings().call_timeout_seconds, max(0.0, self._deadline - clock()) / 2)
         self._run_cache = RunCache()
         self._id = uuid.uuid4().hex[:12]
         self._claimer = SliceClaimer(self._id, ends_at, self._run_cache, clock)
@@ -100,7 +104,7 @@ class Worker:
                 task.cancel()
         await asyncio.gather(*(lease_holder.leave() for lease_holder in self._lease_holders.values()))
         await self._committer.flush()
-        return [*self._committer.failed_deliveries, *self._rejected]
+        return self._rejected
 
     async def _step(self) -> None:
         self._wake.clear()
@@ -125,7 +129,7 @@ class Worker:
     @property
     def _is_closing(self) -> bool:
         """Whether a call that starts now might not end in time."""
-        return self._clock() > self._deadline - settings().call_timeout_seconds
+        return self._clock() > self._deadline - self._call_timeout_seconds
 
     async def _wait_for_wake(self) -> None:
         try:
@@ -234,7 +238,7 @@ class Worker:
                 claimed = await self._claimer.claim(delivery)
             except (ValidationError, AppError, *AWS_ERRORS):
                 self._heartbeat.remove(delivery)
-                await asyncio.to_thread(queues.redeliver_after, delivery, redelivery_delay_seconds(delivery))
+                await asyncio.to_thread(queues.redeliver_after, delivery, retry_delay_seconds(delivery.receive_count))
                 self._rejected.append(delivery)
                 continue
             if claimed is None:
@@ -255,13 +259,14 @@ class Worker:
         target = Target(
             account=claimed.context.account_of(model),
             model=model,
-            call_timeout_seconds=settings().call_timeout_seconds,
+            call_timeout_seconds=self._call_timeout_seconds,
             rng=self._rng,
             on_retry=self._on_retry,
             may_call=may_call,
             attempt=attempt,
         )
-        graders = claimed.context.graders(self._limiter, self._rng, partial(self._raise_if_halted, claimed))
+        before_call = partial(self._raise_if_halted, claimed)
+        graders = claimed.context.graders(self._limiter, self._rng, before_call, self._call_timeout_seconds)
         spec = claimed.context.conversation_spec(index, graders)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.context.run.retry_round)
         try:
@@ -299,13 +304,20 @@ class Worker:
             return None
         return probe_error(spec, model, wait, utc_now(), settings().retention)
 
+    @staticmethod
+    def _requeue_or_give_up(claimed: ClaimedSlice, index: int, error: BaseException) -> Outcome | None:
+        """An internal error, not the provider's: the probe alone is requeued, a few times."""
+        failures = claimed.probe_slice.failures + 1
+        if failures < MAX_FAILURES:
+            claimed.postpone(index, retry_delay_seconds(failures), INTERNAL_ERROR)
+            return None
+        return claimed.context.internal_error(index, f"{type(error).__name__}: {error}", failures, utc_now())
+
     def _on_probe_done(self, claimed: ClaimedSlice, index: int, probe: "asyncio.Task[Outcome | None]") -> None:
         self._lease_holders[claimed.probe_slice.workspace].end_conversation()
         error = probe.exception()
-        if error is not None:
-            # Internal, not the provider's: the message is redelivered, and becomes a dead letter if it keeps failing.
-            claimed.error = f"{type(error).__name__}: {error}"
-        self._committer.add(FinishedProbe(claimed, index, None if error else probe.result()))
+        outcome = self._requeue_or_give_up(claimed, index, error) if error else probe.result()
+        self._committer.add(FinishedProbe(claimed, index, outcome))
         self._wake.set()
 
     def _on_retry(self, error: ProviderError, wait_seconds: float) -> None:

@@ -10,15 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
 from itertools import batched
-from typing import Any
+from typing import Any, NamedTuple
 
+from botocore.exceptions import ClientError, ParamValidationError
 from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, TranscriptResult
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, TranscriptResult, unstorable
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
@@ -32,19 +33,47 @@ _UNIT_BYTES = 1_024
 _WRITERS = 8
 _MAX_READ_BATCH_SIZE = 100
 _MAX_ATTEMPTS = 6
+_REFUSAL_CODES = frozenset({"ValidationException", "ValidationError"})
+"""Of a request, and of an item of a transaction: the table will never accept it, for example because of its size."""
+
+
+class _Refusal(NamedTuple):
+    """Why an outcome can never be stored as it is."""
+
+    reason: str
 
 
 def record(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
-    """Write those outcomes that are not recorded yet; returns by index whether the recorded outcome is completed."""
-    ref, recorded = RunRef(run.workspace, run.id), dict[int, bool]()
-    with ThreadPoolExecutor(_WRITERS) as threads:
-        items = list(threads.map(lambda outcome: to_item(ref, fencing_token, outcome), outcomes))
-        large = [item for item in items if _size(item) > _UNIT_BYTES]
-        recorded.update(threads.map(lambda item: (item.index, _record_one(item, run.retry_round)), large))
-    small = [item for item in items if item.index not in recorded]
-    for batch in batched(small, _MAX_TRANSACTION_ITEMS, strict=False):
-        recorded |= _record_batch(list(batch), run.retry_round)
+    """Write those outcomes that are not recorded yet; returns by index whether the recorded outcome is completed.
+
+    One that the table refuses, for example because it is too large, is recorded as an error of its probe.
+    """
+    recorded, refusals = _write(run, fencing_token, outcomes)
+    if refusals:
+        refused = [outcome for outcome in outcomes if outcome.probe_index in refusals]
+        errors = [unstorable(outcome, refusals[outcome.probe_index]) for outcome in refused]
+        recorded_errors, refusals = _write(run, fencing_token, errors)
+        recorded |= recorded_errors
+    if refusals:
+        raise RetryableError(f"the table refused the errors of {len(refusals)} probes")
     return recorded
+
+
+def _write(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> tuple[dict[int, bool], dict[int, str]]:
+    """(recorded, refusals): what `record` returns, and why the table refused the others."""
+    ref, results = RunRef(run.workspace, run.id), dict[int, bool | _Refusal]()
+    with ThreadPoolExecutor(_WRITERS) as threads:
+        items = list(threads.map(lambda outcome: _item_or_refusal(ref, fencing_token, outcome), outcomes))
+        large = [item for item in items if isinstance(item, OutcomeItem) and _size(item) > _UNIT_BYTES]
+        results.update(threads.map(lambda item: (item.index, _record_one(item, run.retry_round)), large))
+    small = [item for item in items if isinstance(item, OutcomeItem) and item.index not in results]
+    for batch in batched(small, _MAX_TRANSACTION_ITEMS, strict=False):
+        results |= _record_batch(list(batch), run.retry_round)
+    for outcome, item in zip(outcomes, items, strict=True):
+        if isinstance(item, _Refusal):
+            results[outcome.probe_index] = item
+    recorded = {index: result for index, result in results.items() if isinstance(result, bool)}
+    return recorded, {index: result.reason for index, result in results.items() if isinstance(result, _Refusal)}
 
 
 def get_recorded(run: Run, indexes: Iterable[int]) -> dict[int, bool]:
@@ -174,7 +203,15 @@ def _size(item: OutcomeItem) -> int:
     return sum(len(name) + len(value) for name, value in values.items() if isinstance(value, (str, bytes)))
 
 
-def _record_one(item: OutcomeItem, retry_round: int) -> bool:
+def _item_or_refusal(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem | _Refusal:
+    """A text that cannot be encoded, for example half of a surrogate pair, cannot be stored either."""
+    try:
+        return to_item(ref, fencing_token, outcome)
+    except (TypeError, ValueError) as error:
+        return _Refusal(f"{type(error).__name__}: {error}")
+
+
+def _record_one(item: OutcomeItem, retry_round: int) -> bool | _Refusal:
     """Write one item unless an outcome is recorded already; returns whether the recorded outcome is completed."""
     client = dynamodb()
     try:
@@ -182,12 +219,16 @@ def _record_one(item: OutcomeItem, retry_round: int) -> bool:
     except client.exceptions.ConditionalCheckFailedException as error:
         response: dict[str, Any] = dict(error.response)
         return bool(response["Item"]["completed"]["BOOL"])
+    except (ClientError, ParamValidationError) as error:
+        if not _is_refusal(error):
+            raise
+        return _Refusal(str(error))
     return item.completed
 
 
-def _record_batch(items: list[OutcomeItem], retry_round: int) -> dict[int, bool]:
+def _record_batch(items: list[OutcomeItem], retry_round: int) -> dict[int, bool | _Refusal]:
     """Write one transaction; items that lose to an earlier writer are taken out and the others are written again."""
-    recorded: dict[int, bool] = {}
+    recorded: dict[int, bool | _Refusal] = {}
     for _ in range(_MAX_ATTEMPTS):
         if not items:
             return recorded
@@ -198,6 +239,8 @@ def _record_batch(items: list[OutcomeItem], retry_round: int) -> dict[int, bool]
         for n in lost:
             recorded[items[n].index] = reasons[n]["Item"]["completed"]["BOOL"]
         items = [item for n, item in enumerate(items) if n not in set(lost)]
+        if any(reason.get("Code") in _REFUSAL_CODES for reason in reasons):
+            return recorded | {item.index: _record_one(item, retry_round) for item in items}
     raise RetryableError(f"the table refused outcomes {_MAX_ATTEMPTS} times; try again")
 
 
@@ -209,7 +252,16 @@ def _transact(items: Sequence[OutcomeItem], retry_round: int) -> list[dict[str, 
     except client.exceptions.TransactionCanceledException as error:
         reasons: list[Any] = error.response["CancellationReasons"]
         return reasons
+    except (ClientError, ParamValidationError) as error:
+        if not _is_refusal(error):
+            raise
+        return [{"Code": "ValidationException"} for _ in items]  # Of one of them; each is then written alone.
     return None
+
+
+def _is_refusal(error: ClientError | ParamValidationError) -> bool:
+    """Whether writing the same item again would fail again."""
+    return isinstance(error, ParamValidationError) or error.response["Error"]["Code"] in _REFUSAL_CODES
 
 
 def _put(item: OutcomeItem, retry_round: int) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Run
-from cupel_core.probing.claimed_slice import ClaimedSlice
+from cupel_core.probing.claimed_slice import INTERNAL_ERROR, ClaimedSlice
 from cupel_core.probing.claims import CLAIM_SECONDS, SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.run_cache import RunCache
@@ -124,6 +124,14 @@ async def test_a_renewed_claim_covers_no_probes_of_another_worker(claimer: Slice
     claimed = await claim(claimer, run)
     claimer.renew(claimed)
     assert barrier.get_leaf(ref_of(run), Node(0, 0)).claims[claimed.claimant].offsets == {1, 2}
+
+
+async def test_only_probes_with_an_internal_error_are_requeued_with_a_higher_count(claimer: SliceClaimer) -> None:
+    claimed = await claim(claimer, RunSetup().start())
+    claimed.postpone_pending(0, 2, INTERNAL_ERROR)
+    claimed.postpone_pending(1, 2, "a suspended model")
+    requeued = {tuple(message.indexes): message.failures for message, _ in claimed.remainder_messages()}
+    assert requeued == {(0,): 1, (1,): 0}
 
 
 async def test_a_heartbeat_hides_messages_for_half_a_minute(claimer: SliceClaimer, hidden: list[int]) -> None:

@@ -43,7 +43,7 @@ def test_the_messages_of_a_run_are_one_group(cloud: Settings) -> None:
 async def test_a_worker_hands_on_in_its_own_queue(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run, url = urgent(), cloud.probe_queue_url("sim", Priority.HIGH)
     queues.send(url, [slice_message(run, [0, 1])])
-    worker = Worker("sim", time.time() + 10, receive_wait_seconds=0, priority=Priority.HIGH)
+    worker = Worker("sim", time.time() + 5, receive_wait_seconds=0, priority=Priority.HIGH)
     assert await worker.run(queues.receive(url, 1)) == []
     assert receive_bodies(url) == [slice_message(run, [0, 1]).to_body()]
 

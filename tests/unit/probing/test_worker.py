@@ -12,9 +12,9 @@ from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS
-from cupel_core.probing.worker import Worker
-from cupel_core.settings import Settings
-from cupel_core.store import barrier, checkpoints, clients, outcomes, queues, runs
+from cupel_core.probing.worker import MAX_FAILURES, Worker
+from cupel_core.settings import Settings, settings
+from cupel_core.store import barrier, checkpoints, clients, keys, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from tests.started_runs import NOW, RATING, RunSetup, receive_bodies, ref_of, send_and_receive, slice_message
 
@@ -28,6 +28,14 @@ def worker(seconds: float = PLENTY) -> Worker:
 def claim_by_another(run: Run, offsets: set[int], until: float) -> None:
     claim = Claim(frozenset(offsets), until)
     barrier.acquire(ref_of(run), Node(0, 0), "other:0", claim, sorted(offsets), now=until - 30)
+
+
+def count_delayed(cloud: Settings) -> int:
+    """The number of messages that a worker has requeued with a delay."""
+    delayed = clients.sqs().get_queue_attributes(
+        QueueUrl=cloud.probe_queue_url("sim"), AttributeNames=["ApproximateNumberOfMessagesDelayed"]
+    )
+    return int(delayed["Attributes"]["ApproximateNumberOfMessagesDelayed"])
 
 
 async def test_a_slice_becomes_transcripts_and_progress(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
@@ -130,9 +138,49 @@ async def test_messages_with_an_old_fencing_token_are_dropped(
 
 async def test_a_worker_without_time_hands_its_slice_on(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup().start()
-    assert await worker(seconds=10).run(send_and_receive(slice_message(run, [0, 1, 2]))) == []
+    assert await worker(seconds=5).run(send_and_receive(slice_message(run, [0, 1, 2]))) == []
     assert barrier.get_leaf(ref_of(run), Node(0, 0)).claims == {}
     assert receive_bodies(cloud.probe_queue_url("sim")) == [slice_message(run, [0, 1, 2]).to_body()]
+
+
+async def test_an_invocation_as_short_as_a_call_may_be_runs_its_probes_with_shorter_calls(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup().start()
+    await worker(seconds=cloud.call_timeout_seconds).run(send_and_receive(slice_message(run, [0, 1, 2])))
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=3)
+
+
+def break_checkpoint(run: Run, index: int) -> None:
+    """A checkpoint that cannot be read is an internal error of its probe."""
+    key = {"pk": keys.checkpoints(ref_of(run), index), "sk": keys.numbered_probe(index, run.retry_round)}
+    item = {name: {"S": value} for name, value in key.items()} | {"content": {"B": b"damaged"}}
+    clients.dynamodb().put_item(TableName=settings().table_name, Item=item)
+
+
+TWO_TURNS = {**RATING, "followUps": ["Sure? End with `Rating: N`."]}
+
+
+async def test_a_probe_with_an_internal_error_is_requeued_alone(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=3, content=TWO_TURNS).start()
+    break_checkpoint(run, 1)
+    assert await worker().run(send_and_receive(slice_message(run, [0, 1, 2]))) == []
+    assert barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.completed == {0, 2}
+    assert count_delayed(cloud) == 1
+
+
+async def test_a_probe_with_too_many_internal_errors_is_recorded_as_errored(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=3, content=TWO_TURNS).start()
+    break_checkpoint(run, 1)
+    last_attempt = slice_message(run, [1]).model_copy(update={"failures": MAX_FAILURES - 1})
+    await worker().run(send_and_receive(last_attempt))
+    error = outcomes.get(ref_of(run), 1)
+    assert isinstance(error, ProbeError)
+    assert (error.code, error.attempts) == (ProbeErrorCode.INTERNAL, MAX_FAILURES)
 
 
 async def test_probes_claimed_by_another_worker_are_checked_again_later(
@@ -142,10 +190,7 @@ async def test_probes_claimed_by_another_worker_are_checked_again_later(
     claim_by_another(run, {0, 1}, until=time.time() + 100)
     assert await worker().run(send_and_receive(slice_message(run, [0, 1, 2]))) == []
     assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=1)
-    delayed = clients.sqs().get_queue_attributes(
-        QueueUrl=cloud.probe_queue_url("sim"), AttributeNames=["ApproximateNumberOfMessagesDelayed"]
-    )
-    assert delayed["Attributes"]["ApproximateNumberOfMessagesDelayed"] == "1"
+    assert count_delayed(cloud) == 1
 
 
 async def test_a_conversation_resumes_after_its_last_complete_turn(

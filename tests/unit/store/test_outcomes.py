@@ -105,6 +105,29 @@ def test_more_outcomes_than_a_transaction_allows_are_recorded(cloud: Settings) -
     assert recorded == dict.fromkeys(range(130), True)
 
 
+def test_an_outcome_too_large_for_an_item_becomes_an_error_and_the_others_are_recorded(cloud: Settings) -> None:
+    huge = replace(transcript(1).conversation, model_version="m" * 500_000)
+    written = [transcript(0), replace(transcript(1), conversation=huge), transcript(2)]
+    assert outcomes.record(run(), 1, written) == {0: True, 1: False, 2: True}
+    recorded = outcomes.get(REF, 1)
+    assert isinstance(recorded, ProbeError)
+    assert (recorded.code, recorded.scenario_id) == (ProbeErrorCode.INTERNAL, "scn_1")
+    assert "could not be stored" in recorded.message
+
+
+def test_an_outcome_that_cannot_be_encoded_becomes_an_error_and_the_others_are_recorded(cloud: Settings) -> None:
+    written = [transcript(0), transcript(1, "half a pair: \ud800"), transcript(2)]
+    assert outcomes.record(run(), 1, written) == {0: True, 1: False, 2: True}
+
+
+def test_an_item_that_the_table_refuses_does_not_stop_the_others_of_its_transaction(cloud: Settings) -> None:
+    item = outcomes.to_item(REF, 1, transcript(1))
+    item.ttl = 10**130
+    recorded = outcomes._record_batch([outcomes.to_item(REF, 1, transcript(0)), item], retry_round=1)
+    assert recorded[0] is True
+    assert "Number overflow" in str(recorded[1])
+
+
 def test_a_range_is_read_in_order_across_blocks(cloud: Settings) -> None:
     outcomes.record(run(), 1, [transcript(index) for index in (2_000, 999, 1_000, 5)])
     assert [outcome.probe_index for outcome in outcomes.list_range(REF, range(6, 2_001))] == [999, 1_000, 2_000]

@@ -109,3 +109,22 @@ def readable_at[T: (Transcript, ProbeError, Outcome)](outcome: T, now: datetime)
     """The outcome as it may be read at `now`: without its content once that has expired, even while it is stored."""
     expires = outcome.content_expires_at
     return outcome.without_content() if expires is not None and expires <= now else outcome
+
+
+_MAX_REASON_LENGTH = 300
+
+
+def unstorable(outcome: Outcome, reason: str) -> ProbeError:
+    """The error of a probe whose outcome cannot be stored; it has no text of the provider's."""
+    return ProbeError(
+        probe_index=outcome.probe_index,
+        scenario_id=outcome.scenario_id,
+        model_id=outcome.model_id,
+        code=ProbeErrorCode.INTERNAL,
+        message=f"the outcome could not be stored: {reason[:_MAX_REASON_LENGTH]}",
+        attempts=1,
+        created_at=outcome.created_at,
+        persona_id=outcome.persona_id,
+        retry_round=outcome.retry_round,
+        content_expires_at=outcome.content_expires_at,
+    )
