@@ -17,3 +17,7 @@ def __getattr__(name: str) -> Any:
     from cupel import in_process
 
     return getattr(in_process, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

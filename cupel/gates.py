@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cupel.counts import count_of
 from cupel.results import ModelResults
 
 
@@ -29,13 +30,13 @@ class Gate:
         if rate is None:
             yield "nothing was judged: the definition has no assertions, and no criteria together with a judge model"
         elif rate < self.fail_under:
-            yield f"success rate {rate:.3f} of {judged:,} judged probes is below {self.fail_under:g}"
+            yield f"success rate {rate:.3f} of {count_of(judged, 'judged probe')} is below {self.fail_under:g}"
 
     def _error_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         failed, unscored = sum(model.failed for model in results), sum(model.unscored for model in results)
         allowed = self.allow_errors or 0
         if failed + unscored > allowed:
-            yield f"{failed:,} probes errored and {unscored:,} could not be scored; {allowed:,} are allowed"
+            yield f"{count_of(failed, 'probe')} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
 
 
 def success_rate(results: Sequence[ModelResults]) -> float | None:

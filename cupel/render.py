@@ -1,12 +1,13 @@
 """Terminal output: tables, and lines about a run."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel_core.domain.statistics import DECISION_CODES, OTHER
@@ -33,8 +34,8 @@ class ResultColumn(NamedTuple):
 
 def results_tables(results: Sequence[ModelResults], console: Console) -> list[Table]:
     """One table with a row per model; two if the console is too narrow for it."""
-    judged = any(model.correct for model in results)
-    decisions = [*_DECISIONS, *([_CORRECT] if judged else []), *_DISTRIBUTION]
+    decided, judged = _has_decisions(results), any(model.correct for model in results)
+    decisions = [*(_DECISIONS * decided), *([_CORRECT] * judged), *(_DISTRIBUTION * decided)]
     single = _results_table(results, [*_OUTCOMES, *decisions, *_USAGE])
     if console.measure(single, options=console.options.update_width(_UNLIMITED_WIDTH)).maximum <= console.width:
         return [single]
@@ -51,9 +52,9 @@ def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColu
 
 def results_legend(results: Sequence[ModelResults]) -> list[str]:
     """What the columns mean, why probes failed, and which models were simulated."""
-    lines = ["mean, s.d.: of decisions 1-5; s.e.: standard error of the mean, clustered by scenario"]
+    lines = list(_decision_legend(results))
     if any(model.correct for model in results):
-        lines.append("correct: share of correct answers with its 95 % Wilson interval")
+        lines.append("pass rate: share of judged conversations that passed; its 95 % interval is clustered by scenario")
     for model in results:
         if model.unscored:
             lines.append(
@@ -64,6 +65,21 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
     if simulated:
         lines.append(f"simulated, no real model was called: {', '.join(simulated)}")
     return lines
+
+
+def _has_decisions(results: Sequence[ModelResults]) -> bool:
+    return any(model.decisions.decided for model in results)
+
+
+def _decision_legend(results: Sequence[ModelResults]) -> Iterator[str]:
+    if not _has_decisions(results):
+        if any(model.completed for model in results):
+            yield "decisions: none; the definition has no decision rule, or no answer matches it"
+        return
+    yield "mean, s.d.: of decisions 1-5; s.e.: standard error of the mean, clustered by scenario"
+    for model in results:
+        if model.completed and not model.decisions.decided:
+            yield f"{model.model}: no decision could be read from its {count_of(model.completed, 'answer')}"
 
 
 def bar_chart(counts: Sequence[int]) -> str:
@@ -101,7 +117,8 @@ def evaluation_lines(run: Json) -> list[str]:
 
 
 def _counts(progress: Json) -> str:
-    return f"{progress['completed']:,} completed and {progress['failed']:,} failed of {progress['total']:,} probes"
+    total = count_of(progress["total"], "probe")
+    return f"{progress['completed']:,} completed and {progress['failed']:,} failed of {total}"
 
 
 def _simulated_judge_warning(config: Json) -> list[str]:
@@ -201,10 +218,13 @@ def _failed(model: ModelResults) -> str:
 
 
 def _correct(model: ModelResults) -> str:
-    if model.correct is None or model.correct.interval is None:
+    if model.correct is None:
         return NO_VALUE
+    share = f"{model.correct.successes / model.correct.judged:.0%}"
+    if model.correct.interval is None:
+        return share
     low, high = model.correct.interval
-    return f"{model.correct.successes / model.correct.judged:.0%} \\[{low:.0%}-{high:.0%}]"
+    return f"{share} \\[{low:.0%}-{high:.0%}]"
 
 
 def _bars(model: ModelResults) -> str:
@@ -220,7 +240,7 @@ _DECISIONS = (
     ResultColumn("mean ± s.e.", lambda model: _with_error(model.decisions.mean, model.decisions.standard_error)),
     ResultColumn("s.d.", lambda model: _decimal(model.decisions.sd)),
 )
-_CORRECT = ResultColumn("correct [95 %]", _correct)
+_CORRECT = ResultColumn("pass rate [95 %]", _correct)
 _DISTRIBUTION = (
     ResultColumn("1 2 3 4 5", _bars, right=False),
     ResultColumn(OTHER, lambda model: f"{model.decisions.distribution[OTHER]:,}"),

@@ -6,6 +6,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from cupel.counts import count_of
 from cupel.json_types import Json, without_none
 from cupel.render import NO_VALUE, format_status, format_time, table
 
@@ -30,9 +31,10 @@ def rescores_table(rescores: Iterable[Json]) -> Table:
 def rescore_line(rescore: Json) -> str:
     """As Rich markup."""
     progress = rescore["progress"]
+    total = count_of(progress["total"], "transcript")
     return (
         f"[bold]{escape(rescore['id'])}[/bold]  {format_status(rescore['status'])}  "
-        f"{progress['completed']:,} completed and {progress['failed']:,} failed of {progress['total']:,} transcripts"
+        f"{progress['completed']:,} completed and {progress['failed']:,} failed of {total}"
     )
 
 
@@ -94,7 +96,7 @@ def _overrides(config: Json) -> str:
 
 def _override_text(name: str, value: Any) -> str:
     if name == "assertions":
-        return f"{len(value)} assertions"
+        return count_of(len(value), "assertion")
     return "criteria" if name == "criteria" else str(value)
 
 

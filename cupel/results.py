@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from cupel.json_types import Json
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.statistics import (
+    Cluster,
     DecisionStatistics,
     Interval,
+    Proportion,
     ScenarioDecision,
     decision_statistics,
-    wilson_interval,
 )
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ class FailureReason:
 
 @dataclass
 class ModelTotals:
-    """Running totals over the transcripts and errors of one model."""
+    """Running totals over the transcripts and errors of one model. `judged` and `successes` are by scenario."""
 
     decisions: list[ScenarioDecision] = field(default_factory=list)
     durations_ms: list[int] = field(default_factory=list)
-    successes: int = 0
-    judged: int = 0
+    judged: Counter[str] = field(default_factory=Counter)
+    successes: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
@@ -49,8 +50,8 @@ class ModelTotals:
             self.decisions.append(ScenarioDecision(transcript["scenarioId"], transcript["decisionCode"]))
         result = transcript.get("result")
         if result is not None:
-            self.judged += 1
-            self.successes += bool(result["success"])
+            self.judged[transcript["scenarioId"]] += 1
+            self.successes[transcript["scenarioId"]] += bool(result["success"])
         self.unscored += is_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.tokens += transcript["tokenCount"]
@@ -70,7 +71,10 @@ def is_unscored(transcript: Json) -> bool:
 
 @dataclass(frozen=True)
 class Correctness:
-    """Successes among the judged probes, with a 95 % Wilson interval."""
+    """Successes among the judged probes, with the 95 % interval of `GET /runs/{id}/scores`: clustered by scenario.
+
+    `interval` is None if only one scenario was judged.
+    """
 
     successes: int
     judged: int
@@ -142,7 +146,10 @@ def _results(model: str, probes: int, totals: ModelTotals) -> ModelResults:
 def _correctness(totals: ModelTotals) -> Correctness | None:
     if not totals.judged:
         return None
-    return Correctness(totals.successes, totals.judged, wilson_interval(totals.successes, totals.judged))
+    share = Proportion()
+    for scenario_id, trials in totals.judged.items():
+        share.add(Cluster(trials, totals.successes[scenario_id]))
+    return Correctness(share.successes, share.trials, share.interval)
 
 
 def to_json(results: Iterable[ModelResults]) -> list[Json]:

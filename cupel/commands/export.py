@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.options import AsJson, RunId
+from cupel.counts import count_of
 from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json
 from cupel.session import Session
@@ -62,7 +63,7 @@ def export(
 def _print_summary(session: Session, run: Json, written: int, output: Path | None) -> None:
     missing = run["progress"]["total"] - written
     note = f"; {missing:,} probes have none" if missing > 0 else ""
-    session.remark(f"{written:,} transcripts{f' written to {output}' if output else ''}{note}")
+    session.remark(f"{count_of(written, 'transcript')}{f' written to {output}' if output else ''}{note}")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from cupel.commands.options import AsJson, command_name
+from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.folders import FolderFiles
 from cupel.json_types import Json, without_none
@@ -74,7 +75,7 @@ def _print(session: Session, imported: Json) -> None:
             session.out.print(_table(title, report[title]))
     for definition in imported["definitions"]:
         definition_id = definition["id"] or "would create"
-        line = f"{definition_id}  {definition['name']}: {definition['scenarioCount']:,} scenarios"
+        line = f"{definition_id}  {definition['name']}: {count_of(definition['scenarioCount'], 'scenario')}"
         session.out.print(line, markup=False, soft_wrap=True)
     for definition in imported["definitions"]:
         if definition["id"]:

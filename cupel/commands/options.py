@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from cupel.errors import UsageError
+
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
 Limit = Annotated[int, typer.Option(min=1, help="Maximum number to list.")]
@@ -23,6 +25,15 @@ PersonaModel = Annotated[
 EmbeddingModel = Annotated[
     str | None, typer.Option("--embedding-model", help="Embedding model for assertions of type similar.")
 ]
+
+
+def refuse_group_options(ctx: typer.Context) -> None:
+    """Raise UsageError for options before a subcommand, which would have no effect."""
+    for parameter in ctx.command.params:
+        source, option = ctx.get_parameter_source(parameter.name or ""), parameter.opts[0]
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        raise UsageError(f"{option}: put it after the subcommand: {ctx.info_name} {ctx.invoked_subcommand} {option}")
 
 
 def command_name() -> str:

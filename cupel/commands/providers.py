@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cupel import render
-from cupel.commands.options import AsJson
+from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -19,7 +19,7 @@ def models(
     ctx: typer.Context,
     provider: Annotated[str | None, typer.Option(help="Only models of this provider.")] = None,
     include_all: Annotated[
-        bool, typer.Option("--all", help="Include models of providers that are not configured.")
+        bool, typer.Option("--all", help="Include models of providers that are not configured; implied by --provider.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -27,7 +27,7 @@ def models(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         known = list(client.list_models(provider=provider))
-    items = known if include_all else [model for model in known if model["usable"]]
+    items = known if include_all or provider else [model for model in known if model["usable"]]
     if as_json:
         session.print_json(items)
         return
@@ -45,6 +45,7 @@ def models(
 def providers(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List providers, and configure their keys, addresses and limits."""
     if ctx.invoked_subcommand:
+        refuse_group_options(ctx)
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:

@@ -7,7 +7,8 @@ import typer
 from rich.markup import escape
 
 from cupel import render
-from cupel.commands.options import AsJson, command_name
+from cupel.commands.options import AsJson, command_name, refuse_group_options
+from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.session import Session
 
@@ -16,12 +17,14 @@ app = typer.Typer(
 )
 
 Provider = Annotated[str | None, typer.Option(help="Only this provider.")]
+All = Annotated[bool, typer.Option("--all", help="Every provider.")]
 
 
 @app.callback()
 def queue(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False) -> None:
     """Show, pause and resume the providers' queues, and redrive dead letters."""
     if ctx.invoked_subcommand:
+        refuse_group_options(ctx)
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:
@@ -29,17 +32,19 @@ def queue(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False
 
 
 @app.command()
-def pause(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False) -> None:
+def pause(ctx: typer.Context, provider: Provider = None, all_providers: All = False, as_json: AsJson = False) -> None:
     """Pause one provider's queue, or all: start no further calls. Calls in flight complete."""
     session = ctx.ensure_object(Session)
+    _require_one(provider, all_providers=all_providers)
     with session.connect() as client:
         _print_queues(session, client.pause_queues(provider), as_json=as_json)
 
 
 @app.command()
-def resume(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False) -> None:
+def resume(ctx: typer.Context, provider: Provider = None, all_providers: All = False, as_json: AsJson = False) -> None:
     """Resume one provider's queue, or all."""
     session = ctx.ensure_object(Session)
+    _require_one(provider, all_providers=all_providers)
     with session.connect() as client:
         _print_queues(session, client.resume_queues(provider), as_json=as_json)
 
@@ -85,6 +90,11 @@ def redrive(
     session.out.print(f"{redriven['sent']:,} sent again, {redriven['dropped']:,} deleted because nothing is left to do")
     for run_id in redriven["runsToRetry"]:
         session.out.print(f"to run its errored probes again: {command_name()} retry {run_id}", markup=False)
+
+
+def _require_one(provider: str | None, *, all_providers: bool) -> None:
+    if (provider is None) != all_providers:
+        raise UsageError("give either --provider or --all")
 
 
 def _print_queues(session: Session, queues: Iterable[Json], *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from cupel import render
-from cupel.commands.options import AsJson
+from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.files import read_request_body
@@ -45,6 +45,7 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
     @app.callback()
     def list_all(ctx: typer.Context, as_json: AsJson = False) -> None:
         if ctx.invoked_subcommand:
+            refuse_group_options(ctx)
             return
         session = ctx.ensure_object(Session)
         with session.connect() as client:

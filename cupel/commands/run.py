@@ -17,6 +17,7 @@ from cupel.commands.options import (
     command_name,
 )
 from cupel.commands.show import print_run
+from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
@@ -139,7 +140,7 @@ def watch_or_print(
     session: Session, client: "Client", started: Json, gate_options: GateOptions | None, *, as_json: bool
 ) -> None:
     """Watch a started run to its end. Without `gate_options`, only print the command that watches it."""
-    session.remark(f"run {started['run']['id']}: {started['jobCount']:,} probes")
+    session.remark(f"run {started['run']['id']}: {count_of(started['jobCount'], 'probe')}")
     if gate_options is not None:
         extra = {"jobCount": started["jobCount"]}
         _watch_to_end(session, client, started["run"], gate_options, as_json=as_json, extra=extra)

@@ -6,7 +6,7 @@ import typer
 from rich.markup import escape
 
 from cupel import render
-from cupel.commands.options import AsJson
+from cupel.commands.options import AsJson, refuse_group_options
 from cupel.commands.run import resolve_definition_id, split_models
 from cupel.errors import UsageError
 from cupel.json_types import Json
@@ -21,6 +21,7 @@ ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a
 def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List, create, enable, disable and delete schedules, which start runs."""
     if ctx.invoked_subcommand:
+        refuse_group_options(ctx)
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:

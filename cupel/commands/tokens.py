@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from cupel import render
-from cupel.commands.options import AsJson
+from cupel.commands.options import AsJson, refuse_group_options
 from cupel.json_types import Json
 from cupel.session import Session
 from cupel_core.domain.access import AccessRole
@@ -24,6 +24,7 @@ Role = Annotated[
 def tokens(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List, create and revoke API tokens."""
     if ctx.invoked_subcommand:
+        refuse_group_options(ctx)
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:

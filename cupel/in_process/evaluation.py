@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from cupel.counts import count_of
 from cupel.gates import success_rate
 from cupel.in_process.probes import ProbeResult, as_json
 from cupel.json_types import Json
@@ -26,6 +27,12 @@ class Evaluation:
     grader_config: GraderConfig
     temperature: float | None = None
     max_turns: int | None = None
+
+    def __repr__(self) -> str:
+        """One line: the results of thousands of conversations would fill a notebook."""
+        rate = "nothing judged" if self.success_rate is None else f"pass rate {self.success_rate:.1%}"
+        probes, errors = count_of(len(self.results), "probe"), len(self.errors)
+        return f"<Evaluation {self.name!r} of {', '.join(self.targets)}: {probes}, {errors:,} errored, {rate}>"
 
     @property
     def completed(self) -> tuple[ProbeResult, ...]:

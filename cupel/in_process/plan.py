@@ -38,6 +38,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.ids import new_id
+from cupel_core.providers import simulated_target_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
 from cupel_core.providers.completion import complete
@@ -188,6 +189,8 @@ def _resolve_target(
     if callable(spec):
         return ResolvedTarget(f"{PROVIDER}/{agent_name(spec)}", Account(PROVIDER, ""), spec)
     if isinstance(spec, str) and not spec.startswith(f"{PROVIDER}/"):
+        if message := simulated_target_error(spec):
+            raise UsageError(f"{field}: {message}")
         return ResolvedTarget(spec, accounts.for_model(spec, field))
     if isinstance(spec, str):
         connector = loaded.connectors.get(spec.removeprefix(f"{PROVIDER}/"))

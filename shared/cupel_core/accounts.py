@@ -110,7 +110,7 @@ def model_error(workspace: str, model: str) -> str | None:
     provider = PROVIDERS.get(name)
     if provider is None or name == PROVIDER or not slash or not model_name:
         known = ", ".join(each for each in PROVIDERS if each != PROVIDER)
-        return f"must be provider/name with one of the providers {known}"
+        return f"must have the form provider/name; known providers: {known}"
     account = load_account(workspace, name)
     if not account.enabled:
         return f"provider {name} is disabled"

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
+from cupel_core.domain.turns import simulation
 from cupel_core.errors import FieldError, Invalid
 
-__all__ = ["PROVIDERS", "Provider", "model_errors", "model_name_of", "provider_of"]
+__all__ = ["PROVIDERS", "Provider", "model_errors", "model_name_of", "provider_of", "simulated_target_error"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,20 @@ def model_errors(field: str, model: str) -> Iterator[FieldError]:
         return
     if provider.name == CONNECTOR:
         yield FieldError(field, "must be a model, not a connector")
+
+
+def simulated_target_error(target: str) -> str | None:
+    """Why this simulated model cannot be a target; None if it can, or if it belongs to another provider.
+
+    Simulated graders are not restricted: each answers with an example of the requested JSON.
+    """
+    provider, _, name = target.partition("/")
+    if provider != "sim" or not name or name in simulation.MODELS:
+        return None
+    close = get_close_matches(name, simulation.MODELS, n=1)
+    hint = f"did you mean sim/{close[0]}? " if close else ""
+    known = ", ".join(f"sim/{each}" for each in simulation.MODELS)
+    return f'unknown simulated model "{target}"; {hint}known models: {known}'
 
 
 def model_name_of(model: str) -> str:

@@ -7,7 +7,7 @@ from cupel_core.domain.definitions.scenarios import definition_tail
 from cupel_core.domain.resources.evals import Eval
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import model_errors
+from cupel_core.providers import model_errors, simulated_target_error
 from cupel_core.store import definitions, resources, scenarios
 from cupel_core.store.resources import ResourceKind
 
@@ -39,6 +39,8 @@ def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
         yield FieldError("connectorId", "exactly one of connectorId and model is required")
     elif requested.model is not None:
         yield from model_errors("model", requested.model)
+        if message := simulated_target_error(requested.model):
+            yield FieldError("model", message)
     elif not resources.get_many(workspace, ResourceKind.CONNECTOR, [str(requested.connector_id)]):
         yield FieldError("connectorId", f"there is no connector {requested.connector_id}")
 

@@ -11,6 +11,7 @@ from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
+from cupel_core.providers import simulated_target_error
 from cupel_core.resources import connectors
 
 
@@ -71,7 +72,7 @@ def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[Fiel
 def _target_error(workspace: str, target: str) -> str | None:
     provider, _, connector_id = target.partition("/")
     if provider != PROVIDER:
-        return model_error(workspace, target)
+        return model_error(workspace, target) or simulated_target_error(target)
     try:
         connectors.get(workspace, connector_id)
     except NotFound as error:

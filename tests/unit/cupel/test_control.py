@@ -110,7 +110,20 @@ def test_one_queue_is_paused_and_resumed(cupel: Cupel):
 
 
 def test_all_queues_are_paused(cupel: Cupel):
-    assert all(queue["paused"] for queue in output_of(cupel, "queue", "pause"))
+    assert all(queue["paused"] for queue in output_of(cupel, "queue", "pause", "--all"))
+
+
+@pytest.mark.parametrize("options", [[], ["--provider", "sim", "--all"]])
+def test_pausing_needs_either_a_provider_or_all(cupel: Cupel, options: list[str]):
+    refused = cupel("queue", "pause", *options)
+    assert (refused.exit_code, "give either --provider or --all" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("call", ["queue --provider sim pause", "providers --json set openai --disable"])
+def test_an_option_before_a_subcommand_is_refused(cupel: Cupel, call: str):
+    refused = cupel(*call.split())
+    assert (refused.exit_code, "put it after the subcommand" in refused.stderr) == (2, True)
+    assert not any(queue["paused"] for queue in output_of(cupel, "queue"))
 
 
 def test_a_throttled_provider_is_shown_as_such(cupel: Cupel):

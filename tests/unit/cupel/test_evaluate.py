@@ -57,6 +57,16 @@ def responder(*answers: object) -> Callable[[ReceivedRequest], web.Response]:
     return respond
 
 
+def test_an_evaluation_is_represented_by_one_line() -> None:
+    evaluation = cupel.evaluate({"name": "Capitals", **definition()}, capital)
+    expected = "<Evaluation 'Capitals' of connector/capital: 2 probes, 0 errored, pass rate 50.0%>"
+    assert repr(evaluation) == expected
+
+
+def test_the_names_of_the_package_are_listed() -> None:
+    assert {"evaluate", "evaluate_async"} <= set(dir(cupel))
+
+
 def test_each_probe_has_a_result() -> None:
     found = cupel.evaluate(definition(), capital)
     results = [(each.scenario, each.target, each.repeat, each.status, each.success) for each in found.results]

@@ -71,11 +71,19 @@ def test_a_junit_file_that_cannot_be_written_is_a_failure(cupel: Cupel, echoes: 
     assert "No such file" in answer.stderr
 
 
-def test_an_evaluation_without_completed_probes_fails(cupel: Cupel, echoes: str) -> None:
-    answer = cupel("run", echoes, "--models", "sim/nobody", "--in-process")
+def test_an_evaluation_without_completed_probes_fails(
+    cupel: Cupel, echoes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUSTOM_BASE_URL", "http://127.0.0.1:9/v1")
+    answer = cupel("run", echoes, "--models", "custom/nobody", "--in-process")
     assert answer.exit_code == 1
     assert "0 completed and 4 failed of 4 probes" in answer.stdout
-    assert "4 failed with invalid_request" in answer.stdout
+    assert "4 failed with" in answer.stdout
+
+
+def test_an_unknown_simulated_model_is_refused_with_a_suggestion(cupel: Cupel, echoes: str) -> None:
+    answer = cupel("run", echoes, "--models", "sim/steddy", "--in-process")
+    assert (answer.exit_code, "did you mean sim/steady?" in answer.stderr) == (2, True)
 
 
 def test_a_simulated_judge_is_named_as_such(cupel: Cupel, echoes: str) -> None:

@@ -95,7 +95,7 @@ def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> Non
 
 def test_rescores_are_listed_with_their_overrides(cupel: Cupel, run: Run, file: str) -> None:
     cupel("rescore", run.id, "--file", file, "--judge-model", "sim/other")
-    assert "1 assertions, sim/other" in cupel("rescores", run.id).stdout
+    assert "1 assertion, sim/other" in cupel("rescores", run.id).stdout
     assert [each["status"] for each in output_of(cupel, "rescores", run.id)] == ["PENDING"]
 
 

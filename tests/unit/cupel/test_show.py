@@ -11,6 +11,7 @@ from rich.console import Console
 from cupel.client import Client
 from cupel.render import bar_chart, format_cost, format_duration, printable, results_tables
 from cupel.results import collect
+from cupel_core.domain.statistics import wilson_interval
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
 
 
@@ -53,6 +54,35 @@ def test_correct_answers_are_shown_with_their_interval(api: FakeApi, cupel: Cupe
     verdicts = [{"success": index != 0, "score": None, "reason": None} for index in range(3)]
     api.transcripts = [a_transcript(index, SIMULATED, "1", result=verdict) for index, verdict in enumerate(verdicts)]
     assert "67% [21%-94%]" in cupel("show", "run_1").stdout
+
+
+def test_repeats_of_a_scenario_narrow_the_interval_only_as_far_as_they_are_independent(api: FakeApi, client: Client):
+    """Twelve conversations of two scenarios are little more than two observations; the API computes the same."""
+    verdict = {"success": True, "score": None, "reason": None}
+    api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i % 2}", result=verdict) for i in range(12)]
+    correct = collect(client, a_run())[0].correct
+    assert correct
+    assert correct.interval == wilson_interval(2, 2)
+
+
+def test_the_pass_rate_of_one_scenario_has_no_interval(api: FakeApi, cupel: Cupel):
+    verdict = {"success": True, "score": None, "reason": None}
+    api.transcripts = [a_transcript(0, SIMULATED, "1", result=verdict)]
+    table = cupel("show", "run_1").stdout
+    assert "100%" in table
+    assert "100% [" not in table
+
+
+def test_results_without_decisions_have_no_columns_for_them(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "other")]
+    table = cupel("show", "run_1").stdout
+    assert "decisions: none" in table
+    assert "1 2 3 4 5" not in table
+
+
+def test_a_model_whose_decisions_could_not_be_read_is_named(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1"), a_transcript(1, REAL, "other")]
+    assert f"{REAL}: no decision could be read from its 1 answer\n" in cupel("show", "run_1").stdout
 
 
 def test_a_cost_that_is_not_known_for_all_is_not_summed(api: FakeApi, client: Client):

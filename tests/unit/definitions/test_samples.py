@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from cupel import evaluate_async
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import content_warnings
@@ -54,4 +55,12 @@ def test_each_fact_is_a_question_whose_answer_is_one_of_its_choices() -> None:
         scenario = CreateScenario.model_validate(item).to_scenario()
         choices = re.findall(r"([1-5])\)", scenario.messages[0].content)
         assert choices == list("12345"), scenario.name
-        assert str(scenario.metadata["answer"]) in choices
+        assert str(scenario.metadata["vars"]["answer"]) in choices
+
+
+async def test_the_facts_are_graded() -> None:
+    """A model that always chooses 3 is right where 3 is the answer."""
+    evaluation = await evaluate_async(ROOT / "samples/facts.yaml", lambda _: "Let me think.\nAnswer: 3")
+    right = [result.probe.scenario.metadata["vars"]["answer"] == 3 for result in evaluation.results]
+    assert [result.success for result in evaluation.results] == right
+    assert 0 < sum(right) < len(right)
