@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Protocol
 
+from cupel_core import sandbox
 from cupel_core.conversations.turn import Target, run_turn
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
-from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer, read_decision
+from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import (
@@ -37,6 +38,7 @@ from cupel_core.grading.simulated_user import generate_persona_message
 from cupel_core.providers import prices
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.decision_search import read_decision
 from cupel_core.scoring.score import needs_model, score
 
 MAX_ERROR_LENGTH = 2_000
@@ -101,6 +103,7 @@ async def run_conversation(
     `retention` is how long the transcript's content is stored; None means forever. Raises Halted when no further call
     may start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
     """
+    sandbox.use_workspace(spec.graders.workspace)
     state = (await checkpoints.load() if _has_further_calls(spec) else None) or ConversationState(spec.opening_messages)
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:
@@ -110,7 +113,8 @@ async def run_conversation(
         scoring, state = await _score(spec, state)
     except ProviderError as error:
         return probe_error(spec, target.model, error, now(), retention)
-    return _transcript(spec, target, state, scoring, now(), retention)
+    summary = await summarize_without_judge(spec.content, state.messages, now())
+    return _transcript(spec, target, state, scoring, summary, now(), retention)
 
 
 def _has_further_calls(spec: ConversationSpec, state: ConversationState | None = None) -> bool:
@@ -230,6 +234,7 @@ def _transcript(
     target: Target,
     state: ConversationState,
     scoring: Scoring | None,
+    summary: Summary | None,
     now: datetime,
     retention: timedelta | None,
 ) -> Transcript:
@@ -241,16 +246,22 @@ def _transcript(
         created_at=now,
         conversation=state,
         retry_round=spec.retry_round,
-        summary=summarize_without_judge(spec.content, state.messages, now),
+        summary=summary,
         scoring=scoring,
         content_expires_at=now + retention if retention else None,
     )
 
 
-def summarize_without_judge(content: Content, messages: tuple[Message, ...], now: datetime) -> Summary | None:
-    """The summary by pattern or excerpt; None when the definition's judge must write it."""
+async def summarize_without_judge(content: Content, messages: tuple[Message, ...], now: datetime) -> Summary | None:
+    """The summary by pattern or excerpt; None when the definition's judge must write it.
+
+    A pattern that cannot be applied within its limits is recorded as the summary's error.
+    """
     method = content.decision
-    decision = read_decision(method.pattern, messages) if method and method.pattern else None
+    try:
+        decision = await read_decision(method.pattern, messages) if method and method.pattern else None
+    except ValueError as error:
+        return Summary(OTHER, "", now, error=f"searching with the decision pattern {error}")
     if decision is not None:
         return Summary(*decision, now)
     if method and method.rubric and method.judge_model:

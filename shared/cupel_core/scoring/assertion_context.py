@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.grading.grader import as_material
 
 
 @dataclass(frozen=True)
@@ -35,5 +34,7 @@ class AssertionContext:
     @property
     def prompt(self) -> str:
         """What led to the output: the user's message, or the whole conversation if there was more than one."""
+        from cupel_core.grading.grader import as_material  # imports providers, which the sandbox does not need
+
         before = self.messages_without_system[:-1]
         return self.question if len(before) < 2 else as_material(before)

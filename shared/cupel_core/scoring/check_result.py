@@ -18,7 +18,7 @@ class CheckResult(NamedTuple):
     reason: str
 
 
-class NotComputable(Exception):
+class NotComputable(ValueError):
     """A check has no result: data is missing, or the assertion's value is invalid for this conversation."""
 
 

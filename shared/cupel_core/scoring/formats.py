@@ -66,7 +66,7 @@ def _schema_violation(schema: Any, data: Any) -> str | None:
 def _read_schema(schema: Any) -> Any:
     try:
         return json.loads(schema) if isinstance(schema, str) else schema
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NotComputable("the schema is not JSON") from None
 
 

@@ -1,29 +1,61 @@
-"""Users' regular expressions on model outputs. Each search has a time limit: workspaces share the process."""
+"""Users' regular expressions on model outputs, searched with a time limit. Workspaces share the process.
 
+Ordinary searches take microseconds and are made in the worker's process; what may need more (`is_quick_pattern`),
+or has needed more, is searched in a sandbox.
+"""
+
+import time
+from collections.abc import Sequence
 from functools import lru_cache
 
 import regex
 
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, to_python_pattern
+from cupel_core.domain.text.patterns import decision_pattern_error, escape_literal_braces
 from cupel_core.scoring.check_result import NotComputable
 
-TIMEOUT_SECONDS = 0.5
-"""A search delays every other conversation in this process."""
+TIMEOUT_SECONDS = 0.4
+"""Of a search in a sandbox, a little less than its CPU limit: then the process can be used again."""
 
 
 def matches(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bool:
-    """Whether the pattern occurs in the text. Raises NotComputable for an invalid pattern and when time is up."""
-    try:
-        return _compiled(pattern).search(text, timeout=timeout_seconds) is not None
-    except TimeoutError:
-        raise NotComputable(f"the expression took longer than {timeout_seconds:g} s on this output") from None
+    """Whether the pattern occurs in the text. Raises NotComputable for an invalid pattern, and TimeoutError."""
+    return _compiled(pattern).search(text, timeout=timeout_seconds) is not None
+
+
+def last_group(
+    pattern: str, texts: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS
+) -> tuple[int, str | None] | None:
+    """Which of the texts is the first with a match of a decision pattern, and the first group of its last match.
+
+    Raises NotComputable for an invalid pattern, and TimeoutError.
+    """
+    expression, ends_at = _compiled_decision(pattern), time.process_time() + timeout_seconds
+    for number, text in enumerate(texts):
+        match = None
+        for match in expression.finditer(text, timeout=max(0.0, ends_at - time.process_time())):  # noqa: B007
+            pass
+        if match:
+            return number, match.group(1)
+    return None
 
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> "regex.Pattern[str]":
     if why := javascript_pattern_error(pattern):
         raise NotComputable(f"the expression {why}")
+    return _compile(to_python_pattern(pattern), regex.ASCII)
+
+
+@lru_cache(maxsize=256)
+def _compiled_decision(pattern: str) -> "regex.Pattern[str]":
+    if why := decision_pattern_error(pattern):
+        raise NotComputable(f"the decision pattern {why}")
+    return _compile(escape_literal_braces(pattern), 0)
+
+
+def _compile(pattern: str, flags: int) -> "regex.Pattern[str]":
     try:
-        return regex.compile(to_python_pattern(pattern), regex.ASCII)
-    except regex.error as error:
+        return regex.compile(pattern, flags)
+    except (regex.error, RecursionError) as error:
         raise NotComputable(f"the expression is not a regular expression: {error}") from None

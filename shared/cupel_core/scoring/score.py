@@ -1,50 +1,29 @@
 """Computes the assertions of a conversation: each is evaluated, negated and weighted, the slow ones concurrently."""
 
 from asyncio import Task, TaskGroup
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cupel_core import sandbox
 from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, SELECT_BEST
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
 from cupel_core.domain.scoring.scoring import combine, failure_tag
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
-from cupel_core.scoring import formats, response_metrics, texts
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog
+from cupel_core.scoring.checks import CHECKS, compute_bounded
 
 if TYPE_CHECKING:
     from cupel_core.scoring.external_evaluators import ExternalResults
 
-type Check = Callable[[Assertion, AssertionContext], CheckResult]
-
-CHECKS: Mapping[str, Check] = {
-    "equals": texts.equals,
-    "contains": texts.contains,
-    "icontains": texts.icontains,
-    "contains-any": texts.contains_any,
-    "icontains-any": texts.icontains_any,
-    "contains-all": texts.contains_all,
-    "icontains-all": texts.icontains_all,
-    "starts-with": texts.starts_with,
-    "regex": texts.regex,
-    "word-count": texts.word_count,
-    "levenshtein": texts.levenshtein,
-    "rouge-n": texts.rouge_n,
-    "bleu": texts.bleu,
-    "is-json": formats.is_json,
-    "contains-json": formats.contains_json,
-    "is-xml": formats.is_xml,
-    "contains-xml": formats.contains_xml,
-    "latency": response_metrics.latency,
-    "cost": response_metrics.cost,
-    "finish-reason": response_metrics.finish_reason,
-    "is-refusal": response_metrics.is_refusal,
-}
+MAX_REASON_LENGTH = 5_000
+"""In characters; a reason may quote an output, a judge or a server."""
 
 
 class AssertionScores(NamedTuple):
@@ -62,6 +41,7 @@ async def score(assertions: Sequence[Assertion], context: AssertionContext, grad
     RetryLater, and whatever stops a grader's call (Halted, TimeIsUp), pass through. select-best has no result here,
     because it compares the outputs of several models (`selection.py`).
     """
+    sandbox.use_workspace(graders.workspace)
     spend_log: SpendLog = []
     external, results = await _gather(
         _evaluate_externally(context, graders), _results(assertions, context, graders, spend_log)
@@ -99,7 +79,9 @@ async def _result(
         return _set_result(assertion, await _results(assertion.parts, context, graders, spend_log))
     try:
         check_result = await _compute(_render(assertion, context), context, graders, spend_log)
-    except (NotComputable, Invalid, ProviderError) as error:
+    except sandbox.LimitExceeded as error:
+        return _error_result(assertion, f"computing it {error}")
+    except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
         return _error_result(assertion, str(error))
     return _to_result(assertion, check_result)
 
@@ -120,9 +102,8 @@ def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
 async def _compute(
     assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> CheckResult:
-    check = CHECKS.get(assertion.kind)
-    if check is not None:
-        return check(assertion, context)
+    if assertion.kind in CHECKS:
+        return await compute_bounded(assertion, context)
     from cupel_core.scoring.registry import GRADED_CHECKS  # shortens a cold start
 
     return await GRADED_CHECKS[assertion.kind](assertion, context, graders, spend_log)
@@ -134,7 +115,7 @@ def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResu
         type=assertion.type,
         passed=passed,
         score=1 - check_result.score if assertion.negated else check_result.score,
-        reason=check_result.reason,
+        reason=storable(check_result.reason, MAX_REASON_LENGTH),
         weight=assertion.weight,
         metric=assertion.metric,
         tag=None if passed else failure_tag(assertion),
@@ -149,7 +130,7 @@ def _error_result(assertion: Assertion, error: str) -> AssertionResult:
         reason="could not be computed",
         weight=assertion.weight,
         metric=assertion.metric,
-        error=error,
+        error=storable(error, MAX_REASON_LENGTH),
     )
 
 

@@ -8,6 +8,7 @@ import orjson
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
 from cupel_core.domain.scoring.assertion_values import parse_list, to_text
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.patterns import QUICK_SECONDS
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
 
@@ -92,10 +93,11 @@ def starts_with(assertion: Assertion, context: AssertionContext) -> CheckResult:
     return binary(starts, f"the output {'starts' if starts else 'does not start'} with {quote(assertion.value)}")
 
 
-def regex(assertion: Assertion, context: AssertionContext) -> CheckResult:
+def regex(assertion: Assertion, context: AssertionContext, timeout_seconds: float = QUICK_SECONDS) -> CheckResult:
+    """Raises TimeoutError."""
     from cupel_core.scoring.pattern_search import matches
 
-    is_match = matches(assertion.value, context.output)
+    is_match = matches(assertion.value, context.output, timeout_seconds)
     return binary(is_match, f"the output {'matches' if is_match else 'does not match'} {quote(assertion.value)}")
 
 
@@ -114,7 +116,8 @@ def levenshtein(assertion: Assertion, context: AssertionContext) -> CheckResult:
     from rapidfuzz.distance import Levenshtein
 
     limit = threshold_of(assertion)
-    distance = Levenshtein.distance(context.output, assertion.value, score_cutoff=int(limit))
+    cutoff = int(min(limit, max(len(context.output), len(assertion.value))))
+    distance = Levenshtein.distance(context.output, assertion.value, score_cutoff=cutoff)
     is_close = distance <= limit
     return binary(
         is_close, f"the edit distance is {distance if is_close else f'more than {int(limit)}'}; the limit is {limit:g}"

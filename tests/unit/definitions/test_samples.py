@@ -12,8 +12,8 @@ from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import content_warnings
 from cupel_core.domain.definitions.matrix import Matrix
-from cupel_core.domain.scoring.decisions import read_decision
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.scoring.decision_search import read_decision
 from tests.conftest import ROOT
 
 SAMPLES = sorted((ROOT / "samples").glob("*.yaml"))
@@ -32,13 +32,13 @@ DECIDING = [path for path in SAMPLES if "decision" in read(path)["content"]]
 
 
 @pytest.mark.parametrize("path", DECIDING, ids=lambda path: path.stem)
-def test_a_sample_reads_the_decision_it_asks_for(path: Path) -> None:
+async def test_a_sample_reads_the_decision_it_asks_for(path: Path) -> None:
     content = validate_content(read(path)["content"])
     asked = re.search(r"(\w+): N$", f"{content.system}\n{content.template or ''}", re.MULTILINE)
     assert asked
     assert content.decision
     answer = Message(MessageRole.ASSISTANT, f"Because.\n{asked[1]}: 4")
-    decision = read_decision(content.decision.pattern or "", [answer])
+    decision = await read_decision(content.decision.pattern or "", [answer])
     assert decision
     assert decision[0] == "4"
 

@@ -1,6 +1,6 @@
 """Graders whose model sends scripted replies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
@@ -13,6 +13,7 @@ from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
+from cupel_core.sandbox import pool
 
 type ScriptedReply = Any
 
@@ -51,6 +52,14 @@ class ScriptedGrader:
             rng=Random(1),
             **more,
         )
+
+
+@pytest.fixture(autouse=True)
+def _unused_budgets() -> Iterator[None]:
+    """Every test starts with its workspaces' budgets of the sandbox unused."""
+    pool.reset_budgets()
+    yield
+    pool.reset_budgets()
 
 
 @pytest.fixture

@@ -204,7 +204,7 @@ def _schema(value: Any) -> str | None:
     if isinstance(value, str) and value:
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return "must be a JSON Schema: an object, or its JSON as a string"
     if value in (None, ""):
         return None

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from json import dumps
 from typing import Any
 
+MAX_RENDERED_LENGTH = 1_000_000
 _VARIABLE = re.compile(r"(\\?)\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}")
 _FIELD = re.compile(r'[\s,]*(?:"(?P<quoted>(?:[^"\\]|\\.|"")*)"\s*(?:,|$)|(?P<plain>[^",\s][^,]*)(?:,|$))', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])|"(")')
@@ -50,11 +51,25 @@ def has_variables(value: object) -> bool:
 def render_variables(value: Any, variables: Mapping[str, Any]) -> Any:
     """Replaces `{{variables}}` in a string or in the strings of a list; `\\{{name}}` is rendered as `{{name}}`.
 
-    Raises ValueError for an unknown variable.
+    Raises ValueError for an unknown variable, and for a result of more than `MAX_RENDERED_LENGTH` characters.
     """
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda match: _replacement(match, variables), value)
+        return _rendered(value, variables)
     return [render_variables(item, variables) for item in value] if isinstance(value, list) else value
+
+
+def _rendered(text: str, variables: Mapping[str, Any]) -> str:
+    left = MAX_RENDERED_LENGTH - len(text)
+
+    def replacement(match: re.Match[str]) -> str:
+        nonlocal left
+        found = _replacement(match, variables)
+        left -= len(found)
+        if left < 0:
+            raise ValueError(f"its variables make it longer than {MAX_RENDERED_LENGTH:,} characters")
+        return found
+
+    return _VARIABLE.sub(replacement, text)
 
 
 def _replacement(match: re.Match[str], variables: Mapping[str, Any]) -> str:

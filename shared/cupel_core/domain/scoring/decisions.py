@@ -1,6 +1,5 @@
 """Reading the decision of a transcript with a pattern."""
 
-import re
 from collections.abc import Iterable
 
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -12,17 +11,19 @@ _MAX_SEARCHED_LENGTH = 20_000
 _MAX_EXCERPT_LENGTH = 280
 
 
-def read_decision(pattern: str, messages: Iterable[Message]) -> tuple[str, str] | None:
-    """Code and text from the last answer that matches the pattern; a first group other than `1`-`5` is `other`."""
-    expression = re.compile(pattern)
-    for answer in reversed([message.content for message in messages if message.role is MessageRole.ASSISTANT]):
-        match = None
-        for match in expression.finditer(answer[-_MAX_SEARCHED_LENGTH:]):  # noqa: B007 - the last match is the final decision
-            pass
-        if match:
-            code = (match.group(1) or "").strip()
-            return (code if code in CODES else OTHER), excerpt(answer)
-    return None
+def answers_newest_first(messages: Iterable[Message]) -> list[str]:
+    return [message.content for message in messages if message.role is MessageRole.ASSISTANT][::-1]
+
+
+def searched_part(answer: str) -> str:
+    """The end of an answer, to which a pattern is applied: the last match in it is the final decision."""
+    return answer[-_MAX_SEARCHED_LENGTH:]
+
+
+def decision_code(group: str | None) -> str:
+    """The code that a pattern's first group stands for; other than `1`-`5` is `other`."""
+    code = (group or "").strip()
+    return code if code in CODES else OTHER
 
 
 def excerpt(answer: str) -> str:

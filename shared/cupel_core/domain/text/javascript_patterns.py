@@ -3,7 +3,7 @@
 import re
 import warnings
 
-from cupel_core.domain.text.patterns import MAX_PATTERN_LENGTH, has_nested_repetition
+from cupel_core.domain.text.patterns import MAX_PATTERN_LENGTH, has_nested_repetition, wide_set_error
 
 _TOKEN = re.compile(
     r"\\k<(?P<backreference>\w+)>|\\.|(?P<set>\[(?:\\.|[^\]\\])*\])|(?P<named>\(\?<(?![=!]))|(?P<end>\$)|(?P<brace>\{(?=,))|.",
@@ -41,6 +41,8 @@ def javascript_pattern_error(pattern: str) -> str | None:
     """What is wrong with an expression, in words for its author; None if it is valid."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"must have at most {MAX_PATTERN_LENGTH} characters"
+    if error := wide_set_error(pattern):
+        return error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # the expression would change its meaning in a later Python

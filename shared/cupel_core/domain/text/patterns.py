@@ -1,18 +1,29 @@
 """Regular expressions that are written by users and applied to model output, which is untrusted text.
 
-Rejected: an expression that repeats a repetition, the classic case of exponential time. The text it is applied to is
-bounded where it is used (`decisions.py`). Not detected: overlapping alternatives inside a repetition, such as
-`(a|a)*`, and consecutive repetitions, whose time is polynomial in the length of the text. Such an expression slows
-down or times out the probes of the workspace that wrote it, but no others.
+Rejected, because its author would want to know: an expression that repeats a repetition, the classic case of
+exponential time. Not detected: overlapping alternatives inside a repetition, such as `(a|a)*`, and consecutive
+repetitions, whose time is polynomial in the length of the text. What is searched has a time limit that holds for these
+as well (`cupel_core/scoring/pattern_search.py`).
 """
 
 import re
 import warnings
+from math import prod
 
 MAX_PATTERN_LENGTH = 1_000
 _UNBOUNDED_REPEAT = 10
 """An upper bound of at least this many repetitions counts as unbounded."""
 
+QUICK_SECONDS = 0.01
+"""It delays every other conversation in the process."""
+MAX_QUICK_LENGTH = 20_000
+_MAX_QUICK_REPEATS = 1_000
+_COUNTS = re.compile(r"\{(\d*),?(\d*)\}")
+MAX_WIDE_SETS = 20
+"""Compiling a set that ignores case may visit all of its characters: 10 ms each."""
+
+_IGNORES_CASE = re.compile(r"\(\?[a-hj-zA-Z]*i")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]|\\[uUNx]")
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<repeat>[*+]|\{(?:\d+|\d*,\d*)\})[+?]?|.", re.DOTALL)
 
 
@@ -20,6 +31,8 @@ def decision_pattern_error(pattern: str) -> str | None:
     """What is wrong with a decision pattern, in words for its author; None if it is valid."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"must have at most {MAX_PATTERN_LENGTH} characters"
+    if error := wide_set_error(pattern):
+        return error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # the pattern would change its meaning in a later Python
@@ -33,6 +46,27 @@ def decision_pattern_error(pattern: str) -> str | None:
             "must not repeat a group that itself repeats something, such as (a+)+: matching can take exponential time"
         )
     return None
+
+
+def is_quick_pattern(pattern: str, text_length: int) -> bool:
+    """Whether a search may be tried in a process that workspaces share, with `QUICK_SECONDS` as its limit.
+
+    A search looks at its clock only now and then, and compiling a counted repetition takes memory for each count.
+    """
+    counts = (max(int(minimum or 1), int(maximum or 1)) for minimum, maximum in _COUNTS.findall(pattern))
+    return text_length <= MAX_QUICK_LENGTH and prod(max(1, count) for count in counts) <= _MAX_QUICK_REPEATS
+
+
+def wide_set_error(pattern: str) -> str | None:
+    """Why an expression takes too long to compile; None if it does not."""
+    if pattern.count("[") > MAX_WIDE_SETS and _IGNORES_CASE.search(pattern) and _BEYOND_ASCII.search(pattern):
+        return f"must not have more than {MAX_WIDE_SETS} sets of characters beyond ASCII if it ignores case"
+    return None
+
+
+def escape_literal_braces(pattern: str) -> str:
+    """The same expression for a dialect in which a brace may start more than a repetition, such as `{e<=2}`."""
+    return "".join("\\{" if token[0] == "{" else token[0] for token in _TOKEN.finditer(pattern))
 
 
 def has_nested_repetition(pattern: str) -> bool:

@@ -1,0 +1,45 @@
+"""TaskLimits of one task, and of a workspace whose tasks exceed them again and again."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+MAX_EXCEEDED = 3
+WINDOW_SECONDS = 60.0
+MAX_QUICK_TIMEOUTS = 5
+_MB = 1_048_576
+
+
+@dataclass(frozen=True)
+class TaskLimits:
+    cpu_seconds: float = 0.5
+    memory_mb: int = 160
+    """Address space; the interpreter with all its libraries needs 45."""
+    max_output_bytes: int = 4 * _MB
+    wall_seconds: float = 20.0
+    """A backstop: a task waits for nothing, but on a busy machine its CPU time takes longer."""
+
+    @property
+    def memory_bytes(self) -> int:
+        return self.memory_mb * _MB
+
+
+@dataclass
+class WorkspaceBudget:
+    """How often a workspace's expressions may exceed their limits: `MAX_EXCEEDED` times in `WINDOW_SECONDS`.
+
+    Without it, a run of 10,000 probes would use 10,000 times the CPU limit.
+    """
+
+    exceeded_at: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_EXCEEDED))
+    quick_timeouts: int = 0
+    """Searches in this process that were stopped; after a few, the workspace's searches start in a helper at once."""
+
+    def is_exhausted(self, now: float) -> bool:
+        return len(self.exceeded_at) == MAX_EXCEEDED and now - self.exceeded_at[0] < WINDOW_SECONDS
+
+    def record_exceeded(self, now: float) -> None:
+        self.exceeded_at.append(now)
+
+    @property
+    def may_try_here(self) -> bool:
+        return self.quick_timeouts < MAX_QUICK_TIMEOUTS

@@ -1,0 +1,88 @@
+"""The deterministic checks by kind, each computed within limits.
+
+A check of ordinary size is computed here. What may take long on this output, or has taken long, is computed in a
+sandbox: a schema always, since what it costs cannot be told from its text.
+"""
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any
+
+from cupel_core import sandbox
+from cupel_core.domain.scoring.assertion_values import to_text
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.patterns import is_quick_pattern
+from cupel_core.sandbox.pool import budget
+from cupel_core.scoring import formats, response_metrics, texts
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult
+
+MAX_WORK = 300_000
+"""Of a check that is computed here; a unit takes about 10 ns."""
+_TASK = "cupel_core.scoring.checks:compute"
+_WITH_SCHEMA = frozenset({"is-json", "contains-json"})
+_LISTS = frozenset({"contains-any", "icontains-any", "contains-all", "icontains-all"})
+
+type Check = Callable[[Assertion, AssertionContext], CheckResult]
+
+CHECKS: Mapping[str, Check] = {
+    "equals": texts.equals,
+    "contains": texts.contains,
+    "icontains": texts.icontains,
+    "contains-any": texts.contains_any,
+    "icontains-any": texts.icontains_any,
+    "contains-all": texts.contains_all,
+    "icontains-all": texts.icontains_all,
+    "starts-with": texts.starts_with,
+    "regex": texts.regex,
+    "word-count": texts.word_count,
+    "levenshtein": texts.levenshtein,
+    "rouge-n": texts.rouge_n,
+    "bleu": texts.bleu,
+    "is-json": formats.is_json,
+    "contains-json": formats.contains_json,
+    "is-xml": formats.is_xml,
+    "contains-xml": formats.contains_xml,
+    "latency": response_metrics.latency,
+    "cost": response_metrics.cost,
+    "finish-reason": response_metrics.finish_reason,
+    "is-refusal": response_metrics.is_refusal,
+}
+
+
+async def compute_bounded(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    """The check's result. Raises NotComputable, and sandbox.ExpressionError when a limit is exceeded."""
+    if budget().may_try_here and work_of(assertion, context.output) <= MAX_WORK:
+        try:
+            return CHECKS[assertion.kind](assertion, context)
+        except TimeoutError:
+            budget().quick_timeouts += 1
+    return CheckResult(*await sandbox.run(_TASK, assertion.to_json(), context.output))
+
+
+def compute(assertion: dict[str, Any], output: str) -> CheckResult:
+    """Run in the sandbox. The checks that may get there need no more of the context."""
+    read = Assertion.from_json(assertion)
+    if read.kind == "regex":
+        from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
+
+        return texts.regex(read, AssertionContext(output), TIMEOUT_SECONDS)
+    return CHECKS[read.kind](read, AssertionContext(output))
+
+
+def work_of(assertion: Assertion, output: str) -> float:
+    """A bound of what the check costs; infinite if there is none."""
+    value, size = assertion.value, len(output)
+    if assertion.kind in _WITH_SCHEMA and value:
+        return inf
+    if assertion.kind == "regex":
+        return size if is_quick_pattern(value, size) else inf
+    if assertion.kind == "contains-xml":
+        return size * output.count("<")
+    if assertion.kind in _LISTS:
+        return (len(value) if isinstance(value, list) else 1 + str(value).count(",")) * size
+    if assertion.kind == "levenshtein":
+        return size * len(value) / 1_000
+    if assertion.kind == "bleu":
+        return (len(value) if isinstance(value, list) else 1) * 20 * size + 20 * len(to_text(value))
+    return 10 * size + len(to_text(value))
