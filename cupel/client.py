@@ -70,8 +70,8 @@ class Client:
     ) -> Iterator[Json]:
         return self._pages("/definitions", folder=folder, search=search, tag=tag)
 
-    def get_definition(self, definition_id: str) -> Json:
-        return self._get(f"/definitions/{_segment(definition_id)}")
+    def get_definition(self, definition_id: str, *, version: int | None = None) -> Json:
+        return self._get(f"/definitions/{_segment(definition_id)}", version=version)
 
     def create_definition(self, definition: Json) -> Json:
         return self._send("POST", "/definitions", definition)
@@ -92,11 +92,24 @@ class Client:
     def list_definition_descendants(self, definition_id: str) -> Iterator[Json]:
         return self._pages(f"/definitions/{_segment(definition_id)}/descendants")
 
-    def list_scenarios(self, definition_id: str) -> Iterator[Json]:
-        return self._pages(f"/definitions/{_segment(definition_id)}/scenarios")
+    def list_scenarios(self, definition_id: str, *, version: int | None = None) -> Iterator[Json]:
+        number = None if version is None else str(version)
+        return self._pages(f"/definitions/{_segment(definition_id)}/scenarios", version=number)
+
+    def get_scenario(self, definition_id: str, scenario_id: str, *, version: int | None = None) -> Json:
+        return self._get(f"/definitions/{_segment(definition_id)}/scenarios/{_segment(scenario_id)}", version=version)
+
+    def update_scenario(self, definition_id: str, scenario_id: str, changes: Json) -> Json:
+        """Change a scenario in the next version of its definition; returns it with its `definitionVersion`."""
+        path = f"/definitions/{_segment(definition_id)}/scenarios/{_segment(scenario_id)}"
+        return self._send("PATCH", path, changes)
+
+    def delete_scenario(self, definition_id: str, scenario_id: str) -> None:
+        """Delete a scenario in the next version of its definition."""
+        self._send("DELETE", f"/definitions/{_segment(definition_id)}/scenarios/{_segment(scenario_id)}")
 
     def create_scenarios(self, definition_id: str, items: list[Json]) -> Json:
-        """Add at most 1,000 scenarios per call; returns `{ids, total}`."""
+        """Add at most 1,000 scenarios per call; returns `{ids, total, definitionVersion}`."""
         return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios", {"items": items})
 
     def import_scenarios(self, definition_id: str, body: Json) -> Json:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
@@ -47,7 +47,7 @@ class AnsweredRun:
     def start(self) -> Run:
         """The run, RUNNING, with an outcome for every probe."""
         definition_id, run_id = new_id("def"), new_id("run")
-        manifest = scenarios.append(self.workspace, definition_id, self.scenarios)
+        manifest = scenarios.write_pages(self.workspace, definition_id, Manifest(), self.scenarios)
         run = Run(
             workspace=self.workspace,
             id=run_id,

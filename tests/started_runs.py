@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cupel_core import event_loop
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
@@ -38,7 +38,9 @@ class RunSetup:
 
     def start(self) -> Run:
         definition_id = new_id("def")
-        manifest = scenarios.append(self.workspace, definition_id, map(rating_scenario, range(self.scenario_count)))
+        manifest = scenarios.write_pages(
+            self.workspace, definition_id, Manifest(), map(rating_scenario, range(self.scenario_count))
+        )
         selection = tuple(sample(self.scenario_count, self.sample_percentage, seed=1))
         run_id = self.run_id or new_id("run")
         run = Run(

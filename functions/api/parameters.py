@@ -20,6 +20,10 @@ ScheduleFilter = Annotated[str | None, Query(alias="scheduleId", description="Re
 EvalFilter = Annotated[str | None, Query(alias="evalId", description="Return only items of this eval")]
 ScenarioFilter = Annotated[str | None, Query(alias="scenarioId", description="Return only items of this scenario")]
 PersonaFilter = Annotated[str | None, Query(alias="personaId", description="Return only items of this persona")]
+VersionFilter = Annotated[
+    int | None,
+    Query(alias="version", ge=1, lt=1_000_000, description="Version of the definition; defaults to the latest"),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(

@@ -17,7 +17,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import ClientError, Conflict
 from cupel_core.runs import control
 from cupel_core.runs.start import start
-from cupel_core.store import scenarios
+from tests.added_scenarios import add_scenarios
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import ANY, Conditions, Fault
 from tests.simulation.harness import FANOUT, clear_caches, simulation
@@ -136,7 +136,7 @@ class _Schedule:
             )
             for n in range(self._plan.scenario_count)
         )
-        scenarios.append(_WORKSPACE, definition.head.id, cases)
+        add_scenarios(_WORKSPACE, definition.head.id, cases)
         self._cloud.models.has_distinct_conversations = (
             len(self._plan.spec["models"]) == self._plan.spec["repeats"] == 1
         )

@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from api.parameters import Cursor, Limit
+from api.parameters import Cursor, Limit, VersionFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.definitions import (
@@ -26,9 +26,6 @@ FolderFilter = Annotated[str | None, Query(min_length=1, max_length=200, descrip
 TagFilter = Annotated[str | None, Query(min_length=1, max_length=200, description="Return only items with this tag")]
 Search = Annotated[
     str | None, Query(min_length=1, max_length=200, description="Case-insensitive substring of the name")
-]
-Version = Annotated[
-    int | None, Query(ge=1, lt=1_000_000, description="Version of the definition; defaults to the latest")
 ]
 
 
@@ -52,7 +49,7 @@ def list_definitions(
 
 
 @router.operation("getDefinition")
-def get_definition(definition_id: str, version: Version = None) -> DefinitionResponse:
+def get_definition(definition_id: str, version: VersionFilter = None) -> DefinitionResponse:
     return DefinitionResponse.of_definition(catalog.get(router.workspace, definition_id, version))
 
 

@@ -1,21 +1,24 @@
-"""The scenarios of a definition: list, add, import and generate them."""
+"""The scenarios of a definition: list, add, import, generate, update and delete them."""
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse, OpenAPIResponseContentModel
 
-from api.parameters import Cursor, Limit
+from api.parameters import Cursor, Limit, VersionFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.definitions import (
     CreateScenarios,
     GenerateScenarios,
     ImportScenarios,
+    ScenarioDetailResponse,
     ScenarioGenerationResponse,
     ScenarioPageResponse,
     ScenarioResponse,
     ScenariosCreatedResponse,
 )
+from cupel_core.contract.scenarios import UpdateScenario
 from cupel_core.definitions import scenarios
+from cupel_core.definitions.scenarios import AddedScenarios
 from cupel_core.domain.definitions.generations import GenerationStatus
 from cupel_core.generation import generations
 from cupel_core.paging import DEFAULT_LIMIT
@@ -29,21 +32,42 @@ _GENERATED: dict[int, OpenAPIResponse] = {
 
 
 @router.operation("listScenarios")
-def list_scenarios(definition_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> ScenarioPageResponse:
-    page = scenarios.list_scenarios(router.workspace, definition_id, limit=limit, cursor=cursor)
+def list_scenarios(
+    definition_id: str, version: VersionFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> ScenarioPageResponse:
+    page = scenarios.list_scenarios(router.workspace, definition_id, version=version, limit=limit, cursor=cursor)
     return ScenarioPageResponse(items=[ScenarioResponse.of(each) for each in page.items], next_cursor=page.next_cursor)
 
 
 @router.operation("createScenarios", status=201)
 def create_scenarios(definition_id: str, body: CreateScenarios) -> ScenariosCreatedResponse:
-    added = scenarios.add_scenarios(router.workspace, definition_id, body.items)
-    return ScenariosCreatedResponse(ids=list(added.ids), total=added.total)
+    return _created(scenarios.add_scenarios(router.workspace, definition_id, body.items, utc_now()))
 
 
 @router.operation("importScenarios", status=201)
 def import_scenarios(definition_id: str, body: ImportScenarios) -> ScenariosCreatedResponse:
-    added = scenarios.import_scenarios(router.workspace, definition_id, body.format, body.content, replace=body.replace)
-    return ScenariosCreatedResponse(ids=list(added.ids), total=added.total)
+    return _created(
+        scenarios.import_scenarios(
+            router.workspace, definition_id, body.format, body.content, utc_now(), replace=body.replace
+        )
+    )
+
+
+@router.operation("getScenario")
+def get_scenario(definition_id: str, scenario_id: str, version: VersionFilter = None) -> ScenarioDetailResponse:
+    return ScenarioDetailResponse.of_version(*scenarios.get(router.workspace, definition_id, scenario_id, version))
+
+
+@router.operation("updateScenario")
+def update_scenario(definition_id: str, scenario_id: str, body: UpdateScenario) -> ScenarioDetailResponse:
+    changed = scenarios.update(router.workspace, definition_id, scenario_id, body, utc_now())
+    return ScenarioDetailResponse.of_version(*changed)
+
+
+@router.operation("deleteScenario", status=204)
+def delete_scenario(definition_id: str, scenario_id: str) -> Response[None]:
+    scenarios.delete(router.workspace, definition_id, scenario_id, utc_now())
+    return Response(204)
 
 
 @router.operation("generateScenarios", status=201, responses=_GENERATED)
@@ -56,3 +80,7 @@ def generate_scenarios(definition_id: str, body: GenerateScenarios) -> Response[
 @router.operation("getScenarioGeneration")
 def get_scenario_generation(definition_id: str, generation_id: str) -> ScenarioGenerationResponse:
     return ScenarioGenerationResponse.of(generations.get(router.workspace, definition_id, generation_id))
+
+
+def _created(added: AddedScenarios) -> ScenariosCreatedResponse:
+    return ScenariosCreatedResponse(ids=list(added.ids), total=added.total, definition_version=added.version)

@@ -28,6 +28,12 @@ Name = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=20
 Folder = Annotated[str, StringConstraints(strict=True, max_length=200)]
 Tag = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
 Tags = Annotated[list[Tag], Field(max_length=50), AfterValidator(_without_duplicates)]
+VersionLabel = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=1, max_length=100),
+    AfterValidator(not_blank),
+    Field(description="A name for the version, such as `v1.2`"),
+]
 Replace = Annotated[Flag, Field(description="Replace the definition's existing scenarios")]
 
 
@@ -57,13 +63,15 @@ class CreateDefinition(RequestModel):
     tags: Annotated[Tags, Field(default_factory=list)]
     content: DefinitionContent
 
+    version_label: VersionLabel | None = None
+
     def labels(self) -> Labels:
-        return Labels(self.name, self.folder, tuple(self.tags))
+        return Labels(self.name, self.folder, tuple(self.tags), self.version_label)
 
 
 class UpdateDefinition(RequestModel):
     """Omitted fields keep their value; a null `folder` removes the definition from its folder. New content creates the
-    next version."""
+    next version; `versionLabel` names it or, without new content, the latest version."""
 
     model_config = example({"name": "Refund policy, 2027", "content": {"maxTurns": 4}})
 
@@ -71,10 +79,12 @@ class UpdateDefinition(RequestModel):
     folder: Folder | None = None
     tags: Tags | None = None
     content: DefinitionContent | None = None
+    version_label: VersionLabel | None = None
 
     def labels(self) -> Labels:
         folder = self.folder or "" if "folder" in self.model_fields_set else None
-        return Labels(self.name, folder, None if self.tags is None else tuple(self.tags))
+        version_label = self.version_label or "" if "version_label" in self.model_fields_set else None
+        return Labels(self.name, folder, None if self.tags is None else tuple(self.tags), version_label)
 
 
 class ForkDefinition(UpdateDefinition):
@@ -106,6 +116,7 @@ class DefinitionSummaryResponse(ResponseModel):
     folder: str | None
     tags: list[str]
     version: int
+    version_label: Annotated[str | None, Field(description="The name that was given to this version")]
     parent_id: Annotated[str | None, Field(description="The definition it was forked from")]
     parent_version: int | None
     created_at: Time
@@ -118,7 +129,7 @@ class DefinitionSummaryResponse(ResponseModel):
 
 class DefinitionResponse(DefinitionSummaryResponse):
     content: DefinitionContent
-    scenario_count: Annotated[int, Field(description="Number of scenarios the definition has now")]
+    scenario_count: Annotated[int, Field(description="Number of scenarios of this version")]
     warnings: list[WarningResponse]
 
     @classmethod
@@ -143,6 +154,7 @@ def _head_fields(head: DefinitionHead) -> dict[str, Any]:
         "folder": head.folder,
         "tags": list(head.tags),
         "version": head.version,
+        "version_label": head.version_label,
         "parent_id": head.parent and head.parent.definition_id,
         "parent_version": head.parent and head.parent.number,
         "created_at": head.created_at,
@@ -190,6 +202,7 @@ class ImportScenarios(RequestModel):
 class ScenariosCreatedResponse(ResponseModel):
     ids: Annotated[list[str], Field(description="Ids of the new scenarios, in order")]
     total: Annotated[int, Field(description="Number of scenarios the definition has now")]
+    definition_version: Annotated[int, Field(description="The version of the definition that has them")]
 
 
 class ScenarioResponse(ResponseModel):
@@ -209,6 +222,15 @@ class ScenarioResponse(ResponseModel):
     @classmethod
     def of(cls, scenario: Scenario) -> "ScenarioResponse":
         return cls.model_validate(scenario.to_json())
+
+
+class ScenarioDetailResponse(ScenarioResponse):
+    definition_id: str
+    definition_version: Annotated[int, Field(description="The version of the definition in which it is like this")]
+
+    @classmethod
+    def of_version(cls, scenario: Scenario, definition_id: str, version: int) -> "ScenarioDetailResponse":
+        return cls(**vars(ScenarioResponse.of(scenario)), definition_id=definition_id, definition_version=version)
 
 
 class ScenarioPageResponse(ResponseModel):

@@ -40,19 +40,7 @@ class MessageInput(RequestModel):
     content: Text
 
 
-class CreateScenario(RequestModel):
-    """At most one of `prompt` and `messages`. With `instructions` both may be omitted; the simulated user then
-    starts."""
-
-    model_config = example(
-        {
-            "name": "late refund",
-            "prompt": "I bought this two months ago and want my money back.",
-            "dimensions": {"delay": 5},
-            "successCriteria": "The agent explains the 30-day limit.",
-        }
-    )
-
+class ScenarioFields(RequestModel):
     name: Annotated[str, StringConstraints(strict=True, max_length=MAX_NAME_LENGTH)] | None = None
     prompt: Annotated[Text | None, Field(description="The user's first message")] = None
     messages: Annotated[
@@ -72,6 +60,20 @@ class CreateScenario(RequestModel):
     failure_criteria_mode: FailureCriteriaMode | None = None
     assertions: Assertions = Field(default_factory=list)
     persona_ids: PersonaIds = Field(default_factory=list)
+
+
+class CreateScenario(ScenarioFields):
+    """At most one of `prompt` and `messages`. With `instructions` both may be omitted; the simulated user then
+    starts."""
+
+    model_config = example(
+        {
+            "name": "late refund",
+            "prompt": "I bought this two months ago and want my money back.",
+            "dimensions": {"delay": 5},
+            "successCriteria": "The agent explains the 30-day limit.",
+        }
+    )
 
     @model_validator(mode="after")
     def _has_one_start(self) -> "CreateScenario":
@@ -104,3 +106,25 @@ class CreateScenario(RequestModel):
     def _criteria(self) -> Criteria:
         mode = self.failure_criteria_mode or FailureCriteriaMode.ON_MAX_MESSAGES
         return Criteria(self.success_criteria, self.failure_criteria, mode)
+
+
+class UpdateScenario(ScenarioFields):
+    """Omitted fields keep their value; null removes one. `prompt` replaces all messages."""
+
+    model_config = example(
+        {"prompt": "I bought this nine weeks ago and want my money back.", "dimensions": {"delay": 5}}
+    )
+
+    @model_validator(mode="after")
+    def _has_at_most_one_start(self) -> "UpdateScenario":
+        if self.prompt is not None and self.messages is not None:
+            raise ValueError("must have either a prompt or messages, not both")
+        return self
+
+    def apply_to(self, scenario: Scenario) -> dict[str, object]:
+        """The changed scenario as JSON of a `CreateScenario`."""
+        stored = {name: value for name, value in scenario.to_json().items() if name != "id" and value != []}
+        changes = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if "prompt" in changes:
+            stored.pop("messages", None)
+        return {name: value for name, value in {**stored, **changes}.items() if value is not None}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from cupel_core.definitions.resolution import content_of, inherited_content
+from cupel_core.definitions.resolution import inherited_content
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import (
     Content,
@@ -13,17 +13,19 @@ from cupel_core.domain.definitions.definitions import (
     DefinitionHead,
     DefinitionVersion,
     Labels,
+    StoredVersion,
     merge_overrides,
 )
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
-from cupel_core.store import definitions, scenarios
+from cupel_core.store import definitions
 
 
 def create(workspace: str, labels: Labels, content: Mapping[str, Any], now: datetime) -> Definition:
     """Raises Invalid, naming the invalid fields of `content`."""
     checked = validate_content(merge_overrides({}, content))
-    head = labels.apply_to(DefinitionHead(id=new_id("def"), name="", created_at=now, updated_at=now))
+    unnamed = DefinitionHead(new_id("def"), "", now, now, version_label=labels.version_label or None)
+    head = labels.apply_to(unnamed)
     definitions.create(workspace, head, checked.to_json())
     return Definition(head, head.version, checked, scenario_count=0)
 
@@ -31,9 +33,10 @@ def create(workspace: str, labels: Labels, content: Mapping[str, Any], now: date
 def get(workspace: str, definition_id: str, version: int | None = None) -> Definition:
     """At this version, by default the latest. NotFound for an unknown version, and an unknown or deleted definition."""
     head = definitions.get(workspace, definition_id)
-    number = head.version if version is None else version
-    content = Content.from_json(content_of(workspace, head, number))
-    return Definition(head, number, content, scenarios.get_manifest(workspace, definition_id).total)
+    stored = definitions.get_version(workspace, DefinitionVersion(head.id, version or head.version))
+    content = Content.from_json(merge_overrides(inherited_content(workspace, head), stored.content))
+    manifest = definitions.get_manifest(workspace, definition_id, stored.scenarios_revision)
+    return Definition(replace(head, version_label=stored.label), stored.number, content, manifest.total)
 
 
 def list_definitions(
@@ -58,16 +61,29 @@ def update(
     """
     before = definitions.get(workspace, definition_id)
     after = replace(labels.apply_to(before), updated_at=now)
+    version = None
     if overrides is not None:
-        after = replace(after, version=before.version + 1)
-        own = {**definitions.get_content(workspace, DefinitionVersion(before.id, before.version)), **overrides}
-        validate_content(merge_overrides(inherited_content(workspace, before), own))
-        definitions.update(workspace, before, after, own)
-    else:
-        definitions.update(workspace, before, after)
+        version = _next_version(workspace, before, labels, overrides, now)
+        after = replace(after, version=version.number, version_label=version.label)
+    elif labels.version_label is not None:
+        latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
+        version = replace(latest, label=labels.version_label or None)
+        after = replace(after, version_label=version.label)
+    definitions.update(workspace, before, after, version)
     return get(workspace, definition_id)
 
 
 def delete(workspace: str, definition_id: str, now: datetime) -> None:
     """Hide the definition; its runs and its forks keep their content."""
-    definitions.delete(workspace, definition_id, now)
+    definitions.delete(workspace, definitions.get(workspace, definition_id), now)
+
+
+def _next_version(
+    workspace: str, before: DefinitionHead, labels: Labels, overrides: Mapping[str, Any], now: datetime
+) -> StoredVersion:
+    """With other content and the same scenarios. Raises Invalid, naming the invalid fields of the content."""
+    latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
+    own = {**latest.content, **overrides}
+    validate_content(merge_overrides(inherited_content(workspace, before), own))
+    number = before.version + 1
+    return StoredVersion(number, now, own, number, latest.scenarios_revision, labels.version_label or None)

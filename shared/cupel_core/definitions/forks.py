@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -19,7 +20,7 @@ from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page, decode_index, encode_cursor
-from cupel_core.store import definitions, scenarios
+from cupel_core.store import definition_scenarios, definitions
 
 MAX_DEPTH = 20
 """Maximum number of ancestors, because resolving a definition reads each."""
@@ -36,7 +37,7 @@ def fork(
 ) -> Definition:
     """Create a fork: content fields in `overrides` replace the parent's, null unsets a field, others are inherited.
 
-    The parent's present scenarios are inherited too, unless `overrides` changes what they are generated from.
+    The scenarios of the parent's version are inherited too, unless `overrides` changes what they are generated from.
     Raises Invalid for invalid content and for more than MAX_DEPTH ancestors.
     """
     parent = definitions.get(workspace, parent_id)
@@ -44,9 +45,10 @@ def fork(
     content = validate_content(merge_overrides(content_of(workspace, parent, pinned.number), overrides))
     if sum(1 for _ in _lineage(workspace, parent)) >= MAX_DEPTH:
         raise Invalid(f"a definition has at most {MAX_DEPTH} ancestors")
-    manifest = Manifest() if _SCENARIO_SOURCES & set(overrides) else scenarios.get_manifest(workspace, parent_id)
+    inherits = not _SCENARIO_SOURCES & set(overrides)
+    manifest = definition_scenarios.get_manifest(workspace, *pinned) if inherits else Manifest()
     unnamed = DefinitionHead(new_id("def"), f"{parent.name} (fork)", now, now, folder=parent.folder, parent=pinned)
-    head = labels.apply_to(unnamed)
+    head = replace(labels.apply_to(unnamed), version_label=labels.version_label or None)
     definitions.create(workspace, head, overrides, manifest if manifest.total else None)
     return Definition(head, head.version, content, manifest.total)
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.definitions import Content, DefinitionHead, DefinitionVersion, merge_overrides
+from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.errors import NotFound
-from cupel_core.store import definitions
+from cupel_core.store import definition_scenarios, definitions
 
 
 class ResolvedDefinition(NamedTuple):
@@ -15,6 +16,8 @@ class ResolvedDefinition(NamedTuple):
     version: int
     name: str
     content: Content
+    manifest: Manifest
+    """Its scenarios."""
 
 
 def resolve(workspace: str, definition_id: str, version: int | None = None) -> ResolvedDefinition:
@@ -22,7 +25,8 @@ def resolve(workspace: str, definition_id: str, version: int | None = None) -> R
     head = definitions.get(workspace, definition_id)
     number = head.version if version is None else version
     content = Content.from_json(content_of(workspace, head, number))
-    return ResolvedDefinition(definition_id, number, head.name, content)
+    manifest = definition_scenarios.get_manifest(workspace, definition_id, number)
+    return ResolvedDefinition(definition_id, number, head.name, content, manifest)
 
 
 def content_of(workspace: str, head: DefinitionHead, number: int) -> dict[str, Any]:

@@ -1,18 +1,21 @@
-"""The scenarios of a definition: added one by one, imported from a file, listed in pages."""
+"""The scenarios of a definition: added, imported from a file, listed in pages, changed and deleted one by one."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace as replace_fields
+from datetime import datetime
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.contract.scenarios import CreateScenario, UpdateScenario
 from cupel_core.definitions import assertions
 from cupel_core.definitions.resolution import resolve
 from cupel_core.domain.definitions import scenario_files
-from cupel_core.domain.definitions.scenarios import Manifest, Scenario, scenario_id
-from cupel_core.errors import FieldError, Invalid
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
+from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.paging import Page, decode_index, encode_cursor
-from cupel_core.store import definitions, resources
+from cupel_core.store import definition_scenarios, definitions, resources
 from cupel_core.store import scenarios as store
 from cupel_core.store.resources import ResourceKind
 
@@ -25,9 +28,19 @@ class AddedScenarios(NamedTuple):
     """Of the new scenarios, in order."""
     total: int
     """How many scenarios the definition has now."""
+    version: int
+    """The definition's version that has them."""
 
 
-def add_scenarios(workspace: str, definition_id: str, items: Sequence[CreateScenario]) -> AddedScenarios:
+class ScenarioInVersion(NamedTuple):
+    """A scenario as it is in a version of a definition."""
+
+    scenario: Scenario
+    definition_id: str
+    version: int
+
+
+def add_scenarios(workspace: str, definition_id: str, items: Sequence[CreateScenario], now: datetime) -> AddedScenarios:
     """Raises Invalid, naming each invalid assertion (`items.2.assertions.0.value`) or each unknown persona."""
     definitions.get(workspace, definition_id)
     errors = [error for number, item in enumerate(items) for error in _assertion_errors(item, f"items.{number}.")]
@@ -35,11 +48,17 @@ def add_scenarios(workspace: str, definition_id: str, items: Sequence[CreateScen
         raise Invalid.fields(errors[:MAX_ERRORS])
     scenarios = [item.to_scenario() for item in items]
     _check_personas(workspace, [(f"items.{number}.personaIds", each) for number, each in enumerate(scenarios)])
-    return _append(workspace, definition_id, scenarios, replace=False)
+    return _append(workspace, definition_id, scenarios, now, replace=False)
 
 
 def import_scenarios(
-    workspace: str, definition_id: str, text_format: scenario_files.ImportFormat, text: str, *, replace: bool = False
+    workspace: str,
+    definition_id: str,
+    text_format: scenario_files.ImportFormat,
+    text: str,
+    now: datetime,
+    *,
+    replace: bool = False,
 ) -> AddedScenarios:
     """Add all scenarios of the text, or none: raises Invalid, naming each invalid line (`lines.<n>`)."""
     definition = resolve(workspace, definition_id)
@@ -59,17 +78,77 @@ def import_scenarios(
     if not scenarios:
         raise Invalid.field("content", "has no scenarios")
     _check_personas(workspace, scenarios)
-    return _append(workspace, definition_id, [scenario for _, scenario in scenarios], replace=replace)
+    return _append(workspace, definition_id, [scenario for _, scenario in scenarios], now, replace=replace)
 
 
-def list_scenarios(workspace: str, definition_id: str, *, limit: int, cursor: str | None = None) -> Page[Scenario]:
-    """In the definition's order. NotFound for an unknown or deleted definition."""
-    definitions.get(workspace, definition_id)
-    manifest = store.get_manifest(workspace, definition_id)
+def list_scenarios(
+    workspace: str, definition_id: str, *, version: int | None = None, limit: int, cursor: str | None = None
+) -> Page[Scenario]:
+    """Of a version, by default the latest, in order. NotFound for an unknown version or definition."""
+    head = definitions.get(workspace, definition_id)
+    manifest = definition_scenarios.get_manifest(workspace, definition_id, version or head.version)
     start = decode_index(cursor)
     end = min(start + limit, manifest.total)
     items = tuple(store.get_scenario(manifest, position) for position in range(start, end))
     return Page(items, encode_cursor(str(end)) if end < manifest.total else None)
+
+
+def get(workspace: str, definition_id: str, scenario_id: str, version: int | None = None) -> ScenarioInVersion:
+    """In a version, by default the latest. NotFound for an unknown scenario, version or definition."""
+    head = definitions.get(workspace, definition_id)
+    number = version or head.version
+    manifest = definition_scenarios.get_manifest(workspace, definition_id, number)
+    position = _position(manifest, definition_id, number, scenario_id)
+    return ScenarioInVersion(store.get_scenario(manifest, position), definition_id, number)
+
+
+def update(
+    workspace: str, definition_id: str, scenario_id: str, changes: UpdateScenario, now: datetime
+) -> ScenarioInVersion:
+    """Change a scenario in the definition's next version; earlier versions keep it as it was.
+
+    Raises Invalid, naming each invalid field, and Conflict if the definition was changed concurrently.
+    """
+    current = definition_scenarios.get_current(workspace, definition_id)
+    position = _position(current.manifest, definition_id, current.version.number, scenario_id)
+    before = store.get_scenario(current.manifest, position)
+    changed = _changed(before, changes)
+    _check_personas(workspace, [("personaIds", changed)])
+    if changed == before:
+        return ScenarioInVersion(before, definition_id, current.version.number)
+    manifest = store.replace_scenario(workspace, definition_id, current.manifest, position, changed)
+    written = definition_scenarios.commit(workspace, current, manifest, now)
+    return ScenarioInVersion(changed, definition_id, written.version.number)
+
+
+def delete(workspace: str, definition_id: str, scenario_id: str, now: datetime) -> None:
+    """Remove a scenario in the definition's next version; earlier versions keep it. Conflict as `update`."""
+    current = definition_scenarios.get_current(workspace, definition_id)
+    position = _position(current.manifest, definition_id, current.version.number, scenario_id)
+    manifest = store.remove_scenario(workspace, definition_id, current.manifest, position)
+    definition_scenarios.commit(workspace, current, manifest, now)
+
+
+def _position(manifest: Manifest, definition_id: str, version: int, scenario_id: str) -> int:
+    position = store.find_positions(manifest, [scenario_id]).get(scenario_id)
+    if position is None:
+        raise NotFound(f"there is no scenario {scenario_id} in version {version} of definition {definition_id}")
+    return position
+
+
+def _changed(before: Scenario, changes: UpdateScenario) -> Scenario:
+    """Raises Invalid, naming each invalid field."""
+    try:
+        item = CreateScenario.model_validate(changes.apply_to(before))
+    except ValidationError as error:
+        raise Invalid.fields(
+            FieldError(".".join(map(str, each["loc"])) or "body", each["msg"].removeprefix("Value error, "))
+            for each in error.errors(include_url=False)
+        ) from None
+    if errors := _assertion_errors(item):
+        raise Invalid.fields(errors)
+    changed = item.to_scenario()
+    return replace_fields(changed, id=before.id, name=changed.name or before.name)
 
 
 def _parse(line: scenario_files.ImportLine) -> tuple[Scenario | None, str | None]:
@@ -105,7 +184,10 @@ def _describe(location: tuple[int | str, ...], message: str) -> str:
     return f"{field}: {text}" if field else text
 
 
-def _append(workspace: str, definition_id: str, scenarios: Sequence[Scenario], *, replace: bool) -> AddedScenarios:
-    manifest: Manifest = store.append(workspace, definition_id, scenarios, replace=replace)
+def _append(
+    workspace: str, definition_id: str, scenarios: Sequence[Scenario], now: datetime, *, replace: bool
+) -> AddedScenarios:
+    _, version, manifest = definition_scenarios.append(workspace, definition_id, scenarios, now, replace_all=replace)
     ordinals = range(manifest.next_ordinal - len(scenarios), manifest.next_ordinal)
-    return AddedScenarios(tuple(scenario_id(definition_id, ordinal) for ordinal in ordinals), manifest.total)
+    ids = tuple(build_scenario_id(definition_id, ordinal) for ordinal in ordinals)
+    return AddedScenarios(ids, manifest.total, version.number)

@@ -14,7 +14,7 @@ from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
 from cupel_core.providers import provider_of
 from cupel_core.settings import settings
-from cupel_core.store import definitions, generations, queues, scenarios
+from cupel_core.store import definition_scenarios, definitions, generations, queues, scenarios
 
 _SEED_COUNT = 2**53
 """JSON readers represent integers up to here exactly."""
@@ -70,7 +70,9 @@ def _check_size(workspace: str, definition: ResolvedDefinition, spec: Generation
     if definition.content.template is None:
         raise Invalid.field("definitionId", "has no template to generate scenarios from")
     size = Matrix(definition.content).size
-    present = 0 if spec.replace else scenarios.get_manifest(workspace, definition.definition_id).total
+    present = (
+        0 if spec.replace else definition_scenarios.get_current(workspace, definition.definition_id).manifest.total
+    )
     if present + size > MAX_SCENARIOS:
         raise Invalid(
             f"{size:,} combinations and {present:,} present scenarios exceed the maximum of {MAX_SCENARIOS:,} scenarios"
@@ -98,13 +100,13 @@ def _check_model(workspace: str, spec: GenerationSpec) -> None:
 
 
 def _write_matrix(generation: Generation, definition: ResolvedDefinition, now: datetime) -> Generation:
-    current = scenarios.get_manifest(generation.workspace, generation.definition_id)
+    current = definition_scenarios.get_current(generation.workspace, generation.definition_id)
     manifest = scenarios.write_pages(
         generation.workspace,
         generation.definition_id,
-        current,
+        current.manifest,
         matrix_of(generation, definition),
         replace=generation.replace,
     )
-    generations.finish(generation, manifest, now)
+    generations.finish(generation, current, manifest, now)
     return replace(generation, status=GenerationStatus.COMPLETED)

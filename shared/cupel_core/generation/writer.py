@@ -27,7 +27,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete_with_retry
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.settings import settings
-from cupel_core.store import generations, queues, scenarios
+from cupel_core.store import definition_scenarios, generations, queues, scenarios
 
 CHUNK_SIZE = 100
 """Texts written before they are stored."""
@@ -199,15 +199,18 @@ def _fail(generation: Generation, error: str) -> WriteResult:
 
 def _finish(generation: Generation, matrix: Matrix) -> WriteResult:
     workspace, definition_id = generation.workspace, generation.definition_id
-    current = scenarios.get_manifest(workspace, definition_id)
     written = _scenarios(generation, matrix)
     try:
-        manifest = scenarios.write_pages(workspace, definition_id, current, written, replace=generation.replace)
-        return WriteResult.COMPLETED if generations.finish(generation, manifest, utc_now()) else WriteResult.NOTHING
-    except Invalid as error:
+        current = definition_scenarios.get_current(workspace, definition_id)
+        manifest = scenarios.write_pages(
+            workspace, definition_id, current.manifest, written, replace=generation.replace
+        )
+        finished = generations.finish(generation, current, manifest, utc_now())
+    except (Invalid, NotFound) as error:
         return _fail(generation, error.detail)
     except Conflict:
         return _requeue(generation, _CONFLICT_DELAY_SECONDS)
+    return WriteResult.COMPLETED if finished else WriteResult.NOTHING
 
 
 def _scenarios(generation: Generation, matrix: Matrix) -> Iterator[Scenario]:

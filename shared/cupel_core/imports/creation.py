@@ -13,7 +13,7 @@ from cupel_core.errors import Invalid
 from cupel_core.imports import datasets
 from cupel_core.imports.files import InMemoryFiles
 from cupel_core.imports.json_documents import InvalidDocument
-from cupel_core.store import scenarios
+from cupel_core.store import definition_scenarios
 
 
 @dataclass(frozen=True)
@@ -59,5 +59,5 @@ def _import(context: ImportContext, field: str, read: Callable[[], ImportedSuite
 def _create(context: ImportContext, draft: DefinitionDraft) -> str:
     labels = Labels(draft.name, context.folder, draft.tags)
     definition = catalog.create(context.workspace, labels, draft.content, context.now)
-    scenarios.append(context.workspace, definition.head.id, draft.scenarios)
+    definition_scenarios.append(context.workspace, definition.head.id, draft.scenarios, context.now)
     return definition.head.id

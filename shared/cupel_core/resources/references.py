@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from cupel_core.domain.definitions.definitions import DefinitionHead
-from cupel_core.domain.definitions.scenarios import definition_tail
+from cupel_core.domain.definitions.scenarios import Manifest, definition_tail
 from cupel_core.domain.resources.evals import Eval
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.providers import model_errors, simulated_target_error
-from cupel_core.store import definitions, resources, scenarios
+from cupel_core.store import definition_scenarios, definitions, resources, scenarios
 from cupel_core.store.resources import ResourceKind
 
 _MODELS = {"judge_model": "judgeModel", "persona_model": "personaModel", "embedding_model": "embeddingModel"}
@@ -23,7 +23,7 @@ def resolve_definition_id(workspace: str, definition_id: str | None, scenario_id
     if duplicates:
         raise Invalid.fields(duplicates)
     head = _find_owner(workspace, scenario_ids) if definition_id is None else _get_head(workspace, definition_id)
-    positions = scenarios.find_positions(scenarios.get_manifest(workspace, head.id), scenario_ids)
+    positions = scenarios.find_positions(_manifest(workspace, head), scenario_ids)
     missing = [
         FieldError(f"scenarioIds.{number}", f"there is no scenario {scenario_id} in definition {head.id}")
         for number, scenario_id in enumerate(scenario_ids)
@@ -52,6 +52,11 @@ def grader_config_errors(grader_config: GraderConfig) -> Iterator[FieldError]:
             yield from model_errors(field, model)
 
 
+def _manifest(workspace: str, head: DefinitionHead) -> Manifest:
+    """The scenarios of the latest version."""
+    return definition_scenarios.get_manifest(workspace, head.id, head.version)
+
+
 def _duplicate_errors(scenario_ids: Sequence[str]) -> list[FieldError]:
     first: dict[str, int] = {}
     return [
@@ -72,6 +77,6 @@ def _find_owner(workspace: str, scenario_ids: Sequence[str]) -> DefinitionHead:
     tail = definition_tail(scenario_ids[0])
     owners = definitions.list_scenario_owners(workspace, tail) if tail else ()
     for head in owners:
-        if scenarios.find_positions(scenarios.get_manifest(workspace, head.id), scenario_ids[:1]):
+        if scenarios.find_positions(_manifest(workspace, head), scenario_ids[:1]):
             return head
     raise Invalid.field("scenarioIds.0", f"there is no scenario {scenario_ids[0]}")

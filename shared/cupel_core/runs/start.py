@@ -65,7 +65,7 @@ def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
 
 def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
     definition = resolve(workspace, spec.definition_id)
-    manifest = scenarios.get_manifest(workspace, spec.definition_id)
+    manifest = definition.manifest
     grader_config = _grader_config(workspace, spec)
     check_spec(workspace, spec, grader_config, manifest)
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed

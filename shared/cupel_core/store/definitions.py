@@ -1,9 +1,12 @@
-"""Definitions in the table: a mutable head, immutable versions, and an edge from a parent to each fork."""
+"""Definitions in the table: a mutable head, immutable versions, and an edge from a parent to each fork.
+
+Every change is one transaction on condition that the head is unchanged, so of two concurrent changes one is refused.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.exceptions import TransactWriteError, UpdateError
@@ -11,11 +14,11 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion
+from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import Page, decode_cursor, encode_cursor
-from cupel_core.store import keys, scenarios
+from cupel_core.store import keys
 from cupel_core.store.table import CreationIndex, Item, connection, error_code
 
 _HEAD = "head"
@@ -38,12 +41,24 @@ class HeadItem(Item):
     created_at = UnicodeAttribute(attr_name="createdAt")
     updated_at = UnicodeAttribute(attr_name="updatedAt")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
+    version_label = UnicodeAttribute(attr_name="versionLabel", null=True)
+    revision = NumberAttribute(null=True)
+    """Absent in items from before this attribute, until their first change."""
 
 
 class VersionItem(Item):
-    content = JSONAttribute()
-    """A fork stores only its overrides."""
+    content = JSONAttribute(null=True)
+    """A fork stores only its overrides. Absent if it is that of another version."""
+    content_version = NumberAttribute(attr_name="contentVersion", null=True)
+    """The version that stores the content, if another."""
+    scenarios_revision = NumberAttribute(attr_name="scenariosRevision", null=True)
+    """Absent in items from before this attribute."""
+    label = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute(attr_name="createdAt")
+
+
+class ManifestItem(Item):
+    manifest = JSONAttribute()
 
 
 class ChildItem(Item):
@@ -54,18 +69,27 @@ class OwnerItem(Item):
     """Maps the tail of a definition's id, which is part of its scenarios' ids, to the definition."""
 
 
+class ExtraWrite(NamedTuple):
+    """An item to write in the same transaction as a change, on its own condition."""
+
+    item: Item
+    condition: Condition
+
+
 def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inherited: Manifest | None = None) -> None:
     """Create the head and its first version; for a fork also the parent's edge and the inherited scenarios."""
     created = to_iso(head.created_at)
+    manifest = replace(inherited, revision=1) if inherited else Manifest()
+    version = StoredVersion(1, head.created_at, content, 1, manifest.revision, head.version_label)
     with TransactWrite(connection=connection()) as transaction:
         transaction.save(_to_item(workspace, head), condition=HeadItem.pk.does_not_exist())
-        transaction.save(_version_item(workspace, head, content))
+        transaction.save(_version_item(workspace, head.id, version))
         transaction.save(OwnerItem(keys.scenario_owners(workspace), f"{head.id[-ID_TAIL_LENGTH:]}#{head.id}"))
         if head.parent:
             pk = keys.definition(workspace, head.parent.definition_id)
             transaction.save(ChildItem(pk, f"{_CHILD}{head.id}", created_at=created))
         if inherited:
-            transaction.save(scenarios.manifest_item(workspace, head.id, replace(inherited, revision=1)))
+            transaction.save(_manifest_item(workspace, head.id, manifest))
 
 
 def find(workspace: str, definition_id: str) -> DefinitionHead | None:
@@ -92,55 +116,89 @@ def get_heads(workspace: str, definition_ids: Iterable[str]) -> dict[str, Defini
 
 
 def get_content(workspace: str, version: DefinitionVersion) -> dict[str, Any]:
-    """The JSON this version itself stores; of a fork, its overrides. Versions survive the deletion of their definition.
+    """The JSON this version itself defines; of a fork, its overrides.
 
-    Raises NotFound if there is no such version.
+    Raises NotFound if there is no such version. Versions survive the deletion of their definition.
     """
+    return dict(get_version(workspace, version).content)
+
+
+def get_version(workspace: str, version: DefinitionVersion) -> StoredVersion:
+    """Raises NotFound if there is no such version."""
+    item = _get_version_item(workspace, version)
+    content_version = int(item.content_version or version.number)
+    content = item.content
+    if content is None:
+        content = _get_version_item(workspace, version._replace(number=content_version)).content
+    return StoredVersion(
+        number=version.number,
+        created_at=from_iso(item.created_at),
+        content=dict(content),
+        content_version=content_version,
+        scenarios_revision=None if item.scenarios_revision is None else int(item.scenarios_revision),
+        label=item.label,
+    )
+
+
+def get_manifest(workspace: str, definition_id: str, revision: int | None) -> Manifest:
+    """The manifest with this revision. Versions from before manifests had numbers share one (revision None)."""
+    if revision == 0:
+        return Manifest()
+    sort_key = "scenarios" if revision is None else keys.manifest(revision)
     try:
-        item = VersionItem.get(
-            keys.definition(workspace, version.definition_id), keys.version(version.number), consistent_read=True
-        )
-    except VersionItem.DoesNotExist:
-        raise NotFound(f"definition {version.definition_id} has no version {version.number}") from None
-    return dict(item.content)
+        item = ManifestItem.get(keys.definition(workspace, definition_id), sort_key, consistent_read=True)
+    except ManifestItem.DoesNotExist:
+        return Manifest()
+    return Manifest.from_json(item.manifest)
 
 
 def update(
-    workspace: str, before: DefinitionHead, after: DefinitionHead, content: Mapping[str, Any] | None = None
-) -> None:
-    """Replace `before` with `after`, together with the content of its version if that is new.
+    workspace: str,
+    before: DefinitionHead,
+    after: DefinitionHead,
+    version: StoredVersion | None = None,
+    manifest: Manifest | None = None,
+    extra: ExtraWrite | None = None,
+) -> DefinitionHead:
+    """Replace `before` with `after`, together with its version and that version's manifest as far as they are new.
 
-    Raises Conflict if the definition was changed since `before` was read.
+    Raises Conflict if the definition was changed since `before` was read, or the condition of `extra` does not hold.
     """
-    unchanged = (
-        (HeadItem.version == before.version)
-        & (HeadItem.updated_at == to_iso(before.updated_at))
-        & HeadItem.deleted_at.does_not_exist()
-    )
+    written = replace(after, revision=before.revision + 1)
     try:
         with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(workspace, after), condition=unchanged)
-            if content is not None:
-                item = _version_item(workspace, after, content)
-                transaction.save(item, condition=VersionItem.pk.does_not_exist())
+            transaction.save(_to_item(workspace, written), condition=_unchanged_since(before))
+            if version is not None:
+                transaction.save(_version_item(workspace, after.id, version))
+            if manifest is not None:
+                item = _manifest_item(workspace, after.id, manifest)
+                transaction.save(item, condition=ManifestItem.pk.does_not_exist())
+            if extra is not None:
+                transaction.save(extra.item, condition=extra.condition)
     except TransactWriteError as error:
         if error_code(error) != "TransactionCanceledException":
             raise
         raise Conflict("this definition was changed at the same time; read it and try again") from None
+    return written
 
 
-def delete(workspace: str, definition_id: str, now: datetime) -> None:
-    """Hide the definition; runs and forks of its versions keep them. Raises NotFound if there is none."""
-    item = HeadItem(keys.definition(workspace, definition_id), _HEAD)
+def delete(workspace: str, before: DefinitionHead, now: datetime) -> None:
+    """Hide the definition; runs and forks of its versions keep them. Conflict if it was changed since it was read."""
+    item = HeadItem(keys.definition(workspace, before.id), _HEAD)
     try:
         item.update(
-            [HeadItem.deleted_at.set(to_iso(now)), HeadItem.gsi1pk.remove(), HeadItem.gsi1sk.remove()],
-            condition=HeadItem.pk.exists() & HeadItem.deleted_at.does_not_exist(),
+            [
+                HeadItem.deleted_at.set(to_iso(now)),
+                HeadItem.revision.set(before.revision + 1),
+                HeadItem.gsi1pk.remove(),
+                HeadItem.gsi1sk.remove(),
+            ],
+            condition=_unchanged_since(before),
         )
     except UpdateError as error:
         if error_code(error) != "ConditionalCheckFailedException":
             raise
-        raise _not_found(definition_id) from None
+        raise Conflict("this definition was changed at the same time; read it and try again") from None
 
 
 def list_definitions(
@@ -174,6 +232,20 @@ def list_scenario_owners(workspace: str, tail: str) -> tuple[DefinitionHead, ...
     return tuple(get_heads(workspace, (edge.sk.partition("#")[2] for edge in edges)).values())
 
 
+def _unchanged_since(before: DefinitionHead) -> Any:
+    """The write condition that the head is still the one that was read."""
+    revision = HeadItem.revision == before.revision if before.revision else HeadItem.revision.does_not_exist()
+    return revision & (HeadItem.version == before.version) & HeadItem.deleted_at.does_not_exist()
+
+
+def _get_version_item(workspace: str, version: DefinitionVersion) -> VersionItem:
+    pk = keys.definition(workspace, version.definition_id)
+    try:
+        return VersionItem.get(pk, keys.version(version.number), consistent_read=True)
+    except VersionItem.DoesNotExist:
+        raise NotFound(f"definition {version.definition_id} has no version {version.number}") from None
+
+
 def _filter(folder: str | None, search: str | None, tag: str | None) -> Condition | None:
     condition: Condition | None = None
     for part in (
@@ -205,12 +277,27 @@ def _to_item(workspace: str, head: DefinitionHead) -> HeadItem:
         parent_version=head.parent and head.parent.number,
         created_at=to_iso(head.created_at),
         updated_at=to_iso(head.updated_at),
+        version_label=head.version_label,
+        revision=head.revision or None,
     )
 
 
-def _version_item(workspace: str, head: DefinitionHead, content: Mapping[str, Any]) -> VersionItem:
-    pk = keys.definition(workspace, head.id)
-    return VersionItem(pk, keys.version(head.version), content=dict(content), created_at=to_iso(head.updated_at))
+def _version_item(workspace: str, definition_id: str, version: StoredVersion) -> VersionItem:
+    has_own_content = version.content_version == version.number
+    return VersionItem(
+        keys.definition(workspace, definition_id),
+        keys.version(version.number),
+        content=dict(version.content) if has_own_content else None,
+        content_version=None if has_own_content else version.content_version,
+        scenarios_revision=version.scenarios_revision,
+        label=version.label,
+        created_at=to_iso(version.created_at),
+    )
+
+
+def _manifest_item(workspace: str, definition_id: str, manifest: Manifest) -> ManifestItem:
+    pk = keys.definition(workspace, definition_id)
+    return ManifestItem(pk, keys.manifest(manifest.revision), manifest=manifest.to_json())
 
 
 def _to_head(item: HeadItem) -> DefinitionHead:
@@ -225,4 +312,6 @@ def _to_head(item: HeadItem) -> DefinitionHead:
         tags=tuple(sorted(item.tags or ())),
         parent=parent,
         deleted_at=from_iso(item.deleted_at) if item.deleted_at else None,
+        version_label=item.version_label,
+        revision=int(item.revision or 0),
     )

@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import PutError, TransactWriteError
+from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationMode, GenerationStatus
@@ -22,8 +21,10 @@ from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
-from cupel_core.store import blobs, keys, scenarios
-from cupel_core.store.table import Item, connection, error_code
+from cupel_core.store import blobs, definition_scenarios, keys
+from cupel_core.store.definition_scenarios import CurrentScenarios
+from cupel_core.store.definitions import ExtraWrite
+from cupel_core.store.table import Item, error_code
 
 
 class GenerationItem(Item):
@@ -83,25 +84,20 @@ def read_texts(generation: Generation) -> Iterator[str]:
         yield from blobs.get_json(part.key)
 
 
-def finish(generation: Generation, new_manifest: Manifest, now: datetime) -> bool:
+def finish(generation: Generation, current: CurrentScenarios, new_manifest: Manifest, now: datetime) -> bool:
     """End the generation and make its scenarios part of the definition, both or neither.
 
-    False if it had already ended. Raises Conflict if the definition's scenarios changed since `new_manifest` was built.
+    False if it had already ended. Raises Conflict if the definition was changed since `current` was read.
     """
     completed = replace(generation, status=GenerationStatus.COMPLETED, updated_at=now)
-    pk = keys.definition(generation.workspace, generation.definition_id)
-    manifest_item = scenarios.manifest_item(generation.workspace, generation.definition_id, new_manifest)
     unfinished = GenerationItem.pk.does_not_exist() | GenerationItem.status.is_in(*UNFINISHED)
+    extra = ExtraWrite(_to_item(completed), unfinished)
     try:
-        with TransactWrite(connection=connection()) as transaction:
-            transaction.save(manifest_item, condition=scenarios.is_next_revision(new_manifest))
-            transaction.save(_to_item(completed), condition=unfinished)
-    except TransactWriteError as error:
-        if error_code(error) != "TransactionCanceledException":
-            raise
-        if _has_ended(pk, generation.id):
+        definition_scenarios.commit(generation.workspace, current, new_manifest, now, extra)
+    except Conflict:
+        if _has_ended(keys.definition(generation.workspace, generation.definition_id), generation.id):
             return False
-        raise Conflict("the scenarios of this definition were changed at the same time; try again") from None
+        raise
     return True
 
 

@@ -6,7 +6,8 @@ retry round, a `scoring` a rescore, a `contest` a select-best selection, `turns`
 pk                                   sk                    item
 <ws>#definition#<id>                 head | v000001        a definition's head and its versions
 <ws>#definition#<id>                 child#<childId>       a fork of it
-<ws>#definition#<id>                 scenarios             the manifest of its scenario pages
+<ws>#definition#<id>                 scenarios#000001      a manifest: the scenario pages of one version or several
+<ws>#definition#<id>                 scenarios             the manifest of versions from before manifests had numbers
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
 <ws>#run#<id>                        run | access          a run; when it was last read
 <ws>#run#<id>                        event#00000001        its events
@@ -53,6 +54,10 @@ def definition(workspace: str, definition_id: str) -> str:
 
 def version(number: int) -> str:
     return f"v{number:06d}"
+
+
+def manifest(revision: int) -> str:
+    return f"scenarios#{revision:06d}"
 
 
 def run(ref: RunRef) -> str:

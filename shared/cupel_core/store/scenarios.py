@@ -1,7 +1,6 @@
-"""A definition's scenarios: immutable pages in the bucket, and one manifest item that lists the current pages.
+"""Scenarios in immutable pages in the bucket, listed by a manifest. A change writes new pages and another manifest.
 
-All pages but the last are full, so that a definition has at most about a hundred. Pages that the manifest no longer
-lists are not deleted, because runs that started earlier still read them.
+Only the changed pages are written. Earlier pages are not deleted, because earlier versions and their runs read them.
 """
 
 from collections import deque
@@ -11,15 +10,12 @@ from dataclasses import replace as replace_fields
 from functools import lru_cache
 from itertools import batched, chain
 
-from pynamodb.attributes import JSONAttribute, NumberAttribute
-from pynamodb.exceptions import PutError
-from pynamodb.expressions.condition import Condition
-
 from cupel_core.domain.definitions.required_models import needs_models
 from cupel_core.domain.definitions.scenarios import (
     MAX_SCENARIOS,
     PAGE_SIZE,
     Manifest,
+    NumberedPage,
     Scenario,
     ScenarioPage,
     ordinal_of,
@@ -27,27 +23,12 @@ from cupel_core.domain.definitions.scenarios import (
     scenario_id,
 )
 from cupel_core.domain.scoring.selections import select_best_assertions
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
-from cupel_core.store import blobs, keys
-from cupel_core.store.table import Item, error_code
+from cupel_core.store import blobs
 
 _WRITERS = 8
 _CACHED_PAGES = 32
-
-
-class ManifestItem(Item):
-    revision = NumberAttribute()
-    manifest = JSONAttribute()
-
-
-def get_manifest(workspace: str, definition_id: str) -> Manifest:
-    """The current manifest; an empty one if the definition has no scenarios yet."""
-    try:
-        item = ManifestItem.get(keys.definition(workspace, definition_id), "scenarios", consistent_read=True)
-    except ManifestItem.DoesNotExist:
-        return Manifest()
-    return Manifest.from_json(item.manifest)
 
 
 def read_persona_ids(key: str) -> list[tuple[str, ...]]:
@@ -69,10 +50,15 @@ def get_scenario(manifest: Manifest, position: int) -> Scenario:
 
 def find_positions(manifest: Manifest, scenario_ids: Iterable[str]) -> dict[str, int]:
     """Positions of scenarios in the manifest, by id; unknown ids are left out. Reads each page once."""
-    ordinals = ((scenario_id, ordinal_of(scenario_id)) for scenario_id in scenario_ids)
-    expected = {name: manifest.position_of(ordinal) for name, ordinal in ordinals if ordinal is not None}
-    candidates = sorted((position, name) for name, position in expected.items() if position is not None)
-    return {name: position for position, name in candidates if get_scenario(manifest, position).id == name}
+    wanted = set(scenario_ids)
+    ordinals = {ordinal for name in wanted if (ordinal := ordinal_of(name)) is not None}
+    numbers = {number for ordinal in ordinals if (number := manifest.page_number_of(ordinal)) is not None}
+    return {
+        scenario.id: position
+        for number in sorted(numbers)
+        for position, scenario in enumerate(read_page(manifest.pages[number].key), start=manifest.start_of(number))
+        if scenario.id in wanted
+    }
 
 
 def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterator[Scenario]:
@@ -84,57 +70,68 @@ def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterato
                 yield scenario
 
 
-def append(workspace: str, definition_id: str, scenarios: Iterable[Scenario], *, replace: bool = False) -> Manifest:
-    """Add scenarios, giving each a new id; the new ones have the last ordinals of the returned manifest.
-
-    Raises Conflict if the scenarios were changed at the same time, and Invalid above 100,000 scenarios.
-    """
-    current = get_manifest(workspace, definition_id)
-    new_manifest = write_pages(workspace, definition_id, current, scenarios, replace=replace)
-    commit_manifest(workspace, definition_id, new_manifest)
-    return new_manifest
-
-
 def write_pages(
     workspace: str, definition_id: str, current: Manifest, scenarios: Iterable[Scenario], *, replace: bool = False
 ) -> Manifest:
-    """Write pages and return the manifest that includes them, not yet committed. Keeps only a few pages in memory."""
-    full, tail = ((), ()) if replace else _full_pages_and_tail(current)
-    capacity = MAX_SCENARIOS - sum(page.count for page in full) - len(tail)
+    """Write further scenarios, each with a new id, and return the manifest that includes them, not yet committed.
+
+    Keeps only a few pages in memory. The new scenarios have the last ordinals. Raises Invalid above 100,000 scenarios.
+    """
+    unchanged, tail = ((), ()) if replace else _unchanged_pages_and_tail(current)
+    capacity = MAX_SCENARIOS - sum(each.page.count for each in unchanged) - len(tail)
     numbered = _numbered(definition_id, current.next_ordinal, _at_most(capacity, scenarios))
-    pages = _put_pages(f"scenarios/{workspace}/{definition_id}", chain(tail, numbered))
-    added = sum(page.count for page in pages) - len(tail)
-    return Manifest(current.revision + 1, (*full, *pages), current.next_ordinal + added)
+    pages = _put_pages(_folder(workspace, definition_id), chain(tail, numbered))
+    added = sum(each.page.count for each in pages) - len(tail)
+    return Manifest.of(current.revision + 1, (*unchanged, *pages), current.next_ordinal + added)
 
 
-def commit_manifest(workspace: str, definition_id: str, new_manifest: Manifest) -> None:
-    """Make `new_manifest` the manifest; raises Conflict if it was changed since `new_manifest` was built."""
-    try:
-        manifest_item(workspace, definition_id, new_manifest).save(condition=is_next_revision(new_manifest))
-    except PutError as error:
-        if error_code(error) != "ConditionalCheckFailedException":
-            raise
-        raise Conflict("the scenarios of this definition were changed at the same time; try again") from None
+def replace_scenario(
+    workspace: str, definition_id: str, current: Manifest, position: int, scenario: Scenario
+) -> Manifest:
+    """Write the page with another scenario at this position, and return its manifest, not yet committed."""
+    number = current.page_number_at(position)
+    content = list(read_page(current.pages[number].key))
+    content[position - current.start_of(number)] = scenario
+    return _replace_pages(workspace, definition_id, current, range(number, number + 1), content)
 
 
-def manifest_item(workspace: str, definition_id: str, manifest: Manifest) -> ManifestItem:
-    """The item of a manifest, to be saved if `is_next_revision`."""
-    pk = keys.definition(workspace, definition_id)
-    return ManifestItem(pk, "scenarios", revision=manifest.revision, manifest=manifest.to_json())
+def remove_scenario(workspace: str, definition_id: str, current: Manifest, position: int) -> Manifest:
+    """Write the page without the scenario at this position, and return its manifest, not yet committed.
+
+    The page is merged with a neighbor if both fit into one.
+    """
+    number = current.page_number_at(position)
+    content = list(read_page(current.pages[number].key))
+    del content[position - current.start_of(number)]
+    counts = [page.count for page in current.pages]
+    if number + 1 < len(counts) and len(content) + counts[number + 1] <= PAGE_SIZE:
+        content += read_page(current.pages[number + 1].key)
+        return _replace_pages(workspace, definition_id, current, range(number, number + 2), content)
+    if number > 0 and len(content) + counts[number - 1] <= PAGE_SIZE:
+        content = [*read_page(current.pages[number - 1].key), *content]
+        return _replace_pages(workspace, definition_id, current, range(number - 1, number + 1), content)
+    return _replace_pages(workspace, definition_id, current, range(number, number + 1), content)
 
 
-def is_next_revision(new_manifest: Manifest) -> Condition:
-    """The write condition that the stored manifest is still the one `new_manifest` was built from."""
-    if new_manifest.revision == 1:
-        return ManifestItem.revision.does_not_exist()
-    return ManifestItem.revision == new_manifest.revision - 1
+def _replace_pages(
+    workspace: str, definition_id: str, current: Manifest, replaced: range, content: Iterable[Scenario]
+) -> Manifest:
+    pages = current.numbered_pages
+    written = _put_pages(_folder(workspace, definition_id), content)
+    changed = (*pages[: replaced.start], *written, *pages[replaced.stop :])
+    return Manifest.of(current.revision + 1, changed, current.next_ordinal)
 
 
-def _full_pages_and_tail(current: Manifest) -> tuple[tuple[ScenarioPage, ...], tuple[Scenario, ...]]:
-    """The full pages, and the scenarios of the last one if it is not full."""
-    if not current.pages or current.pages[-1].count == PAGE_SIZE:
-        return current.pages, ()
-    return current.pages[:-1], read_page(current.pages[-1].key)
+def _folder(workspace: str, definition_id: str) -> str:
+    return f"scenarios/{workspace}/{definition_id}"
+
+
+def _unchanged_pages_and_tail(current: Manifest) -> tuple[tuple[NumberedPage, ...], tuple[Scenario, ...]]:
+    """All pages but the last if that is not full, and its scenarios."""
+    pages = current.numbered_pages
+    if not pages or pages[-1].page.count == PAGE_SIZE:
+        return pages, ()
+    return pages[:-1], read_page(pages[-1].page.key)
 
 
 def _at_most(capacity: int, scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
@@ -150,10 +147,10 @@ def _numbered(definition_id: str, first: int, scenarios: Iterable[Scenario]) -> 
         yield replace_fields(scenario, id=scenario_id(definition_id, ordinal), name=name)
 
 
-def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[ScenarioPage, ...]:
-    pages: list[ScenarioPage] = []
+def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[NumberedPage, ...]:
+    pages: list[NumberedPage] = []
     with ThreadPoolExecutor(_WRITERS) as pool:
-        pending: deque[Future[ScenarioPage]] = deque()
+        pending: deque[Future[NumberedPage]] = deque()
         for batch in batched(scenarios, PAGE_SIZE, strict=False):
             pending.append(pool.submit(_put_page, f"{folder}/{new_id('page')}.json.gz", batch))
             if len(pending) >= 2 * _WRITERS:
@@ -162,12 +159,13 @@ def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[ScenarioPage
     return tuple(pages)
 
 
-def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> ScenarioPage:
+def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> NumberedPage:
     blobs.put_json(key, [scenario.to_json() for scenario in scenarios])
-    return ScenarioPage(
+    page = ScenarioPage(
         key,
         len(scenarios),
         personas=persona_spans(scenarios),
         needs_selection=any(select_best_assertions(scenario.assertions) for scenario in scenarios),
         needs_models=any(map(needs_models, scenarios)),
     )
+    return NumberedPage(page, ordinal_of(scenarios[0].id) or 0)

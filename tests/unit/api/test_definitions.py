@@ -43,6 +43,7 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
         "folder": "f",
         "tags": ["a", "b"],
         "version": 1,
+        "versionLabel": None,
         "parentId": None,
         "parentVersion": None,
         "scenarioCount": 0,
@@ -191,7 +192,10 @@ def test_added_scenarios_are_answered_with_their_ids_in_order(client: Client, pa
     ]
     added = client.post(f"{path}/scenarios", {"items": items})
     read = client.get(f"{path}/scenarios").json()["items"]
-    assert (added.status, added.json()) == (201, {"ids": [item["id"] for item in read], "total": 2})
+    assert (added.status, added.json()) == (
+        201,
+        {"ids": [item["id"] for item in read], "total": 2, "definitionVersion": 1},
+    )
     assert read[0] == read[0] | {
         "name": "first",
         "messages": [{"role": "user", "content": "one"}],
@@ -316,3 +320,39 @@ def test_a_generation_that_there_is_not_is_not_found(client: Client, path: str) 
 def sqs_event(body: str) -> dict[str, Any]:
     attributes = {"ApproximateReceiveCount": "1"}
     return {"Records": [{"messageId": "m1", "body": body, "attributes": attributes, "eventSource": "aws:sqs"}]}
+
+
+def test_a_scenario_is_changed_and_deleted_in_further_versions(client: Client, path: str) -> None:
+    added = client.post(f"{path}/scenarios", {"items": [{"prompt": "one"}, {"prompt": "two"}]}).json()
+    first, second = (f"{path}/scenarios/{name}" for name in added["ids"])
+    changed = client.patch(first, {"prompt": "changed", "dimensions": {"a": 2}})
+    assert (changed.status, changed.json()["definitionVersion"], changed.json()["dimensions"]) == (200, 2, {"a": 2})
+    assert client.delete(second).status == 204
+    assert (client.get(second).status, client.get(second, query={"version": 2}).status) == (404, 200)
+    prompts = [
+        [item["messages"][0]["content"] for item in client.get(f"{path}/scenarios", query=query).json()["items"]]
+        for query in ({"version": 1}, {"version": 2}, {})
+    ]
+    assert prompts == [["one", "two"], ["changed", "two"], ["changed"]]
+
+
+def test_an_invalid_change_of_a_scenario_names_the_field(client: Client, path: str) -> None:
+    (name,) = client.post(f"{path}/scenarios", {"items": [{"prompt": "one"}]}).json()["ids"]
+    for change, field in (({"prompt": None}, "body"), ({"prompt": ""}, "prompt"), ({"colour": 1}, "colour")):
+        answer = client.patch(f"{path}/scenarios/{name}", change)
+        assert (answer.status, answer.fields()) == (422, [field])
+
+
+def test_another_workspace_reads_and_changes_no_scenario(client: Client, path: str, stranger: str) -> None:
+    (name,) = client.post(f"{path}/scenarios", {"items": [{"prompt": "one"}]}).json()["ids"]
+    for method in ("GET", "PATCH", "DELETE"):
+        answer = client.request(method, f"{path}/scenarios/{name}", json={}, token=stranger)
+        assert answer.status == 404
+
+
+def test_a_version_label_is_set_and_listed(client: Client) -> None:
+    created = client.post("/v1/definitions", {"name": "x", "content": {"system": "s"}, "versionLabel": "v1.2"}).json()
+    assert created["versionLabel"] == "v1.2"
+    changed = client.patch(f"/v1/definitions/{created['id']}", {"content": {"system": "t"}, "versionLabel": "v1.3"})
+    assert (changed.json()["version"], changed.json()["versionLabel"]) == (2, "v1.3")
+    assert client.get("/v1/definitions").json()["items"][0]["versionLabel"] == "v1.3"

@@ -17,8 +17,9 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, clients, outcomes, runs, scenarios, snapshots
+from cupel_core.store import barrier, clients, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
+from tests.added_scenarios import add_scenarios
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -30,7 +31,7 @@ def definition_id(client: Client) -> str:
     assert client.token
     made = catalog.create("acme", Labels(name="dilemma"), {"system": "Be brief."}, NOW)
     cases = [Scenario("", f"case {n}", (Message(MessageRole.USER, f"Rate {n}"),)) for n in range(4)]
-    scenarios.append("acme", made.head.id, cases)
+    add_scenarios("acme", made.head.id, cases)
     return made.head.id
 
 

@@ -11,7 +11,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import DueSchedule
 from cupel_core.schedules.firing import fire
-from cupel_core.store import scenarios
+from tests.added_scenarios import add_scenarios
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ DUE = "2026-11-20T13:00:00.000Z"
 @pytest.fixture
 def definition_id(client: Client) -> str:
     made = catalog.create("acme", Labels(name="dilemma"), {"system": "Be brief."}, NOW)
-    scenarios.append(
+    add_scenarios(
         "acme", made.head.id, [Scenario("", f"case {n}", (Message(MessageRole.USER, "?"),)) for n in range(4)]
     )
     return made.head.id

@@ -93,7 +93,7 @@ def test_the_second_of_two_concurrent_changes_is_refused() -> None:
     made = create()
     change(made.head.id, {"template": "first"})
     with pytest.raises(Conflict):
-        definitions.update("ws", made.head, replace(made.head, version=2), {"template": "second"})
+        definitions.update("ws", made.head, replace(made.head, name="second"))
     assert catalog.get("ws", made.head.id).content.template == "first"
 
 

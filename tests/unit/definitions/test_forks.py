@@ -11,6 +11,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import definitions, scenarios
+from tests.added_scenarios import add_scenarios, current_manifest
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -22,7 +23,7 @@ CONTENT = {"system": "s", "template": "There is [risk].", "dimensions": [RISK]}
 @pytest.fixture
 def root() -> Definition:
     made = catalog.create("ws", Labels("root", folder="f"), CONTENT, NOW)
-    scenarios.append("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "hello"),))])
+    add_scenarios("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "hello"),))])
     return made
 
 
@@ -91,21 +92,21 @@ def test_overrides_must_fit_what_is_inherited(root: Definition) -> None:
 
 def test_a_fork_inherits_the_scenarios_and_adds_to_its_own_only(root: Definition) -> None:
     made = fork(root, system="mine")
-    scenarios.append("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "more"),))])
-    assert scenarios.get_manifest("ws", made.head.id).total == 2
-    assert scenarios.get_manifest("ws", root.head.id).total == 1
+    add_scenarios("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "more"),))])
+    assert current_manifest("ws", made.head.id).total == 2
+    assert current_manifest("ws", root.head.id).total == 1
 
 
 def test_the_ids_of_inherited_and_own_scenarios_differ(root: Definition) -> None:
     made = fork(root)
-    grown = scenarios.append("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "more"),))])
+    grown = add_scenarios("ws", made.head.id, [Scenario("", "", (Message(MessageRole.USER, "more"),))])
     assert len({scenarios.get_scenario(grown, position).id for position in range(2)}) == 2
 
 
 @pytest.mark.parametrize("overrides", [{"template": "Some [risk]."}, {"dimensions": [RISK]}])
 def test_a_fork_that_shapes_its_own_scenarios_inherits_none(root: Definition, overrides: dict[str, Any]) -> None:
     made = fork(root, **overrides)
-    assert (made.scenario_count, scenarios.get_manifest("ws", made.head.id).total) == (0, 0)
+    assert (made.scenario_count, current_manifest("ws", made.head.id).total) == (0, 0)
 
 
 def test_ancestors_are_listed_nearest_first(root: Definition) -> None:

@@ -40,13 +40,13 @@ def items(*given: dict[str, Any]) -> Sequence[CreateScenario]:
 
 
 def added(definition_id: str, item: dict[str, Any]) -> Scenario:
-    scenarios.add_scenarios("ws", definition_id, items(item))
+    scenarios.add_scenarios("ws", definition_id, items(item), NOW)
     return scenarios.list_scenarios("ws", definition_id, limit=1).items[0]
 
 
 def wrong(definition_id: str, *given: dict[str, Any]) -> list[str]:
     with pytest.raises(Invalid) as refused:
-        scenarios.add_scenarios("ws", definition_id, items(*given))
+        scenarios.add_scenarios("ws", definition_id, items(*given), NOW)
     return [error.field for error in refused.value.errors]
 
 
@@ -125,7 +125,7 @@ def test_the_columns_of_a_csv_file_are_the_fields_of_an_item(definition_id: str)
     header = "instructions,maxMessages,successCriteria,failureCriteria,failureCriteriaMode,personaIds,assertions"
     quoted = json.dumps([CONTAINS]).replace('"', '""')
     row = f'Ask for it,6,promised,rude,every_turn,"{a_persona()}, {a_persona("Bob")}","{quoted}"'
-    scenarios.import_scenarios("ws", definition_id, ImportFormat.CSV, f"{header}\n{row}\n")
+    scenarios.import_scenarios("ws", definition_id, ImportFormat.CSV, f"{header}\n{row}\n", NOW)
     (scenario,) = scenarios.list_scenarios("ws", definition_id, limit=1).items
     assert scenario.criteria == Criteria("promised", "rude", FailureCriteriaMode.EVERY_TURN)
     assert (scenario.instructions, scenario.max_messages) == ("Ask for it", 6)
@@ -143,7 +143,7 @@ def test_the_columns_of_a_csv_file_are_the_fields_of_an_item(definition_id: str)
 def test_an_invalid_line_is_named_with_its_problem(definition_id: str, line: dict[str, Any], told: str) -> None:
     text = json.dumps({"prompt": "fine"}) + "\n" + json.dumps(line)
     with pytest.raises(Invalid, match=told) as refused:
-        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text, NOW)
     assert [error.field for error in refused.value.errors] == ["lines.2"]
 
 

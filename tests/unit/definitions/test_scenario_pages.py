@@ -7,10 +7,11 @@ import pytest
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Manifest, Scenario
 from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.errors import Invalid, NotFound
 from cupel_core.settings import Settings
 from cupel_core.store import blobs, scenarios
 
+EMPTY = Manifest()
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
@@ -40,13 +41,18 @@ def test_a_missing_document_is_not_found() -> None:
         blobs.get_json("ws/none.json.gz")
 
 
-def test_a_definition_without_scenarios_has_an_empty_manifest() -> None:
-    assert scenarios.get_manifest("ws", "def_1") == Manifest()
+def append(
+    definition_id: str, scenario_list: list[Scenario], current: Manifest = EMPTY, *, replace: bool = False
+) -> Manifest:
+    return scenarios.write_pages("ws", definition_id, current, scenario_list, replace=replace)
+
+
+def names(manifest: Manifest) -> list[str]:
+    return [scenarios.get_scenario(manifest, position).name for position in range(manifest.total)]
 
 
 def test_scenarios_are_found_by_position_across_pages() -> None:
-    scenarios.append("ws", "def_abcdefgh", cases(2_300))
-    manifest = scenarios.get_manifest("ws", "def_abcdefgh")
+    manifest = append("def_abcdefgh", cases(2_300))
     assert manifest.total == 2_300
     assert [scenarios.get_scenario(manifest, position).name for position in (0, 999, 1_000, 2_299)] == [
         "case 0", "case 999", "case 1000", "case 2299",
@@ -54,26 +60,25 @@ def test_scenarios_are_found_by_position_across_pages() -> None:
 
 
 def test_a_position_past_the_end_is_an_index_error() -> None:
-    manifest = scenarios.append("ws", "def_1", cases(3))
+    manifest = append("def_1", cases(3))
     with pytest.raises(IndexError):
         scenarios.get_scenario(manifest, 3)
 
 
 def test_a_scenario_keeps_all_it_was_given_and_gets_an_id() -> None:
-    manifest = scenarios.append("ws", "def_abcdefgh", cases(1, first=7))
+    manifest = append("def_abcdefgh", cases(1, first=7))
     assert scenarios.get_scenario(manifest, 0) == Scenario(
         "scn_abcdefgh_000001", "case 7", (Message(MessageRole.USER, "prompt 7"),), {"risk": 7}, {"n": 7}
     )
 
 
 def test_a_scenario_without_a_name_is_named_by_its_number() -> None:
-    manifest = scenarios.append("ws", "def_1", [Scenario("", "", (Message(MessageRole.USER, "hello"),))])
+    manifest = append("def_1", [Scenario("", "", (Message(MessageRole.USER, "hello"),))])
     assert scenarios.get_scenario(manifest, 0).name == "Scenario 1"
 
 
 def test_appending_fills_the_last_page_first() -> None:
-    scenarios.append("ws", "def_1", cases(600))
-    manifest = scenarios.append("ws", "def_1", cases(600, first=600))
+    manifest = append("def_1", cases(600, first=600), append("def_1", cases(600)))
     assert [page.count for page in manifest.pages] == [1_000, 200]
     assert [scenarios.get_scenario(manifest, position).name for position in (599, 600, 1_199)] == [
         "case 599", "case 600", "case 1199",
@@ -81,45 +86,74 @@ def test_appending_fills_the_last_page_first() -> None:
 
 
 def test_an_earlier_manifest_reads_what_it_read_before() -> None:
-    before = scenarios.append("ws", "def_1", cases(10))
-    scenarios.append("ws", "def_1", cases(10, first=10), replace=True)
+    before = append("def_1", cases(10))
+    append("def_1", cases(10, first=10), before, replace=True)
     assert scenarios.get_scenario(before, 9).name == "case 9"
 
 
 def test_replacing_leaves_only_the_new_ones_and_never_reuses_an_id() -> None:
-    scenarios.append("ws", "def_abcdefgh", cases(10))
-    manifest = scenarios.append("ws", "def_abcdefgh", cases(2), replace=True)
+    manifest = append("def_abcdefgh", cases(2), append("def_abcdefgh", cases(10)), replace=True)
     assert [scenarios.get_scenario(manifest, n).id for n in range(manifest.total)] == [
         "scn_abcdefgh_000011",
         "scn_abcdefgh_000012",
     ]
 
 
-def test_the_second_of_two_concurrent_changes_is_refused() -> None:
-    current = scenarios.append("ws", "def_1", cases(1))
-    mine = scenarios.write_pages("ws", "def_1", current, cases(1))
-    scenarios.append("ws", "def_1", cases(1))
-    with pytest.raises(Conflict):
-        scenarios.commit_manifest("ws", "def_1", mine)
-
-
-def test_too_many_scenarios_are_refused_and_change_nothing() -> None:
-    page = scenarios.append("ws", "def_1", cases(1_000)).pages[0]
+def test_too_many_scenarios_are_refused() -> None:
+    page = append("def_1", cases(1_000)).pages[0]
     full = Manifest(2, (page,) * (MAX_SCENARIOS // 1_000), MAX_SCENARIOS + 1)
-    scenarios.commit_manifest("ws", "def_1", full)
     with pytest.raises(Invalid):
-        scenarios.append("ws", "def_1", cases(1))
-    assert scenarios.get_manifest("ws", "def_1") == full
+        append("def_1", cases(1), full)
 
 
-def test_another_workspace_sees_nothing_of_it() -> None:
-    scenarios.append("ws", "def_1", cases(1))
-    assert scenarios.get_manifest("other", "def_1").total == 0
+def test_a_changed_scenario_is_in_a_new_page_and_all_other_pages_stay() -> None:
+    before = append("def_1", cases(2_300))
+    changed = replace(scenarios.get_scenario(before, 1_500), name="changed")
+    after = scenarios.replace_scenario("ws", "def_1", before, 1_500, changed)
+    assert (scenarios.get_scenario(before, 1_500).name, scenarios.get_scenario(after, 1_500)) == ("case 1500", changed)
+    assert [one == other for one, other in zip(before.pages, after.pages, strict=True)] == [True, False, True]
+    assert (after.total, after.next_ordinal, after.first_ordinals) == (2_300, 2_301, ())
+
+
+def test_every_other_scenario_is_found_after_some_were_deleted() -> None:
+    manifest = append("def_abcdefgh", cases(2_300))
+    ids = [scenarios.get_scenario(manifest, position).id for position in range(manifest.total)]
+    deleted = [0, 7, 999, 1_000, 2_299]
+    for name in [ids[number] for number in deleted]:
+        position = scenarios.find_positions(manifest, [name])[name]
+        manifest = scenarios.remove_scenario("ws", "def_abcdefgh", manifest, position)
+    remaining = [name for number, name in enumerate(ids) if number not in deleted]
+    assert scenarios.find_positions(manifest, ids) == {name: position for position, name in enumerate(remaining)}
+    assert Manifest.from_json(manifest.to_json()) == manifest
+
+
+def test_ids_of_deleted_scenarios_are_not_reused() -> None:
+    manifest = append("def_abcdefgh", cases(2))
+    manifest = append("def_abcdefgh", cases(1), scenarios.remove_scenario("ws", "def_abcdefgh", manifest, 1))
+    assert [scenarios.get_scenario(manifest, position).id for position in range(2)] == [
+        "scn_abcdefgh_000001",
+        "scn_abcdefgh_000003",
+    ]
+
+
+def test_the_last_scenario_can_be_deleted() -> None:
+    manifest = scenarios.remove_scenario("ws", "def_1", append("def_1", cases(1)), 0)
+    assert (manifest.total, manifest.pages) == (0, ())
+    assert names(append("def_1", cases(1, first=5), manifest)) == ["case 5"]
+
+
+def test_pages_that_fit_into_one_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenarios, "PAGE_SIZE", 3)
+    manifest = append("def_1", cases(9))
+    for _ in range(3):
+        manifest = scenarios.remove_scenario("ws", "def_1", manifest, 4)
+    assert [page.count for page in manifest.pages] == [3, 3]
+    assert names(manifest) == ["case 0", "case 1", "case 2", "case 3", "case 7", "case 8"]
 
 
 def test_only_pages_with_scenarios_that_need_models_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = replace(case(1_500), criteria=Criteria("is polite"))
-    manifest = scenarios.append("ws_a", "def_a", [*cases(1_500), judged, *cases(1_499, first=1_501)])
+    manifest = append("def_a", [*cases(1_500), judged, *cases(1_499, first=1_501)])
     reads: list[str] = []
     read = scenarios.read_page
     monkeypatch.setattr(scenarios, "read_page", lambda key: reads.append(key) or read(key))

@@ -27,15 +27,17 @@ def prompts(definition_id: str, limit: int = 100) -> list[str]:
 
 
 def test_adding_scenarios_returns_their_ids_in_order(definition_id: str) -> None:
-    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="zero")])
-    added = scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="one"), CreateScenario(prompt="two")])
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="zero")], NOW)
+    added = scenarios.add_scenarios(
+        "ws", definition_id, [CreateScenario(prompt="one"), CreateScenario(prompt="two")], NOW
+    )
     read = scenarios.list_scenarios("ws", definition_id, limit=10).items
-    assert added == (tuple(scenario.id for scenario in read[1:]), 3)
+    assert added == (tuple(scenario.id for scenario in read[1:]), 3, 2)
     assert [scenario.messages[0].content for scenario in read] == ["zero", "one", "two"]
 
 
 def test_scenarios_are_read_page_by_page(definition_id: str) -> None:
-    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt=str(number)) for number in range(5)])
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt=str(number)) for number in range(5)], NOW)
     first = scenarios.list_scenarios("ws", definition_id, limit=3)
     rest = scenarios.list_scenarios("ws", definition_id, limit=3, cursor=first.next_cursor)
     assert [s.messages[0].content for s in (*first.items, *rest.items)] == ["0", "1", "2", "3", "4"]
@@ -50,13 +52,13 @@ def test_a_bad_cursor_is_refused(definition_id: str, cursor: str) -> None:
 
 
 def test_a_cursor_past_the_end_finds_nothing(definition_id: str) -> None:
-    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="one")])
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="one")], NOW)
     assert scenarios.list_scenarios("ws", definition_id, limit=3, cursor="YzE6OTk5").items == ()
 
 
 def test_a_csv_file_is_imported_with_the_dimensions_of_the_definition(definition_id: str) -> None:
     scenarios.import_scenarios(
-        "ws", definition_id, ImportFormat.CSV, "name,prompt,risk_level\nfirst,Hello,3\n,Bye,1.5\n"
+        "ws", definition_id, ImportFormat.CSV, "name,prompt,risk_level\nfirst,Hello,3\n,Bye,1.5\n", NOW
     )
     first, second = scenarios.list_scenarios("ws", definition_id, limit=10).items
     assert (first.name, first.dimensions, second.name, second.dimensions) == (
@@ -66,13 +68,13 @@ def test_a_csv_file_is_imported_with_the_dimensions_of_the_definition(definition
 
 def test_a_jsonl_file_is_imported(definition_id: str) -> None:
     text = '{"prompt": "Hello", "metadata": {"n": 1}}\n{"messages": [{"role": "user", "content": "Bye"}]}\n'
-    added = scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
+    added = scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text, NOW)
     assert (len(added.ids), prompts(definition_id)) == (2, ["Hello", "Bye"])
 
 
 def test_an_import_may_replace_all_others(definition_id: str) -> None:
-    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="old")])
-    added = scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, '{"prompt": "new"}', replace=True)
+    scenarios.add_scenarios("ws", definition_id, [CreateScenario(prompt="old")], NOW)
+    added = scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, '{"prompt": "new"}', NOW, replace=True)
     assert (added.total, prompts(definition_id)) == (1, ["new"])
 
 
@@ -80,7 +82,7 @@ def test_one_bad_line_imports_nothing_and_each_is_named(definition_id: str) -> N
     bad = ['{"prompt": ""}', '{"prompt": "x", "colour": 1}', "{}", '{"prompt": "x", "dimensions": {"r": "1"}}']
     text = "\n".join(['{"prompt": "fine"}', *bad])
     with pytest.raises(Invalid) as refused:
-        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text, NOW)
     assert [error.field for error in refused.value.errors] == ["lines.2", "lines.3", "lines.4", "lines.5"]
     assert prompts(definition_id) == []
 
@@ -103,26 +105,26 @@ def test_one_bad_line_imports_nothing_and_each_is_named(definition_id: str) -> N
 )
 def test_an_invalid_scenario_is_refused_on_its_line(definition_id: str, line: str) -> None:
     with pytest.raises(Invalid) as refused:
-        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, line)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, line, NOW)
     assert [error.field for error in refused.value.errors] == ["lines.1"]
 
 
 def test_the_number_of_reported_errors_is_limited(definition_id: str) -> None:
     with pytest.raises(Invalid) as refused:
-        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, "nonsense\n" * 5_000)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, "nonsense\n" * 5_000, NOW)
     assert len(refused.value.errors) == scenarios.MAX_ERRORS
 
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_an_empty_file_is_refused(definition_id: str, text: str) -> None:
     with pytest.raises(Invalid):
-        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text)
+        scenarios.import_scenarios("ws", definition_id, ImportFormat.JSONL, text, NOW)
 
 
 def test_another_workspace_neither_reads_nor_adds(definition_id: str) -> None:
     with pytest.raises(NotFound):
         scenarios.list_scenarios("other", definition_id, limit=1)
     with pytest.raises(NotFound):
-        scenarios.add_scenarios("other", definition_id, [CreateScenario(prompt="x")])
+        scenarios.add_scenarios("other", definition_id, [CreateScenario(prompt="x")], NOW)
     with pytest.raises(NotFound):
-        scenarios.import_scenarios("other", definition_id, ImportFormat.JSONL, '{"prompt": "x"}')
+        scenarios.import_scenarios("other", definition_id, ImportFormat.JSONL, '{"prompt": "x"}', NOW)

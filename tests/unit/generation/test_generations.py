@@ -13,6 +13,7 @@ from cupel_core.errors import Invalid
 from cupel_core.generation import generations
 from cupel_core.generation.generations import start_generation
 from cupel_core.store import scenarios
+from tests.added_scenarios import current_manifest
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -30,7 +31,7 @@ def define(levels: int = 40, dimensions: int = 1, options: int = 9, **content: A
 
 
 def prompts(definition_id: str) -> list[str]:
-    manifest = scenarios.get_manifest("ws", definition_id)
+    manifest = current_manifest("ws", definition_id)
     return [scenarios.get_scenario(manifest, position).messages[0].content for position in range(manifest.total)]
 
 
@@ -68,7 +69,7 @@ def test_more_combinations_than_a_definition_may_have_are_refused_at_once() -> N
     definition_id = define(dimensions=40, options=0)
     with pytest.raises(Invalid):
         start_generation("ws", definition_id, GenerationSpec(GenerationMode.MATRIX), NOW)
-    assert scenarios.get_manifest("ws", definition_id).revision == 0
+    assert current_manifest("ws", definition_id).revision == 0
 
 
 def test_without_a_template_there_is_nothing_to_generate() -> None:

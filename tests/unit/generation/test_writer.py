@@ -22,7 +22,8 @@ from cupel_core.messages import GenerationRequest
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, clients, generations, scenarios
+from cupel_core.store import blobs, clients, definition_scenarios, generations, scenarios
+from tests.added_scenarios import add_scenarios, current_manifest
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 LONG = 300.0
@@ -81,7 +82,7 @@ def stored(generation: Generation) -> Generation:
 
 
 def texts(generation: Generation) -> list[str]:
-    manifest = scenarios.get_manifest("ws", generation.definition_id)
+    manifest = current_manifest("ws", generation.definition_id)
     return [scenarios.get_scenario(manifest, position).messages[0].content for position in range(manifest.total)]
 
 
@@ -109,7 +110,7 @@ async def proceed(generation: Generation, model: Model, remaining: Callable[[], 
 async def test_every_combination_becomes_a_scenario_with_its_scores(queued: Generation, model: Model) -> None:
     assert await proceed(queued, model) is WriteResult.COMPLETED
     assert texts(queued) == [f"text {draft}" for draft in drafts()]
-    manifest = scenarios.get_manifest("ws", queued.definition_id)
+    manifest = current_manifest("ws", queued.definition_id)
     assert scenarios.get_scenario(manifest, 51).dimensions == {"b": 1, "a": 1}
     assert (stored(queued).status, stored(queued).completed) == (GenerationStatus.COMPLETED, 250)
 
@@ -222,7 +223,7 @@ async def test_a_missing_text_is_noticed_before_anything_is_added(
 
 
 async def test_other_scenarios_stay_unless_they_are_to_be_replaced(queued: Generation, model: Model) -> None:
-    scenarios.append("ws", queued.definition_id, [Scenario("", "", (Message(MessageRole.USER, "mine"),))])
+    add_scenarios("ws", queued.definition_id, [Scenario("", "", (Message(MessageRole.USER, "mine"),))])
     await proceed(queued, model)
     assert texts(queued)[:2] == ["mine", "text 0-0"]
     spec = GenerationSpec(GenerationMode.LLM, model="sim/steady", replace=True)
@@ -232,16 +233,18 @@ async def test_other_scenarios_stay_unless_they_are_to_be_replaced(queued: Gener
 
 async def test_a_finished_generation_is_not_finished_again(queued: Generation, model: Model) -> None:
     await proceed(queued, model)
-    grown = scenarios.write_pages("ws", queued.definition_id, scenarios.get_manifest("ws", queued.definition_id), [])
-    assert generations.finish(stored(queued), grown, NOW) is False
+    current = definition_scenarios.get_current("ws", queued.definition_id)
+    grown = scenarios.write_pages("ws", queued.definition_id, current.manifest, [])
+    assert generations.finish(stored(queued), current, grown, NOW) is False
     assert len(texts(queued)) == 250
 
 
 async def test_scenarios_added_meanwhile_are_not_lost(queued: Generation) -> None:
-    grown = scenarios.write_pages("ws", queued.definition_id, scenarios.get_manifest("ws", queued.definition_id), [])
-    scenarios.append("ws", queued.definition_id, [Scenario("", "", (Message(MessageRole.USER, "mine"),))])
+    current = definition_scenarios.get_current("ws", queued.definition_id)
+    grown = scenarios.write_pages("ws", queued.definition_id, current.manifest, [])
+    add_scenarios("ws", queued.definition_id, [Scenario("", "", (Message(MessageRole.USER, "mine"),))])
     with pytest.raises(Conflict):
-        generations.finish(queued, grown, NOW)
+        generations.finish(queued, current, grown, NOW)
     assert (texts(queued), stored(queued).status) == (["mine"], GenerationStatus.QUEUED)
 
 

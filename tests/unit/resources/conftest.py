@@ -13,6 +13,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.resources import connectors, headers
 from cupel_core.settings import Settings
 from cupel_core.store import scenarios
+from tests.added_scenarios import add_scenarios, current_manifest
 
 HTTP_CONFIG = {"request": "{question: message}", "reply": "answer"}
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -29,12 +30,12 @@ def define(count: int = 3, workspace: str = "acme") -> str:
     """A definition with so many scenarios."""
     made = catalog.create(workspace, Labels("facts"), {"system": "Be brief."}, NOW)
     said = Message(MessageRole.USER, "?")
-    scenarios.append(workspace, made.head.id, (Scenario("", "", (said,)) for _ in range(count)))
+    add_scenarios(workspace, made.head.id, (Scenario("", "", (said,)) for _ in range(count)))
     return made.head.id
 
 
 def scenario_ids(definition_id: str) -> list[str]:
-    manifest = scenarios.get_manifest("acme", definition_id)
+    manifest = current_manifest("acme", definition_id)
     return [scenarios.get_scenario(manifest, position).id for position in range(manifest.total)]
 
 

@@ -13,6 +13,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.resources import connectors, evals
 from cupel_core.store import blobs, scenarios
+from tests.added_scenarios import add_scenarios, current_manifest
 from tests.unit.resources.conftest import NOW, connect, define, scenario_ids
 
 LATER = NOW + timedelta(minutes=1)
@@ -84,8 +85,8 @@ def test_a_fork_is_named_because_it_shares_ids() -> None:
 def test_replaced_scenarios_are_unknown() -> None:
     definition_id = define()
     before = scenario_ids(definition_id)
-    pages = scenarios.get_manifest("acme", definition_id)
-    scenarios.append("acme", definition_id, [scenarios.get_scenario(pages, 0)], replace=True)
+    pages = current_manifest("acme", definition_id)
+    add_scenarios("acme", definition_id, [scenarios.get_scenario(pages, 0)], replace_all=True)
     assert wrong(before) == ["scenarioIds.0"]
     assert create(scenario_ids(definition_id)).definition_id == definition_id
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Invalid
 from cupel_core.resources import personas
@@ -25,7 +25,7 @@ def ada(cloud: Settings) -> str:
 def test_each_scenario_has_its_own_personas(ada: str, count: int) -> None:
     """With four scenarios the manifest lists the personas; with 200 that alternate only the page does."""
     cast = (Scenario("", "", SAID, persona_ids=(ada,) * (n % 2)) for n in range(count))
-    manifest = scenarios.append("ws_a", "def_a2345678", cast)
+    manifest = scenarios.write_pages("ws_a", "def_a2345678", Manifest(), cast)
     assert (manifest.pages[0].personas is None) == (count == 200)
     found = build_cases("ws_a", manifest, range(count))
     assert found.scenario_positions == tuple(range(count))
@@ -34,15 +34,15 @@ def test_each_scenario_has_its_own_personas(ada: str, count: int) -> None:
 
 
 def test_a_deleted_persona_is_named(ada: str) -> None:
-    manifest = scenarios.append("ws_a", "def_a2345678", [Scenario("", "", SAID, persona_ids=(ada,))])
+    manifest = scenarios.write_pages("ws_a", "def_a2345678", Manifest(), [Scenario("", "", SAID, persona_ids=(ada,))])
     personas.delete("ws_a", ada, NOW)
     with pytest.raises(Invalid, match=ada):
         build_cases("ws_a", manifest, [0])
 
 
 def test_added_cases_follow_the_existing_ones(ada: str) -> None:
-    manifest = scenarios.append(
-        "ws_a", "def_a2345678", [Scenario("", "", SAID), Scenario("", "", SAID, persona_ids=(ada,))]
+    manifest = scenarios.write_pages(
+        "ws_a", "def_a2345678", Manifest(), [Scenario("", "", SAID), Scenario("", "", SAID, persona_ids=(ada,))]
     )
     before = build_cases("ws_a", manifest, [0])
     assert (before.case_personas, before.scenario_positions) == ((), (0,))

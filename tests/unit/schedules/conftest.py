@@ -14,7 +14,8 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.schedules import schedules
 from cupel_core.settings import Settings
-from cupel_core.store import clients, scenarios
+from cupel_core.store import clients
+from tests.added_scenarios import add_scenarios
 
 NOW = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
 WORKSPACE = "ws_a"
@@ -25,7 +26,7 @@ type Make = Callable[..., Schedule]
 @pytest.fixture
 def definition_id(cloud: Settings) -> str:
     made = catalog.create(WORKSPACE, Labels(name="dilemma"), {"system": "Be brief."}, NOW)
-    scenarios.append(
+    add_scenarios(
         WORKSPACE, made.head.id, [Scenario("", f"case {n}", (Message(MessageRole.USER, "?"),)) for n in range(3)]
     )
     return made.head.id

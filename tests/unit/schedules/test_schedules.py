@@ -15,8 +15,9 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Conflict, Invalid, NotFound, RetryableError
 from cupel_core.schedules import schedules
 from cupel_core.settings import Settings
-from cupel_core.store import scenarios, scheduler
+from cupel_core.store import scheduler
 from cupel_core.store import schedules as stored
+from tests.added_scenarios import add_scenarios
 from tests.unit.schedules.conftest import NOW, WORKSPACE, Make, installed, installed_schedule
 
 LATER = NOW + timedelta(minutes=5)
@@ -82,7 +83,7 @@ def test_an_invalid_run_is_refused_by_its_field(spec: Callable[..., ScheduleSpec
 
 def test_a_run_with_criteria_and_no_judge_is_refused(spec: Callable[..., ScheduleSpec], definition_id: str) -> None:
     judged = Scenario("", "judged", (Message(MessageRole.USER, "?"),), criteria=Criteria("is polite"))
-    scenarios.append(WORKSPACE, definition_id, [judged])
+    add_scenarios(WORKSPACE, definition_id, [judged])
     with pytest.raises(Invalid) as refused:
         schedules.create(WORKSPACE, spec(), NOW)
     assert [error.field for error in refused.value.errors] == ["run.config.judgeModel"]

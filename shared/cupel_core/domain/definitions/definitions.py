@@ -110,6 +110,30 @@ class DefinitionHead:
     parent: DefinitionVersion | None = None
     """For a fork: the version it inherits from."""
     deleted_at: datetime | None = None
+    version_label: str | None = None
+    """The name that its author gave the latest version."""
+    revision: int = 0
+    """Number of changes, so that a concurrent change is not overwritten unread."""
+
+
+@dataclass(frozen=True)
+class StoredVersion:
+    """An immutable version of a definition: its content, and which scenarios it has.
+
+    A version without scenarios cannot be run; the first scenarios complete it. Any later change makes another version.
+    """
+
+    number: int
+    created_at: datetime
+    content: Mapping[str, Any]
+    """What the version itself defines; of a fork, its overrides."""
+    content_version: int
+    """The version whose item has the content: its own number, or an earlier one if only scenarios have changed since.
+    """
+    scenarios_revision: int | None
+    """The revision of its manifest; None for a version older than this attribute, see `store/definition_scenarios.py`.
+    """
+    label: str | None = None
 
 
 def merge_overrides(parent: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,13 +266,18 @@ class Definition:
 
 @dataclass(frozen=True)
 class Labels:
-    """Name, folder and tags of a definition. In an update, None keeps a value; an empty folder removes it."""
+    """Name, folder and tags of a definition, and the label of a version.
+
+    In an update, None keeps a value; an empty folder or label removes it.
+    """
 
     name: str | None = None
     folder: str | None = None
     tags: tuple[str, ...] | None = None
+    version_label: str | None = None
 
     def apply_to(self, head: DefinitionHead) -> DefinitionHead:
+        """All but the label of the version, which belongs to a version."""
         return replace(
             head,
             name=head.name if self.name is None else self.name,

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
@@ -161,38 +161,80 @@ class PagePosition(NamedTuple):
     offset: int
 
 
+class NumberedPage(NamedTuple):
+    """A page, and the ordinal of its first scenario."""
+
+    page: ScenarioPage
+    first_ordinal: int
+
+
 @dataclass(frozen=True)
 class Manifest:
-    """The ordered pages of a definition's scenarios. Positions are 0 … total-1."""
+    """The ordered pages of a definition version's scenarios. Positions are 0 … total-1; ordinals ascend with them.
+
+    Two adjacent pages together have more than PAGE_SIZE scenarios, so that there are at most about 200 pages.
+    """
 
     revision: int = 0
+    """Number of changes of the definition's scenarios up to this manifest, which identifies it within the definition.
+    """
     pages: tuple[ScenarioPage, ...] = ()
     next_ordinal: int = 1
+    first_ordinals: tuple[int, ...] = ()
+    """Of each page; empty as long as no scenario between others was deleted, because ordinals then have no gaps."""
+
+    @classmethod
+    def of(cls, revision: int, pages: Sequence[NumberedPage], next_ordinal: int) -> "Manifest":
+        without_gaps = cls(revision, tuple(each.page for each in pages), next_ordinal)
+        firsts = tuple(each.first_ordinal for each in pages)
+        return without_gaps if firsts == without_gaps._first_ordinals else replace(without_gaps, first_ordinals=firsts)
+
+    @property
+    def numbered_pages(self) -> tuple[NumberedPage, ...]:
+        return tuple(map(NumberedPage, self.pages, self._first_ordinals))
 
     @cached_property
     def _starts(self) -> list[int]:
         return list(accumulate((page.count for page in self.pages), initial=0))
 
+    @cached_property
+    def _first_ordinals(self) -> tuple[int, ...]:
+        if self.first_ordinals:
+            return self.first_ordinals
+        return tuple(self.next_ordinal - self.total + start for start in self._starts[:-1])
+
     @property
     def total(self) -> int:
         return self._starts[-1]
 
-    def position_of(self, ordinal: int) -> int | None:
-        """The position of the scenario with this ordinal, if it exists. Ordinals have no gaps, even when replaced."""
-        position = ordinal - (self.next_ordinal - self.total)
-        return position if 0 <= position < self.total else None
+    def page_number_of(self, ordinal: int) -> int | None:
+        """The number of the only page that may have the scenario with this ordinal; None if none can."""
+        number = bisect_right(self._first_ordinals, ordinal) - 1
+        return number if number >= 0 and ordinal < self.next_ordinal else None
+
+    def start_of(self, page_number: int) -> int:
+        """The position of a page's first scenario."""
+        return self._starts[page_number]
 
     def locate(self, position: int) -> PagePosition:
-        if not 0 <= position < self.total:
-            raise IndexError(position)
-        number = bisect_right(self._starts, position) - 1
+        number = self.page_number_at(position)
         return PagePosition(self.pages[number], position - self._starts[number])
 
+    def page_number_at(self, position: int) -> int:
+        """Raises IndexError outside of 0 … total-1."""
+        if not 0 <= position < self.total:
+            raise IndexError(position)
+        return bisect_right(self._starts, position) - 1
+
     def to_json(self) -> dict[str, object]:
-        pages = [page.to_json() for page in self.pages]
-        return {"revision": self.revision, "pages": pages, "nextOrdinal": self.next_ordinal}
+        data: dict[str, object] = {
+            "revision": self.revision,
+            "pages": [page.to_json() for page in self.pages],
+            "nextOrdinal": self.next_ordinal,
+        }
+        return {**data, "firstOrdinals": list(self.first_ordinals)} if self.first_ordinals else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
         pages = tuple(map(ScenarioPage.from_json, data["pages"]))
-        return cls(data["revision"], pages, data["nextOrdinal"])
+        return cls(data["revision"], pages, data["nextOrdinal"], tuple(data.get("firstOrdinals") or ()))
