@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.runs.run import Priority
+from cupel_core.probing.worker import MARGIN_SECONDS
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane, Settings
 from cupel_core.store import keys
@@ -190,6 +191,34 @@ def test_visibility_timeouts_exceed_function_timeouts(source: str) -> None:
     timeout = resources()[target(properties["FunctionName"])]["Properties"]["Timeout"]
     for parameter, visible_after in visibility_seconds(queues()[target(properties["EventSourceArn"])]):
         assert visible_after > (parameter or timeout)
+
+
+def test_functions_that_requeue_to_their_own_queue_are_exempt_from_loop_detection() -> None:
+    """Lambda stops a function that has caused its own invocation 16 times; requeuing here is bounded by the protocol."""
+    requeuing = {
+        target(source["Properties"]["FunctionName"])
+        for source in of_type(SOURCE).values()
+        for owner, statement in statements()
+        if owner == target(source["Properties"]["FunctionName"]) and "sqs:SendMessage" in as_list(statement["Action"])
+    }
+    exempt = {key for key, each in of_type(FUNCTION).items() if each["Properties"].get("RecursiveLoop") == "Allow"}
+    assert requeuing == exempt == {"ProbeFunction", "DispatchFunction", "GenerateFunction"}
+
+
+FUNCTION = "AWS::Serverless::Function"
+
+
+@pytest.mark.parametrize("probe_timeout", template()["Parameters"]["ProbeTimeoutSeconds"]["AllowedValues"])
+def test_the_rules_leave_an_invocation_ten_seconds_for_new_calls(probe_timeout: str) -> None:
+    selectable = template()["Parameters"]["CallTimeoutSeconds"]["AllowedValues"]
+    for rule in template()["Rules"].values():
+        if rule["RuleCondition"] == {"Fn::Equals": [{"Ref": "ProbeTimeoutSeconds"}, probe_timeout]}:
+            (assertion,) = rule["Assertions"]
+            selectable, parameter = assertion["Assert"]["Fn::Contains"]
+            assert parameter == {"Ref": "CallTimeoutSeconds"}
+    usable_seconds = int(probe_timeout) - MARGIN_SECONDS
+    every = template()["Parameters"]["CallTimeoutSeconds"]["AllowedValues"]
+    assert selectable == [each for each in every if usable_seconds - int(each) >= 10]
 
 
 @pytest.mark.parametrize("folder", sorted(FUNCTIONS))
