@@ -9,6 +9,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
 from cupel_core.errors import AppError, ClientError, FieldError, Invalid, RetryableError, Unauthorized
+from cupel_core.store.clients import is_transient
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -106,5 +107,7 @@ def _on_app_error(error: AppError, request_id: str) -> Response[str]:
 
 def _on_unexpected_error(error: Exception, request_id: str) -> Response[str]:
     """The last resort: the response does not reveal the cause; the log contains all of it."""
+    if is_transient(error):
+        return _on_app_error(RetryableError("an AWS service is busy or unavailable; repeat the request"), request_id)
     logger.exception("unexpected error", exc_info=error)
     return response(AppError("unexpected error"), request_id)

@@ -194,7 +194,7 @@ def test_visibility_timeouts_exceed_function_timeouts(source: str) -> None:
 
 
 def test_functions_that_requeue_to_their_own_queue_are_exempt_from_loop_detection() -> None:
-    """Lambda stops a function that has caused its own invocation 16 times; requeuing here is bounded by the protocol."""
+    """Lambda stops such a chain after 16 invocations; here the protocol bounds it."""
     requeuing = {
         target(source["Properties"]["FunctionName"])
         for source in of_type(SOURCE).values()

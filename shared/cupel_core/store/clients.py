@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as BotoConnectionError
 from pynamodb.exceptions import PynamoDBException
 
 if TYPE_CHECKING:
@@ -18,6 +19,35 @@ if TYPE_CHECKING:
 
 AWS_ERRORS = (BotoCoreError, ClientError, PynamoDBException)
 """What a call raises if the service refused it, could not be reached, or its response was lost."""
+
+_THROTTLING_CODES = frozenset(
+    {
+        "LimitExceededException",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "ServiceUnavailable",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "TransactionConflictException",
+        "TransactionInProgressException",
+    }
+)
+
+
+def is_transient(error: BaseException | None) -> bool:
+    """Whether the same call may succeed later: the service was busy, failed internally, or could not be reached."""
+    match error:
+        case PynamoDBException():
+            return is_transient(error.cause)
+        case ClientError():
+            status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+            return status >= 500 or error.response.get("Error", {}).get("Code") in _THROTTLING_CODES
+    return isinstance(error, HTTPClientError | BotoConnectionError)
+
 
 # Threads share a client and must not wait for a connection of its pool.
 _CONFIG = Config(max_pool_connections=32, retries={"mode": "standard", "max_attempts": 5}, tcp_keepalive=True)

@@ -3,13 +3,27 @@
 A secret is named by what it is for: a provider's name, `persona/<id>`, `connector/<id>` or `evaluator`.
 """
 
+from cupel_core.errors import RetryableError
 from cupel_core.settings import settings
 from cupel_core.store.clients import secretsmanager
 
+_DELETION_SECONDS = 5.0
+
 
 def put(workspace: str, owner: str, secret: str) -> str:
-    """Store a secret; returns the version to read it by, which later writes do not change."""
+    """Store a secret; returns the version to read it by, which later writes do not change.
+
+    Raises RetryableError shortly after the deletion of a secret with the same name.
+    """
     client, name = secretsmanager(), _name(workspace, owner)
+    try:
+        return _put_or_create(name, secret)
+    except client.exceptions.InvalidRequestException as error:  # the earlier secret's deletion has not finished
+        raise RetryableError("a secret of this name is being deleted", _DELETION_SECONDS) from error
+
+
+def _put_or_create(name: str, secret: str) -> str:
+    client = secretsmanager()
     try:
         return client.put_secret_value(SecretId=name, SecretString=secret)["VersionId"]
     except client.exceptions.ResourceNotFoundException:

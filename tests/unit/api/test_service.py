@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from botocore.stub import Stubber
 
 from cupel_core.settings import Settings
 from cupel_core.store import clients
@@ -36,3 +37,10 @@ def test_problems_carry_the_request_id(client: Client) -> None:
 
 def test_answers_are_not_to_be_stored(client: Client) -> None:
     assert client.get("/v1/providers").headers["Cache-Control"] == "no-store"
+
+
+def test_a_throttled_aws_call_is_answered_with_503(client: Client) -> None:
+    with Stubber(clients.secretsmanager()) as stub:
+        stub.add_client_error("put_secret_value", "ThrottlingException")
+        answer = client.put("/v1/providers/openai", {"apiKey": "sk-secret"})
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "1")

@@ -1,0 +1,39 @@
+"""Which errors of AWS calls are worth repeating."""
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
+from pynamodb.exceptions import PutError
+
+from cupel_core.store.clients import is_transient
+
+
+def client_error(code: str, status: int = 400) -> ClientError:
+    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "PutItem")  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        client_error("ThrottlingException"),
+        client_error("InternalServerError", 500),
+        PutError(cause=client_error("ProvisionedThroughputExceededException")),
+        EndpointConnectionError(endpoint_url="https://dynamodb"),
+        ReadTimeoutError(endpoint_url="https://dynamodb"),
+    ],
+)
+def test_busy_failing_and_unreachable_services_are_transient(error: Exception) -> None:
+    assert is_transient(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        client_error("AccessDeniedException"),
+        PutError(cause=client_error("ConditionalCheckFailedException")),
+        NoCredentialsError(),
+        ValueError(),
+        None,
+    ],
+)
+def test_other_errors_are_not_transient(error: Exception | None) -> None:
+    assert not is_transient(error)

@@ -1,0 +1,28 @@
+"""Provider keys and header values in Secrets Manager."""
+
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from cupel_core.errors import RetryableError
+from cupel_core.settings import Settings
+from cupel_core.store import secrets
+from cupel_core.store.clients import secretsmanager
+
+
+def test_a_stored_secret_is_read_by_its_version(cloud: Settings) -> None:
+    first = secrets.put("w", "openai", "one")
+    secrets.put("w", "openai", "two")
+    assert secrets.get("w", "openai", first) == "one"
+    assert secrets.get("w", "openai") == "two"
+
+
+def test_a_name_whose_deletion_has_not_finished_is_retryable(cloud: Settings) -> None:
+    """Secrets Manager deletes asynchronously; moto and the emulator do it at once."""
+    with Stubber(secretsmanager()) as stub:
+        stub.add_client_error("put_secret_value", "ResourceNotFoundException")
+        stub.add_client_error("create_secret", "InvalidRequestException")
+        with pytest.raises(RetryableError) as raised:
+            secrets.put("w", "openai", "key")
+    assert raised.value.retry_after == 5
+    assert isinstance(raised.value.__cause__, ClientError)
