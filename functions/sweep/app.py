@@ -1,4 +1,4 @@
-"""Repairs, once a minute, what crashes and malformed messages left behind."""
+"""Once a minute: erases content that is due, and repairs what crashes and malformed messages left behind."""
 
 from typing import Any
 
@@ -7,10 +7,14 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.clock import utc_now
+from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.rescore_recovery import recover_rescores
 from cupel_core.sweeping.run_recovery import RecoveryAction
 from cupel_core.sweeping.sweep import sweep
+from cupel_core.workflow_tasks import time_left
 
+_REPAIR_SECONDS = 25.0
+"""Reserved for repairs: erasing comes first, so that many open runs never keep deleted content from being erased."""
 logger = Logger()
 metrics = Metrics()
 
@@ -19,10 +23,13 @@ metrics = Metrics()
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Return the number of repairs by kind; each is also a metric."""
-    swept = sweep(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
-    recovered_rescores = recover_rescores(utc_now(), lambda: context.get_remaining_time_in_millis() / 1_000)
+    seconds_left = time_left(context)
+    erased = erase_due(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
+    swept = sweep(utc_now(), seconds_left)
+    recovered_rescores = recover_rescores(utc_now(), seconds_left)
     counts = {"dispatched": swept.dispatched, "errored": swept.errored, "unreadable": swept.unreadable}
     counts["scorings"] = recovered_rescores
+    counts |= {f"content-{result}": count for result, count in erased.items()}
     counts |= {action: swept.recovered[action] for action in RecoveryAction}
     for name, count in counts.items():
         metrics.add_metric(f"Swept{name.title().replace('-', '')}", MetricUnit.Count, count)

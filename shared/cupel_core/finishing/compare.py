@@ -50,8 +50,8 @@ async def compare_slice(
     A failing judge leaves them unscored and does not fail the run. Raises RetryableError when time is short: finished
     comparisons are stored, and the next attempt continues after them.
     """
-    run = await asyncio.to_thread(runs.get, ref)
-    if run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
+    run = await asyncio.to_thread(runs.find, ref)
+    if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return
     candidates = await asyncio.to_thread(_list_candidates, ref, run, leaf_range)
     if not candidates:

@@ -11,12 +11,14 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import Action, IllegalTransition, Progress, Run, RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.errors import Conflict
+from cupel_core.errors import Conflict, NotFound
 from cupel_core.finishing.compare import needs_selection
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 
+DELETED = "DELETED"
+"""In place of a status, for a run that was deleted meanwhile: its execution ends without a failure."""
 _FINISHABLE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUMMARIZING})
 _MAX_EXAMINED = 1_000
 """Errored probes that are examined to explain why a run failed."""
@@ -24,9 +26,9 @@ _MAX_EXAMINED = 1_000
 
 @dataclass(frozen=True)
 class SettleResult:
-    """The run's status after settling, and its slices if a judge is needed."""
+    """The run's status after settling, or DELETED; and its slices if a judge is needed."""
 
-    status: RunStatus
+    status: str
     slices: tuple[LeafRange, ...] = ()
 
 
@@ -36,31 +38,49 @@ def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
     Leaves a run that is paused or cancelled, or whose fencing token has advanced. Raises Conflict while probes have no
     outcome.
     """
-    run = runs.get(ref)
-    if run.fencing_token != fencing_token or run.status not in _FINISHABLE:
-        return SettleResult(run.status)
-    if run.status is not RunStatus.SUMMARIZING:
-        run = _settle(ref, run, now)
+    try:
+        run = runs.get(ref)
+        if run.fencing_token != fencing_token or run.status not in _FINISHABLE:
+            return SettleResult(run.status)
+        if run.status is not RunStatus.SUMMARIZING:
+            run = _settle(ref, run, now)
+    except NotFound:
+        return SettleResult(DELETED)
     return SettleResult(run.status, _slices(run) if run.status is RunStatus.SUMMARIZING else ())
 
 
-def complete(ref: RunRef, fencing_token: int, now: datetime) -> RunStatus:
-    """Complete the run, unless it has moved on; returns its status afterwards."""
+def complete(ref: RunRef, fencing_token: int, now: datetime) -> str:
+    """Complete the run, unless it has moved on; returns its status afterwards, or DELETED."""
     try:
         return runs.transition(ref, Action.COMPLETE, now, fencing_token=fencing_token, completed_at=now).status
     except (IllegalTransition, Conflict):
+        return _status(ref)
+    except NotFound:
+        return DELETED
+
+
+def _status(ref: RunRef) -> str:
+    try:
         return runs.get(ref).status
+    except NotFound:
+        return DELETED
 
 
-def fail(ref: RunRef, fencing_token: int, where: str, why: str, now: datetime) -> RunStatus:
-    """Fail a settled run, because its workflow gave up; returns its status afterwards.
+def fail(ref: RunRef, fencing_token: int, where: str, why: str, now: datetime) -> str:
+    """Fail a settled run, because its workflow gave up; returns its status afterwards, or DELETED.
 
     A run that is not settled stays unchanged: the sweeper starts another execution for it.
     """
+    try:
+        return _fail(ref, fencing_token, RunFailure(where, why), now)
+    except NotFound:
+        return DELETED
+
+
+def _fail(ref: RunRef, fencing_token: int, failure: RunFailure, now: datetime) -> RunStatus:
     run = runs.get(ref)
     if run.status is not RunStatus.SUMMARIZING or run.fencing_token != fencing_token:
         return run.status
-    failure = RunFailure(where, why)
     data: dict[str, object] = {"failure": asdict(failure)}
     return runs.transition(
         ref, Action.FAIL, now, fencing_token=fencing_token, event_data=data, completed_at=now, failure=failure

@@ -25,8 +25,8 @@ async def summarize_slice(
     A failing judge is recorded on the transcript and does not fail the run. Raises RetryableError when time is short:
     finished summaries are stored, and the next attempt continues after them.
     """
-    run = await asyncio.to_thread(runs.get, ref)
-    if run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
+    run = await asyncio.to_thread(runs.find, ref)
+    if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return
     judge = await asyncio.to_thread(_load_judge, run, seconds_left)
     if judge is None:

@@ -9,37 +9,41 @@ from cupel_core.domain.scoring.rescores import RescoreStatus
 from cupel_core.messages import RunRef
 from cupel_core.store import rescores, runs
 
+DELETED = "DELETED"
+"""In place of a status, when the run was deleted meanwhile: the execution ends without a failure."""
+
 
 @dataclass(frozen=True)
 class BeginResult:
-    """The rescore's status, and the slices to score if it is RUNNING."""
+    """The rescore's status, or DELETED; and the slices to score if it is RUNNING."""
 
-    status: RescoreStatus
+    status: str
     slices: tuple[LeafRange, ...] = ()
 
 
 def begin(ref: RunRef, rescore_id: str) -> BeginResult:
-    """Mark a pending rescore as RUNNING. NotFound if its run was deleted."""
-    runs.get(ref)
+    """Mark a pending rescore as RUNNING, unless its run was deleted."""
+    if runs.find(ref) is None:
+        return BeginResult(DELETED)
     rescore = rescores.mark_running(ref, rescore_id)
     if rescore.status is not RescoreStatus.RUNNING:
         return BeginResult(rescore.status)
     return BeginResult(rescore.status, leaf_ranges(rescore.probe_count))
 
 
-def complete(ref: RunRef, rescore_id: str, now: datetime) -> RescoreStatus:
-    """Complete the rescore; returns its status afterwards."""
+def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:
+    """Complete the rescore; returns its status afterwards, or DELETED if its run was."""
     return _end(ref, rescore_id, RescoreStatus.COMPLETED, now)
 
 
-def fail(ref: RunRef, rescore_id: str, where: str, why: str, now: datetime) -> RescoreStatus:
+def fail(ref: RunRef, rescore_id: str, where: str, why: str, now: datetime) -> str:
     """Fail the rescore, because its workflow gave up; results stored until then stay readable."""
     return _end(ref, rescore_id, RescoreStatus.FAILED, now, RunFailure(where, why))
 
 
-def _end(
-    ref: RunRef, rescore_id: str, status: RescoreStatus, now: datetime, failure: RunFailure | None = None
-) -> RescoreStatus:
+def _end(ref: RunRef, rescore_id: str, status: RescoreStatus, now: datetime, failure: RunFailure | None = None) -> str:
+    if runs.find(ref) is None:
+        return DELETED
     rescore = rescores.get(ref, rescore_id)
     if rescore.status.is_over:
         return rescore.status

@@ -15,7 +15,7 @@ from cupel_core.domain.scoring.rescores import Rescore, RescoreCounts, RescoreRe
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.rescoring.transcript_grading import TranscriptGrader
+from cupel_core.rescoring.transcript_grading import TranscriptGrader, was_graded
 from cupel_core.selections import SelectionRunner
 from cupel_core.slice_graders import grader_models, slice_graders
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
@@ -37,10 +37,12 @@ async def rescore_slice(
 
     Raises RetryableError when time is short: finished results are stored, and the next attempt continues after them.
     """
+    run = await asyncio.to_thread(runs.find, ref)
+    if run is None:
+        return
     rescore = await asyncio.to_thread(rescores.get, ref, rescore_id)
     if rescore.status is not RescoreStatus.RUNNING:
         return
-    run = await asyncio.to_thread(runs.get, ref)
     writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
     pending = await asyncio.to_thread(_list_pending, rescore, leaf_range, writer)
     unfinished = 0
@@ -81,7 +83,7 @@ class ResultWriter:
     def _record(self, results: Sequence[RescoreResult]) -> None:
         """Store results; without comments on conversations that were erased while they were graded."""
         rescore_results.record(self.ref, self.rescore_id, results)
-        for index in outcomes.list_erased(self.ref, [result.index for result in results]):
+        for index in outcomes.list_erased(self.ref, [each.index for each in results if was_graded(each)]):
             rescore_results.erase_content(self.ref, self.rescore_id, index)
 
 

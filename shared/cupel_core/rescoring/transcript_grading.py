@@ -24,6 +24,15 @@ from cupel_core.store.snapshots import Snapshot
 _CONTENT_DELETED = "the conversation was deleted, or its retention period has ended"
 
 
+_TRANSCRIPT = "transcript"
+"""The result type of a transcript that could not be graded at all."""
+
+
+def was_graded(result: RescoreResult) -> bool:
+    """Whether the result comes from a conversation that was read, and so may quote it."""
+    return result.scoring is not None and any(each.type != _TRANSCRIPT for each in result.scoring.results)
+
+
 class _CriteriaGrading(NamedTuple):
     """The grading by criteria. `results` holds the earlier result if it is kept, or an error in place of an outcome."""
 
@@ -47,7 +56,7 @@ class TranscriptGrader:
     async def grade(self, transcript: Transcript) -> RescoreResult:
         """The transcript's new result. TimeIsUp passes through; every other failure becomes a result with an error."""
         if not transcript.messages:
-            deleted = AssertionResult("transcript", None, None, "could not be computed", error=_CONTENT_DELETED)
+            deleted = AssertionResult(_TRANSCRIPT, None, None, "could not be computed", error=_CONTENT_DELETED)
             return RescoreResult.of(transcript, build_scoring(None, None, (deleted,)), Spend())
         scenario = self.snapshot.scenario(self.run.plan.probe(transcript.probe_index).case)
         assertions = self.assertions_of(scenario)

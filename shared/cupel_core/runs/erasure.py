@@ -4,10 +4,10 @@ Deleted content is unreadable at once. A worker or grader that had read it befor
 it, so the sweeper erases once more when no such invocation can be left.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
-from cupel_core.domain.runs.run import ProbeStatus, Run
+from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run
 from cupel_core.domain.scoring.selections import sibling_probes, without_quotations
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import RunRef
@@ -28,11 +28,9 @@ from cupel_core.store import (
     selections,
 )
 from cupel_core.store.deletion_log import Deletion
-from cupel_core.store.erasures import Erasure, ErasureKind
+from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 from cupel_core.store.selections import RUN_SCORING
 
-LAST_WRITE_AFTER = timedelta(minutes=20)
-"""Longer than the longest invocation (15 min): none that had read the content before its deletion is left."""
 _UNFINISHED = (ProbeStatus.QUEUED, ProbeStatus.RUNNING)
 
 
@@ -46,7 +44,7 @@ def delete_probe_content(workspace: str, probe_id: str, now: datetime) -> None:
     _check_has_ended(run, index, probe_id, now)
     ref = RunRef(run.workspace, run.id)
     deletion_log.record(Deletion(ref, index), now)
-    erasures.request(Erasure(ref, ErasureKind.PROBE, now + LAST_WRITE_AFTER, index))
+    erasures.request(Erasure(ref, ErasureKind.PROBE, now + LAST_WRITE_AFTER, index, run.retry_round))
     erase_probe(run, index, now)
 
 
@@ -107,10 +105,19 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
 
 def _check_has_ended(run: Run, index: int, probe_id: str, now: datetime) -> None:
     status = next(probe_statuses(run, [index], now)).status
+    if status is ProbeStatus.ERROR and run.status in ACTIVE and _is_retried(run, index):
+        status = ProbeStatus.QUEUED
     if status in _UNFINISHED:
         raise Conflict(f"the probe {probe_id} is {status}; cancel its run, or wait until the probe has ended")
     if status is ProbeStatus.CANCELLED and _is_claimed(run, index, now):
         raise Conflict(f"a worker may still record the probe {probe_id}; try again in a few minutes")
+
+
+def _is_retried(run: Run, index: int) -> bool:
+    """Whether the run's open retry round covers the errored probe, but was not dispatched yet."""
+    outcome = outcomes.get(RunRef(run.workspace, run.id), index)
+    in_scope = run.retry is not None and any(index in indexes for indexes in run.retry.ranges(run.plan))
+    return in_scope and outcome is not None and outcome.retry_round < run.retry_round
 
 
 def _is_claimed(run: Run, index: int, now: datetime) -> bool:

@@ -84,6 +84,16 @@ def erase(ref: RunRef, index: int, retry_round: int, now: datetime) -> None:
             blobs.delete(item.content_key)
 
 
+def erase_expired(ref: RunRef, block: int, now: datetime) -> None:
+    """Erase the checkpoints of a block of probes that have expired. DynamoDB's TTL does so too, but days later."""
+    partition = keys.checkpoints(ref, block * keys.PROBES_PER_BLOCK)
+    expired = CheckpointItem.query(partition, filter_condition=CheckpointItem.ttl <= int(now.timestamp()))
+    for item in list(expired):
+        item.delete()
+        if item.content_key is not None:
+            blobs.delete(item.content_key)
+
+
 def _tombstone(partition: str, sort_key: str, now: datetime) -> CheckpointItem:
     expires = int((now + _TOMBSTONE_RETENTION).timestamp())
     return CheckpointItem(partition, sort_key, erased_at=to_iso(now), ttl=expires)

@@ -4,8 +4,8 @@ One erasure may take many sweeps; `next_block` is where the next one continues.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
@@ -14,6 +14,9 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, updated
+
+LAST_WRITE_AFTER = timedelta(minutes=20)
+"""Longer than the longest invocation (15 min): none that had read the content before its deletion is left."""
 
 
 class ErasureKind(StrEnum):
@@ -31,7 +34,14 @@ class Erasure:
     kind: ErasureKind
     due: datetime
     probe_index: int | None = None
+    retry_round: int | None = None
+    """The run's retry round when the probe was deleted."""
     next_block: int = 0
+    remaining: datetime | None = None
+    """When the earliest content expires that earlier sweeps have left."""
+
+    def postponed_to(self, due: datetime) -> "Erasure":
+        return replace(self, due=due, next_block=0, remaining=None)
 
 
 class ErasureItem(Item):
@@ -40,7 +50,9 @@ class ErasureItem(Item):
     kind = UnicodeAttribute()
     due = UnicodeAttribute()
     probe_index = NumberAttribute(attr_name="probeIndex", null=True)
+    retry_round = NumberAttribute(attr_name="retryRound", null=True)
     next_block = NumberAttribute(attr_name="nextBlock", null=True)
+    remaining = UnicodeAttribute(null=True)
 
     @classmethod
     def for_erasure(cls, erasure: Erasure) -> "ErasureItem":
@@ -53,7 +65,7 @@ class ErasureItem(Item):
             kind=erasure.kind,
             due=to_iso(erasure.due),
             probe_index=erasure.probe_index,
-            next_block=erasure.next_block or None,
+            retry_round=erasure.retry_round,
         )
 
 
@@ -69,13 +81,18 @@ def list_due(now: datetime) -> Iterator[Erasure]:
             kind=ErasureKind(item.kind),
             due=from_iso(item.due),
             probe_index=None if item.probe_index is None else int(item.probe_index),
+            retry_round=None if item.retry_round is None else int(item.retry_round),
             next_block=int(item.next_block or 0),
+            remaining=from_iso(item.remaining) if item.remaining else None,
         )
 
 
-def set_progress(erasure: Erasure, next_block: int) -> None:
+def set_progress(erasure: Erasure, next_block: int, remaining: datetime | None) -> None:
     """Note how far the erasure has come."""
-    updated(ErasureItem.for_erasure(erasure), [ErasureItem.next_block.set(next_block)], ErasureItem.pk.exists())
+    actions = [ErasureItem.next_block.set(next_block)]
+    if remaining is not None:
+        actions.append(ErasureItem.remaining.set(to_iso(remaining)))
+    updated(ErasureItem.for_erasure(erasure), actions, ErasureItem.pk.exists())
 
 
 def remove(erasure: Erasure) -> None:

@@ -137,6 +137,11 @@ def conversation_blobs(ref: RunRef, index: int | None = None) -> str:
     return f"transcripts/{ref.workspace}/{ref.run_id}/{'' if index is None else f'{probe(index)}-'}"
 
 
+def block_blobs(ref: RunRef, block: int) -> str:
+    """The prefix of all objects with conversations of a block of probes: the indexes without their last digits."""
+    return f"{conversation_blobs(ref)}{probe(block * PROBES_PER_BLOCK)[:-3]}"
+
+
 def snapshot_blobs(ref: RunRef) -> str:
     """The prefix of all snapshots of a run."""
     return f"runs/{ref.workspace}/{ref.run_id}/"

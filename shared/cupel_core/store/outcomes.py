@@ -179,6 +179,11 @@ def list_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Iterato
     return iter(OutcomeItem.query(partition, consistent_read=True))
 
 
+def list_recorded(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
+    """Those of the probes that have an outcome. Strongly consistent."""
+    return frozenset(int(item["sk"]["S"]) for item in _batch_get(ref, indexes, "sk"))
+
+
 def list_erased(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
     """Those of the probes whose content was erased. Strongly consistent."""
     items = _batch_get(ref, indexes, "sk, erasedAt")

@@ -34,6 +34,10 @@ class RescoreResultItem(Item):
         return int(self.sk)
 
     @property
+    def has_content(self) -> bool:
+        return self.packed is not None or self.content_key is not None
+
+    @property
     def expires_at(self) -> datetime | None:
         expires = dict(self.body).get("expiresAt")
         return from_iso(expires) if expires else None

@@ -16,9 +16,10 @@ from cupel_core.domain.runs.run import TERMINAL, TRANSITIONS, Action, Run, RunEv
 from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.settings import settings
 from cupel_core.store import keys
 from cupel_core.store.active_runs import ActiveRunItem
-from cupel_core.store.erasures import Erasure, ErasureItem, ErasureKind
+from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
 from cupel_core.store.events import EventItem
 from cupel_core.store.idempotency_keys import IdempotencyItem
 from cupel_core.store.outbox import OutboxItem
@@ -44,6 +45,7 @@ def create(run: Run, event_data: dict[str, object], start: IdempotencyItem | Non
         transaction.save(EventItem.for_run(ref, 1, RunEventType.CREATED, run.created_at, event_data))
         transaction.save(OutboxItem.for_run(ref, run.fencing_token, run.created_at))
         transaction.save(ActiveRunItem.for_run(ref))
+        _request_erasure(transaction, ref, run.created_at)
         if start is not None:
             start.answer = orjson.dumps(to_item(created).to_dynamodb_dict()).decode()
             transaction.save(start, condition=IdempotencyItem.run_id == run.id)
@@ -72,6 +74,14 @@ def get(ref: RunRef, *, consistent: bool = True) -> Run:
     if run.deleted_at is not None:
         raise _not_found(ref)
     return run
+
+
+def find(ref: RunRef) -> Run | None:
+    """The run; None if there is none or it was deleted."""
+    try:
+        return get(ref)
+    except NotFound:
+        return None
 
 
 def transition(
@@ -211,11 +221,19 @@ def _write_transition(
                 transaction.delete(ActiveRunItem.for_run(ref))
             elif run.status in TERMINAL:
                 transaction.save(ActiveRunItem.for_run(ref))
+                _request_erasure(transaction, ref, now)
     except TransactWriteError as error:
         if error_code(error) != "TransactionCanceledException":
             raise
         return _is_own_write(ref, changed)
     return True
+
+
+def _request_erasure(transaction: TransactWrite, ref: RunRef, now: datetime) -> None:
+    """Have the sweeper look for expired content as soon as what is recorded from now on can expire."""
+    if retention := settings().retention:
+        expired = Erasure(ref, ErasureKind.EXPIRED, now + retention + LAST_WRITE_AFTER)
+        transaction.save(ErasureItem.for_erasure(expired))
 
 
 def _is_own_write(ref: RunRef, changed: Run) -> bool:

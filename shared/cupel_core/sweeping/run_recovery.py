@@ -11,7 +11,7 @@ from enum import StrEnum
 from cupel_core.domain.runs.barrier import FANOUT, Node, root_of
 from cupel_core.domain.runs.run import TERMINAL, Action, IllegalTransition, Run, RunEventType, RunFailure, RunStatus
 from cupel_core.domain.runs.slices import providers_of
-from cupel_core.errors import Conflict, NotFound
+from cupel_core.errors import Conflict
 from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.settings import settings
 from cupel_core.store import active_runs, barrier, executions, outbox, queues, runs
@@ -39,7 +39,7 @@ def recover_runs(now: datetime, seconds_left: Callable[[], float]) -> Counter[Re
     for active_run in active_runs.list_active_runs():
         if seconds_left() < _RESERVE_SECONDS:
             break
-        run = _find_run(active_run.ref)
+        run = runs.find(active_run.ref)
         if run is None or run.status in TERMINAL:
             active_runs.remove(active_run.ref)
             continue
@@ -47,13 +47,6 @@ def recover_runs(now: datetime, seconds_left: Callable[[], float]) -> Counter[Re
             runs.append_event(active_run.ref, RunEventType.RECOVERED, now, {"action": action})
             actions[action] += 1
     return actions
-
-
-def _find_run(ref: RunRef) -> Run | None:
-    try:
-        return runs.get(ref)
-    except NotFound:
-        return None
 
 
 def _recover(run: Run, active_run: ActiveRun, now: datetime) -> list[RecoveryAction]:

@@ -1,0 +1,11 @@
+"""Erasing whole partitions of a deleted run."""
+
+from cupel_core.store.table import Item
+
+
+def erase(partition: str, *, except_sort_key: str | None = None) -> None:
+    """Delete all items of a partition. Reads only their keys."""
+    with Item.batch_write() as batch:
+        for item in Item.query(partition, attributes_to_get=["pk", "sk"], consistent_read=True):
+            if item.sk != except_sort_key:
+                batch.delete(item)
