@@ -9,6 +9,7 @@ from cupel_core.contract.runs import ProbeErrorResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.runs.views import TranscriptView
@@ -106,7 +107,7 @@ class ProbeResult:
     def to_json(self, run_id: str) -> Json:
         """A transcript, or an errored probe, in the API's fields, with the names of its scenario and persona."""
         names = {"scenarioName": self.scenario, "personaName": self.persona, "repeat": self.repeat}
-        head = {"id": f"{run_id}.{self.probe.index}", "runId": run_id, "status": str(self.status), **names}
+        head = {"id": transcript_id(run_id, self.probe.index), "runId": run_id, "status": str(self.status), **names}
         if self.transcript is not None:
             return transcript_json(run_id, self.transcript) | head
         return head | _error_json(self)
@@ -114,7 +115,9 @@ class ProbeResult:
 
 def transcript_json(run_id: str, transcript: Transcript) -> Json:
     """In the fields of `GET /transcripts/{id}`, with the agent's structured output."""
-    view = TranscriptView(f"{run_id}.{transcript.probe_index}", run_id, transcript, None, content_available=True)
+    view = TranscriptView(
+        transcript_id(run_id, transcript.probe_index), run_id, transcript, None, content_available=True
+    )
     output = transcript.conversation.output
     return {**as_json(TranscriptResponse.of(view)), "output": dict(output) if output else None}
 

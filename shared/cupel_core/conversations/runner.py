@@ -1,5 +1,6 @@
 """Runs one probe: a conversation from its scenario to its transcript. Independent of process and storage."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -7,7 +8,8 @@ from functools import cached_property
 from typing import Protocol
 
 from cupel_core import sandbox
-from cupel_core.conversations.turn import Target, run_turn
+from cupel_core.conversations.delayed_saver import DelayedSaver
+from cupel_core.conversations.turn import Halted, Target, run_turn
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
@@ -39,7 +41,8 @@ from cupel_core.providers import prices
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.decision_search import read_decision
-from cupel_core.scoring.score import needs_model, score
+from cupel_core.scoring.grade_log import GradeLog
+from cupel_core.scoring.score import AssertionScores, needs_model, score
 
 MAX_ERROR_LENGTH = 2_000
 """Of an error's message, which may quote a provider, an agent or a judge."""
@@ -68,6 +71,8 @@ class ConversationSpec:
         return ConversationRules(
             criteria=self.scenario.criteria,
             has_judge=self.graders.config.judge_model is not None,
+            has_user_model=(self.graders.config.persona_model or self.graders.config.judge_model) is not None,
+            has_user_role=self.persona is not None or bool(self.scenario.instructions),
             max_messages=self.scenario.max_messages or DEFAULT_MAX_MESSAGES,
             scripted=self.content.follow_ups,
             max_turns=self.content.max_turns if self.max_turns is None else self.max_turns,
@@ -104,27 +109,31 @@ async def run_conversation(
     may start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
     """
     sandbox.use_workspace(spec.graders.workspace)
-    state = (await checkpoints.load() if _has_further_calls(spec) else None) or ConversationState(spec.opening_messages)
+    opening = ConversationState(spec.opening_messages)
+    state = (await checkpoints.load() if _may_have_checkpoint(spec, opening) else None) or opening
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:
             state = await _perform(step, spec, target, state)
             if _has_further_calls(spec, state):
                 await checkpoints.save(state)
-        scoring, state = await _score(spec, state)
+        scoring, state = await _score(spec, state, checkpoints)
     except ProviderError as error:
         return probe_error(spec, target.model, error, now(), retention)
     summary = await summarize_without_judge(spec.content, state.messages, now())
     return _transcript(spec, target, state, scoring, summary, now(), retention)
 
 
-def _has_further_calls(spec: ConversationSpec, state: ConversationState | None = None) -> bool:
-    """Whether more model calls follow; a conversation of a single call needs no checkpoint."""
-    if any(needs_model(assertion) for assertion in spec.assertions):
+def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
+    """Whether the conversation has more than one call; one of a single call has no checkpoint to read."""
+    if next_step(opening, spec.rules) is not NextStep.CALL_TARGET:
         return True
-    if state is None:
-        limit = spec.rules.max_turns
-        return spec.rules.is_judged or (bool(spec.rules.scripted) and (limit is None or limit > 1))
-    return next_step(state, spec.rules) is not NextStep.END
+    answered = replace(opening, messages=(*opening.messages, Message(MessageRole.ASSISTANT, "")), turns=1)
+    return _has_further_calls(spec, answered)
+
+
+def _has_further_calls(spec: ConversationSpec, state: ConversationState) -> bool:
+    """Whether more model calls follow; a conversation of a single call needs no checkpoint."""
+    return any(map(needs_model, spec.assertions)) or next_step(state, spec.rules) is not NextStep.END
 
 
 async def _perform(
@@ -182,10 +191,10 @@ async def _add_user_message(spec: ConversationSpec, state: ConversationState) ->
     """Add the next scripted message, or one by the simulated user once the script is used up."""
     if 0 < state.turns <= len(spec.rules.scripted):
         return _with_user_message(state, spec.rules.scripted[state.turns - 1])
-    if not spec.rules.has_judge:
+    if not spec.rules.has_user_model:
         raise ProviderError(
             ProbeErrorCode.INVALID_REQUEST,
-            "the scenario has no messages, and no judgeModel or personaModel is configured to write the first one",
+            "the scenario has no messages, and no personaModel or judgeModel is configured to write the first one",
             final=True,
         )
     reply = await generate_persona_message(
@@ -198,14 +207,37 @@ def _with_user_message(state: ConversationState, text: str) -> ConversationState
     return replace(state, messages=(*state.messages, Message(MessageRole.USER, text)), verdict=None)
 
 
-async def _score(spec: ConversationSpec, state: ConversationState) -> tuple[Scoring | None, ConversationState]:
+async def _score(
+    spec: ConversationSpec, state: ConversationState, checkpoints: CheckpointStore
+) -> tuple[Scoring | None, ConversationState]:
     unjudged = _unjudged_results(spec, state)
     outcome = outcome_of(state, spec.rules) if state.verdict else None
     if outcome is None and not (unjudged or spec.assertions) and spec.graders.config.evaluator_url is None:
         return None, state
-    scored = await score(spec.assertions, assertion_context(spec, state), spec.graders)
+    scored = await _score_assertions(spec, state, checkpoints)
     scoring = build_scoring(outcome, state.verdict, (*unjudged, *scored.results), scored.evaluator_note)
     return scoring, replace(state, judge_spend=state.judge_spend + scored.spend)
+
+
+async def _score_assertions(
+    spec: ConversationSpec, state: ConversationState, checkpoints: CheckpointStore
+) -> AssertionScores:
+    """Save finished grades while others are being given, and before waiting or halting. Otherwise none are saved."""
+
+    async def save() -> None:
+        spend = state.judge_spend + log.interrupted
+        await checkpoints.save(replace(state, grades=dict(log.grades), judge_spend=spend))
+
+    saver = DelayedSaver(save)
+    log = GradeLog.resuming(state.grades, saver.note_change)
+    try:
+        scored = await score(spec.assertions, assertion_context(spec, state), spec.graders, log)
+    except (RetryLater, Halted, asyncio.CancelledError):
+        await saver.flush()
+        raise
+    finally:
+        await saver.stop()
+    return scored
 
 
 def _unjudged_results(spec: ConversationSpec, state: ConversationState) -> tuple[AssertionResult, ...]:

@@ -1,6 +1,5 @@
 """One turn: one pass around exactly one main model call."""
 
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from random import Random
@@ -8,6 +7,7 @@ from typing import NamedTuple
 
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, Reply
 from cupel_core.providers.account import Account
+from cupel_core.providers.call_time import measuring
 from cupel_core.providers.completion import Attempt, OnRetry, complete, complete_with_retry
 
 MAX_WAIT_SECONDS = 20.0
@@ -39,7 +39,7 @@ class Halted(Exception):
 class Turn(NamedTuple):
     """The result of a turn: the request with the reply appended, the reply, and how long the answered call took.
 
-    Waits between attempts, and attempts without an answer, are not the model's latency.
+    Waits between attempts, attempts without an answer, and opening a connection are not the model's latency.
     """
 
     request: ModelRequest
@@ -75,7 +75,7 @@ class _TimedAttempt:
     async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         if not await self.target.may_call():
             raise Halted
-        started_at = time.perf_counter()
-        reply = await self.target.attempt(account, model, request, timeout_seconds)
-        self.duration_ms = round((time.perf_counter() - started_at) * 1_000)
+        with measuring() as timer:
+            reply = await self.target.attempt(account, model, request, timeout_seconds)
+            self.duration_ms = timer.duration_ms
         return reply

@@ -12,6 +12,7 @@ from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, 
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import ADAPTER, with_omitted, without
+from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
 from cupel_core.providers.reply_limits import bounded_reply
 
@@ -66,15 +67,18 @@ async def _call_provider(
 
         return await sim.complete(name, request)
     if wire_format == "bedrock":
-        from cupel_core.providers import bedrock
+        with setting_up():
+            from cupel_core.providers import bedrock
 
         return await bedrock.complete(account, name, request, timeout_seconds, now=utc_now())
     if wire_format == "connector":
-        from cupel_core.providers.connectors import dispatch
+        with setting_up():
+            from cupel_core.providers.connectors import dispatch
 
         return await dispatch.complete(account, request, timeout_seconds, account.allow_private)
-    from cupel_core.providers import http
-    from cupel_core.providers.wire_formats import HTTP_WIRE_FORMATS
+    with setting_up():
+        from cupel_core.providers import http
+        from cupel_core.providers.wire_formats import HTTP_WIRE_FORMATS
 
     return await http.exchange(
         HTTP_WIRE_FORMATS[wire_format], account, name, request, timeout_seconds, utc_now(), http_client

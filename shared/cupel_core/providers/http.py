@@ -19,7 +19,9 @@ from pydantic import ValidationError
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import PROVIDERS, safe_http
 from cupel_core.providers.account import Account
+from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connection_limits import CONNECT_SECONDS, KEEPALIVE_SECONDS, MAX_CONNECTIONS
+from cupel_core.providers.connection_trace import connection_trace
 from cupel_core.providers.errors import error_from_response, malformed_reply_error
 from cupel_core.providers.failures import error_from_exception
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
@@ -66,7 +68,9 @@ def _aiohttp_transport() -> AiohttpTransport:
         connector = aiohttp.TCPConnector(
             limit=MAX_CONNECTIONS, keepalive_timeout=KEEPALIVE_SECONDS, ttl_dns_cache=300, ssl=context
         )
-        return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+        return aiohttp.ClientSession(
+            connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[connection_trace()]
+        )
 
     return AiohttpTransport(verify=context, client=session)
 
@@ -112,7 +116,9 @@ async def post(
             max_bytes=MAX_REPLY_BYTES,
         )
     else:
-        response = await _send(http_client or client(), request)
+        with setting_up():
+            opened_client = http_client or client()
+        response = await _send(opened_client, request)
     if not response.ok:
         raise error_from_response(response.status, response.headers, response.content, now)
     return response

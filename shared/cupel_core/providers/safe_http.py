@@ -22,7 +22,9 @@ from yarl import URL
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.addresses import header_errors, is_non_public_address
+from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connection_limits import CONNECT_SECONDS, KEEPALIVE_SECONDS, MAX_CONNECTIONS
+from cupel_core.providers.connection_trace import connection_trace
 from cupel_core.providers.errors import ProviderError
 
 MAX_RESPONSE_BYTES = 1_000_000
@@ -90,7 +92,9 @@ async def send(
     request = _HttpRequest(method, _read_url(url), content, _validated(headers))
     try:
         async with asyncio.timeout(timeout_seconds):
-            return await _send_following_redirects(session or _session(allow_private), request, max_bytes)
+            with setting_up():
+                session = session or _session(allow_private)
+            return await _send_following_redirects(session, request, max_bytes)
     except TimeoutError as error:
         raise ProviderError(
             ProbeErrorCode.TIMEOUT, f"no response from {request.url.host} within {timeout_seconds:g} s"
@@ -121,6 +125,7 @@ def new_session(is_blocked: Callable[[str], bool], resolver: AbstractResolver | 
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
         auto_decompress=False,
         trust_env=False,
+        trace_configs=[connection_trace()],
     )
 
 

@@ -33,7 +33,7 @@ async def rescore_slice(
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
 ) -> None:
-    """Grade the transcripts of these leaves that have no result in this rescore yet.
+    """AssertionGrade the transcripts of these leaves that have no result in this rescore yet.
 
     Raises RetryableError when time is short: finished results are stored, and the next attempt continues after them.
     """

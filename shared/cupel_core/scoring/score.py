@@ -1,8 +1,8 @@
 """Computes the assertions of a conversation: each is evaluated, negated and weighted, the slow ones concurrently."""
 
-from asyncio import Task, TaskGroup
+from asyncio import gather
 from collections.abc import Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core import sandbox
@@ -11,13 +11,14 @@ from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
 from cupel_core.domain.scoring.scoring import combine, failure_tag
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.conversation import AssertionGrade, Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog
 from cupel_core.scoring.checks import CHECKS, compute_bounded
+from cupel_core.scoring.grade_log import GradeLog
 
 if TYPE_CHECKING:
     from cupel_core.scoring.external_evaluators import ExternalResults
@@ -35,19 +36,20 @@ class AssertionScores(NamedTuple):
     evaluator_note: str | None = None
 
 
-async def score(assertions: Sequence[Assertion], context: AssertionContext, graders: GraderFactory) -> AssertionScores:
-    """Compute all assertions; what cannot be computed is a result with an error.
+async def score(
+    assertions: Sequence[Assertion], context: AssertionContext, graders: GraderFactory, log: GradeLog | None = None
+) -> AssertionScores:
+    """Compute all assertions but those that a model has graded according to `log`; new grades are added to it.
 
-    RetryLater, and whatever stops a grader's call (Halted, TimeIsUp), pass through. select-best has no result here,
+    What cannot be computed is a result with an error. RetryLater, and whatever stops a grader's call (Halted,
+    TimeIsUp), pass through once the calls in flight have ended and are in `log`. select-best has no result here,
     because it compares the outputs of several models (`selection.py`).
     """
     sandbox.use_workspace(graders.workspace)
-    spend_log: SpendLog = []
-    external, results = await _gather(
-        _evaluate_externally(context, graders), _results(assertions, context, graders, spend_log)
-    )
+    scorer = _Scorer(context, graders, log or GradeLog())
+    external, results = await _gather(_evaluate_externally(context, graders), scorer.results(assertions))
     external_results = external.results if external else ()
-    return AssertionScores((*results, *external_results), sum(spend_log, Spend()), external and external.note)
+    return AssertionScores((*results, *external_results), scorer.log.spend, external and external.note)
 
 
 def needs_model(assertion: Assertion) -> bool:
@@ -65,25 +67,44 @@ async def _evaluate_externally(context: AssertionContext, graders: GraderFactory
     return await evaluate_externally(url, graders.evaluator_headers, context, allow_private=graders.allow_private)
 
 
-async def _results(
-    assertions: Sequence[Assertion], context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
-) -> list[AssertionResult]:
-    computable = [assertion for assertion in assertions if assertion.kind != SELECT_BEST]
-    return await _gather(*(_result(assertion, context, graders, spend_log) for assertion in computable))
+@dataclass(frozen=True)
+class _Scorer:
+    context: AssertionContext
+    graders: GraderFactory
+    log: GradeLog
 
+    async def results(self, assertions: Sequence[Assertion], prefix: str = "") -> list[AssertionResult]:
+        computable = [
+            (f"{prefix}{position}", assertion)
+            for position, assertion in enumerate(assertions)
+            if assertion.kind != SELECT_BEST
+        ]
+        return await _gather(*(self._result(path, assertion) for path, assertion in computable))
 
-async def _result(
-    assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
-) -> AssertionResult:
-    if assertion.kind == ASSERT_SET:
-        return _set_result(assertion, await _results(assertion.parts, context, graders, spend_log))
-    try:
-        check_result = await _compute(_render(assertion, context), context, graders, spend_log)
-    except sandbox.LimitExceeded as error:
-        return _error_result(assertion, f"computing it {error}")
-    except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
-        return _error_result(assertion, str(error))
-    return _to_result(assertion, check_result)
+    async def _result(self, path: str, assertion: Assertion) -> AssertionResult:
+        if assertion.kind == ASSERT_SET:
+            return _set_result(assertion, await self.results(assertion.parts, f"{path}."))
+        return await (self._graded(path, assertion) if needs_model(assertion) else self._computed(assertion, []))
+
+    async def _graded(self, path: str, assertion: Assertion) -> AssertionResult:
+        if path not in self.log.grades:
+            spend_log: SpendLog = []
+            try:
+                result = await self._computed(assertion, spend_log)
+            except BaseException:
+                self.log.add_interrupted(spend_log)
+                raise
+            self.log.add(path, AssertionGrade(result, sum(spend_log, Spend())))
+        return self.log.grades[path].result
+
+    async def _computed(self, assertion: Assertion, spend_log: SpendLog) -> AssertionResult:
+        try:
+            check_result = await _compute(_render(assertion, self.context), self.context, self.graders, spend_log)
+        except sandbox.LimitExceeded as error:
+            return _error_result(assertion, f"computing it {error}")
+        except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
+            return _error_result(assertion, str(error))
+        return _to_result(assertion, check_result)
 
 
 def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
@@ -146,11 +167,12 @@ def _set_result(assertion: Assertion, parts: Sequence[AssertionResult]) -> Asser
 
 
 async def _gather(*coroutines: Coroutine[Any, Any, Any]) -> list[Any]:
-    """Like asyncio.gather, but the first failure cancels the others, which may cost money."""
-    try:
-        async with TaskGroup() as group:
-            tasks: list[Task[Any]] = [group.create_task(coroutine) for coroutine in coroutines]
-    except ExceptionGroup as failures:
-        first = failures.exceptions[0]
-        raise first from first.__cause__
-    return [task.result() for task in tasks]
+    """The results of all; the first failure is raised when the others have ended, because their calls are paid for.
+
+    Whatever stops one grader's calls also stops the others', so that no further call starts meanwhile.
+    """
+    results = await gather(*coroutines, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results

@@ -12,7 +12,8 @@ from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribu
 from pynamodb.exceptions import PutError
 
 from cupel_core.clock import to_iso
-from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
@@ -52,6 +53,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "threadId": state.thread_id,
         "output": state.output,
         "omittedParameters": state.omitted_parameters,
+        "grades": {path: [grade.result.to_json(), grade.spend.to_json()] for path, grade in state.grades.items()},
     }
     expires = now + min(RETENTION, settings().retention or RETENTION)
     item = CheckpointItem(
@@ -124,4 +126,8 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
         thread_id=body["threadId"],
         output=body["output"],
         omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
+        grades={
+            path: AssertionGrade(AssertionResult.from_json(result), Spend.from_json(spend))
+            for path, (result, spend) in body.get("grades", {}).items()
+        },
     )

@@ -72,6 +72,8 @@ class ConversationHarness:
     messages: tuple[Message, ...] = (Message(MessageRole.USER, "Book me a haircut."),)
     max_messages: int | None = 6
     judged: bool = True
+    config: GraderConfig | None = None
+    """By default a judge and a persona model if `judged`, else neither."""
     content: Content = field(default_factory=Content)
     scenario: dict[str, Any] = field(default_factory=dict)
     persona: Persona | None = None
@@ -87,7 +89,7 @@ class ConversationHarness:
     async def run(self) -> Outcome:
         graders = GraderFactory(
             workspace="ws_a",
-            config=GraderConfig(*(("custom/judge", "custom/user") if self.judged else ())),
+            config=self.config or GraderConfig(*(("custom/judge", "custom/user") if self.judged else ())),
             accounts={"custom": ACCOUNT},
             limiter=ConcurrencyLimiter(),
             call_timeout_seconds=1.0,

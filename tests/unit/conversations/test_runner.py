@@ -1,6 +1,7 @@
 """The conversation loop: call the target, judge, then end or add the user's next message."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import ConversationState, Criteria, FailureCriteriaMode, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, RetryLater
@@ -194,6 +196,65 @@ async def test_a_judge_that_asks_to_wait_postpones_the_probe_after_a_checkpoint(
         await conversation.run()
     assert waits.value.code is ProbeErrorCode.JUDGE_ERROR
     assert conversation.checkpoints.saved[-1].turns == 1
+
+
+ROLE = {"instructions": "wants a haircut on Tuesday"}
+WAIT = ProviderError(ProbeErrorCode.RATE_LIMITED, "later", retry_after_seconds=60.0)
+RUBRICS = Content(assertions=(Assertion("llm-rubric", value="is polite"), Assertion("llm-rubric", value="is brief")))
+GRADE = {"reason": "as it says", "pass": True, "score": 1.0}
+
+
+@pytest.mark.parametrize(
+    "simulated", [{"scenario": ROLE}, {"persona": Persona("per_1", "Ada", None, "You never say please.")}]
+)
+async def test_a_simulated_user_continues_to_the_last_message_without_criteria(
+    harness: Harnesses, simulated: dict[str, Any]
+) -> None:
+    conversation = harness(criteria=Criteria(), **simulated)
+    transcript = completed(await conversation.run())
+    assert (roles(transcript), conversation.requests_to("judge")) == ("uauaua", [])
+
+
+async def test_a_persona_model_is_enough_for_a_simulated_user(harness: Harnesses) -> None:
+    config = GraderConfig(persona_model="custom/user")
+    conversation = harness(criteria=Criteria(), config=config, messages=(), scenario=ROLE, max_messages=2)
+    assert roles(completed(await conversation.run())) == "ua"
+
+
+async def test_without_a_role_the_user_says_nothing_more(harness: Harnesses) -> None:
+    assert roles(completed(await harness(criteria=Criteria()).run())) == "ua"
+
+
+async def test_the_opening_of_a_simulated_user_is_reused(harness: Harnesses) -> None:
+    conversation = harness(messages=(), criteria=Criteria(), scenario=ROLE, max_messages=2, target=[WAIT, "Hello."])
+    with pytest.raises(RetryLater):
+        await conversation.run()
+    completed(await conversation.run())
+    assert len(conversation.requests_to("user")) == 1
+
+
+async def test_a_conversation_of_one_call_reads_no_checkpoint(harness: Harnesses) -> None:
+    class Unreadable(RecordedCheckpoints):
+        async def load(self) -> ConversationState | None:
+            raise AssertionError("read")
+
+    completed(await harness(criteria=Criteria(), checkpoints=Unreadable()).run())
+
+
+async def test_a_judge_that_asks_to_wait_is_asked_for_the_missing_grades_only(harness: Harnesses) -> None:
+    conversation = harness(criteria=Criteria(), content=RUBRICS, judge=[GRADE, WAIT, GRADE])
+    with pytest.raises(RetryLater):
+        await conversation.run()
+    transcript = completed(await conversation.run())
+    assert transcript.result == TranscriptResult(success=True, score=1.0, reason="everything passed")
+    assert (len(conversation.requests_to("judge")), len(conversation.requests_to("target"))) == (3, 1)
+    assert transcript.conversation.judge_spend.calls == 2
+
+
+async def test_grades_that_are_given_together_need_no_checkpoint_of_their_own(harness: Harnesses) -> None:
+    conversation = harness(criteria=Criteria(), content=RUBRICS, judge=[GRADE])
+    completed(await conversation.run())
+    assert [state.grades for state in conversation.checkpoints.saved] == [{}]
 
 
 async def test_the_thread_of_a_conversation_is_that_of_its_probe(harness: Harnesses) -> None:

@@ -357,6 +357,12 @@ def test_a_transcript_has_the_fields_of_the_api() -> None:
     assert probe.keys() - own == {field.alias for field in TranscriptResponse.model_fields.values()}
 
 
+def test_ids_and_judges_are_written_as_on_a_stack() -> None:
+    document = cupel.evaluate(APPOINTMENT, "sim/steady", judge_model="sim/steady", seed=1).to_json()
+    assert document["probes"][0]["id"] == f"{document['run']['id']}-0"
+    assert document["run"]["config"]["judgeModel"] == "sim/steady"
+
+
 def test_the_document_has_the_fields_of_a_run() -> None:
     document = cupel.evaluate(definition(), capital, seed=4).to_json()
     assert document.keys() == {"run", "results", "successRate", "probes"}

@@ -7,8 +7,9 @@ import pytest
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
+from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -70,6 +71,13 @@ def test_what_requests_left_out_is_read_as_it_was_recorded(cloud: Settings) -> N
     outcomes.record(run(), 1, [recorded])
     checkpoints.save(REF, 0, 1, state, NOW)
     assert outcomes.get(REF, 0) == recorded
+    assert checkpoints.load(REF, 0, 1, NOW) == state
+
+
+def test_a_checkpoint_has_the_grades_given_so_far(cloud: Settings) -> None:
+    grade = AssertionGrade(AssertionResult("llm-rubric", True, 1.0, "is polite"), Spend(1, Usage(10, 5), 0.01))
+    state = ConversationState((), grades={"2.0": grade})
+    checkpoints.save(REF, 0, 1, state, NOW)
     assert checkpoints.load(REF, 0, 1, NOW) == state
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 
 DEFAULT_MAX_MESSAGES = 10
@@ -84,12 +85,23 @@ class Spend:
 
 
 @dataclass(frozen=True)
+class AssertionGrade:
+    """The result of an assertion that a model has graded, and what that cost."""
+
+    result: AssertionResult
+    spend: Spend
+
+
+@dataclass(frozen=True)
 class ConversationRules:
     """Limits of a conversation. `scripted` are user messages that are sent before any is generated."""
 
     criteria: Criteria = field(default_factory=Criteria)
     has_judge: bool = False
-    """Whether a judge is configured; without one no user message is generated either."""
+    has_user_model: bool = False
+    """Whether a model is configured that writes the user's messages; a judge does if no other model is."""
+    has_user_role: bool = False
+    """Whether a persona or instructions say how the simulated user continues, even without criteria."""
     max_messages: int = DEFAULT_MAX_MESSAGES
     """User and assistant messages together, including the scenario's own; at least one answer is always requested."""
     scripted: tuple[str, ...] = ()
@@ -98,6 +110,11 @@ class ConversationRules:
     @property
     def is_judged(self) -> bool:
         return self.has_judge and bool(self.criteria)
+
+    @property
+    def simulates_user(self) -> bool:
+        """Whether a model continues for the user once the script is used up."""
+        return self.is_judged or (self.has_user_model and self.has_user_role)
 
 
 @dataclass(frozen=True)
@@ -115,6 +132,8 @@ class ConversationState:
     """On the last answer; None until it is judged."""
     judge_spend: Spend = field(default_factory=Spend)
     persona_spend: Spend = field(default_factory=Spend)
+    grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
+    """Of the assertions that a model has graded so far, by their path (`scoring/grade_log.py`)."""
     thread_id: str | None = None
     """The agent's id of this conversation."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
@@ -154,7 +173,7 @@ def next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
         return NextStep.CALL_TARGET
     if not state.is_answered:
         # A scenario that ends with an assistant message continues with the simulated user, if there is one.
-        return NextStep.CALL_TARGET if state.message_count and not rules.is_judged else NextStep.SIMULATE_USER
+        return NextStep.CALL_TARGET if state.message_count and not rules.simulates_user else NextStep.SIMULATE_USER
     if rules.is_judged and state.verdict is None:
         return NextStep.JUDGE
     if rules.is_judged and outcome_of(state, rules) is not ConversationOutcome.CONTINUE:
@@ -185,6 +204,7 @@ def _can_continue(state: ConversationState, rules: ConversationRules) -> bool:
     """Whether the limits allow another exchange and there is a user message, scripted or generated, to start it."""
     if rules.max_turns is not None and state.turns >= rules.max_turns:
         return False
+    has_room = state.message_count + 2 <= rules.max_messages
     if rules.is_judged:
-        return state.message_count + 2 <= rules.max_messages
-    return state.turns <= len(rules.scripted)
+        return has_room
+    return state.turns <= len(rules.scripted) or (rules.simulates_user and has_room)

@@ -1,0 +1,52 @@
+"""Saves a changing value soon after it changed, but not at every change."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+DELAY_SECONDS = 1.0
+"""A crash loses what changed in this time and during one write."""
+
+
+@dataclass
+class DelayedSaver:
+    """Calls `save` at most every `delay_seconds` while there are changes. One call at a time."""
+
+    save: Callable[[], Coroutine[Any, Any, None]]
+    delay_seconds: float = DELAY_SECONDS
+    _timer: asyncio.TimerHandle | None = None
+    _writing: asyncio.Task[None] | None = None
+    _is_changed: bool = False
+    _is_stopped: bool = False
+
+    def note_change(self) -> None:
+        self._is_changed = True
+        if self._timer is None and self._writing is None and not self._is_stopped:
+            self._timer = asyncio.get_running_loop().call_later(self.delay_seconds, self._start)
+
+    async def stop(self) -> None:
+        """Start no further save; wait for the one in progress, whose failure is not raised."""
+        self._is_stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._writing is not None:
+            await asyncio.wait({self._writing})
+
+    async def flush(self) -> None:
+        """Stop, and save what has changed since the last save."""
+        await self.stop()
+        if self._is_changed:
+            await self.save()
+
+    def _start(self) -> None:
+        self._timer, self._is_changed = None, False
+        self._writing = asyncio.create_task(self.save())
+        self._writing.add_done_callback(self._on_saved)
+
+    def _on_saved(self, writing: asyncio.Task[None]) -> None:
+        self._writing = None
+        if writing.cancelled() or writing.exception() is not None:
+            self._is_changed = True
+        elif self._is_changed:
+            self.note_change()

@@ -1,0 +1,51 @@
+"""The duration of one model call without its set-up: loading the client, opening a connection, the TLS handshake.
+
+A provider's module declares its set-up; whoever measures a call does not have to know how it is made.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass
+class CallTimer:
+    started_at: float = field(default_factory=time.perf_counter)
+    setup_seconds: float = 0.0
+
+    @property
+    def duration_ms(self) -> int:
+        """Until now, without the set-up."""
+        return max(0, round((time.perf_counter() - self.started_at - self.setup_seconds) * 1_000))
+
+
+_current: ContextVar[CallTimer | None] = ContextVar("call_timer", default=None)
+
+
+@contextmanager
+def measuring() -> Iterator[CallTimer]:
+    """Measure the call that is made inside, by the task that entered."""
+    timer = CallTimer()
+    token = _current.set(timer)
+    try:
+        yield timer
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def setting_up() -> Iterator[None]:
+    """What runs inside is not counted as part of the current call."""
+    started_at = time.perf_counter()
+    try:
+        yield
+    finally:
+        add_setup(time.perf_counter() - started_at)
+
+
+def add_setup(seconds: float) -> None:
+    timer = _current.get()
+    if timer is not None:
+        timer.setup_seconds += seconds

@@ -1,0 +1,33 @@
+"""The grades that models have given so far, so that an interrupted scoring asks only for the missing ones."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cupel_core.domain.turns.conversation import AssertionGrade, Spend
+from cupel_core.scoring.check_result import SpendLog
+
+
+@dataclass
+class GradeLog:
+    """Grades by an assertion's path: its position, and in a set that of the set before it (`2`, `2.0`)."""
+
+    grades: dict[str, AssertionGrade] = field(default_factory=dict)
+    on_grade: Callable[[], None] = lambda: None
+    """Called after each new grade."""
+    interrupted: Spend = field(default_factory=Spend)
+    """Spend of assertions whose grading was interrupted, and has no result."""
+
+    @classmethod
+    def resuming(cls, grades: Mapping[str, AssertionGrade], on_grade: Callable[[], None]) -> "GradeLog":
+        return cls(dict(grades), on_grade)
+
+    @property
+    def spend(self) -> Spend:
+        return sum((grade.spend for grade in self.grades.values()), self.interrupted)
+
+    def add(self, path: str, grade: AssertionGrade) -> None:
+        self.grades[path] = grade
+        self.on_grade()
+
+    def add_interrupted(self, spend_log: SpendLog) -> None:
+        self.interrupted = sum(spend_log, self.interrupted)
