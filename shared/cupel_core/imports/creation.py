@@ -1,19 +1,19 @@
 """Creates the definitions and scenarios of an import, after all of them have been validated."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from cupel_core import sandbox
 from cupel_core.definitions import catalog
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedDefinition, ImportedSuite, ImportResult
 from cupel_core.errors import Invalid
-from cupel_core.imports import datasets
-from cupel_core.imports.files import InMemoryFiles
-from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.store import definition_scenarios
+
+LIMITS = sandbox.TaskLimits(cpu_seconds=10.0, memory_mb=320, max_output_bytes=64 << 20, wall_seconds=20.0)
+"""The API's requests have 29 s. Aliases in YAML, templates and path patterns can take any time and memory."""
 
 
 @dataclass(frozen=True)
@@ -31,29 +31,35 @@ def import_promptfoo(context: ImportContext, config: str, files: dict[str, str])
 
     Raises `Invalid` if the configuration cannot be read.
     """
-    from cupel_core.imports.promptfoo import read_config
-
-    return _import(context, "config", lambda: read_config(config, InMemoryFiles(files)))
+    return _import(context, "config", "read_promptfoo", config, files)
 
 
 def import_dataset(
     context: ImportContext, text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None
 ) -> ImportResult:
     """Import a file of samples as one definition named `name`. Raises `Invalid` if a sample is invalid."""
-    return _import(context, "content", lambda: datasets.read_dataset(text, kind, name, scorer))
+    return _import(context, "content", "read_samples", text, kind, name, scorer)
 
 
-def _import(context: ImportContext, field: str, read: Callable[[], ImportedSuite]) -> ImportResult:
-    try:
-        suite = read()
-    except InvalidDocument as error:
-        raise Invalid.field(field, str(error)) from error
+def _import(context: ImportContext, field: str, task: str, *arguments: object) -> ImportResult:
+    suite = _read_in_sandbox(context.workspace, field, task, arguments)
     for draft in suite.drafts:
         validate_content(dict(draft.content))
     definitions = tuple(
         ImportedDefinition(draft, None if context.dry_run else _create(context, draft)) for draft in suite.drafts
     )
     return ImportResult(definitions, suite.repeats, suite.temperature, suite.report)
+
+
+def _read_in_sandbox(workspace: str, field: str, task: str, arguments: tuple[object, ...]) -> ImportedSuite:
+    sandbox.use_workspace(workspace)
+    try:
+        read = sandbox.run_blocking(f"cupel_core.imports.sandbox_tasks:{task}", *arguments, limits=LIMITS)
+    except sandbox.LimitExceeded as error:
+        raise Invalid.field(field, f"reading it {error}") from None
+    except sandbox.ExpressionError as error:
+        raise Invalid.field(field, str(error)) from None
+    return ImportedSuite.from_json(read)
 
 
 def _create(context: ImportContext, draft: DefinitionDraft) -> str:

@@ -89,7 +89,9 @@ class HelperProcess:
         is_alive = self.is_alive
         self.close()
         code = self._process.returncode
-        if isinstance(error, TimeoutError) or code == -signal.SIGPROF:
+        if isinstance(error, TimeoutError):
+            return LimitExceeded(f"takes more than {limits.wall_seconds:g} s")
+        if code == -signal.SIGPROF:
             return LimitExceeded(_time_message(limits))
         if not is_alive and code in (-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS):
             return LimitExceeded(_memory_message(limits))

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.providers.connectors.config import HttpConfig, LangGraphConfig, OpenAIConfig, config_errors
-from cupel_core.providers.connectors.expressions import evaluate_expression
+from cupel_core.providers.connectors.expressions import evaluate_expressions
 from tests.conftest import ROOT
 
 HTTP = {"request": "{q: message}", "reply": "answer"}
@@ -63,9 +63,9 @@ def test_every_error_is_reported() -> None:
 
 
 @pytest.mark.parametrize("expression", ["nofunc(@)", "length(a)"])
-def test_an_expression_that_cannot_be_applied_says_why(expression: str) -> None:
-    with pytest.raises(ValueError, match="function"):
-        evaluate_expression(expression, {"a": 1})
+async def test_an_expression_that_cannot_be_applied_says_why(expression: str) -> None:
+    selected = await evaluate_expressions({"reply": expression}, {"a": 1}, 7)
+    assert "function" in (selected["reply"].error or "")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """Agents behind connectors: chat completions, custom JSON, and behaviour common to every protocol."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -22,7 +24,9 @@ from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.connectors import connection_test
+from cupel_core.providers.connectors.expressions import _parts
 from cupel_core.providers.errors import ProviderError
+from cupel_core.sandbox import pool
 from tests.unit.providers.agents import ReceivedRequest, json, serving
 
 TALK = (
@@ -250,3 +254,55 @@ async def test_an_empty_request_is_not_sent() -> None:
         ProbeErrorCode.INVALID_REQUEST,
         "the expression `request` selects nothing to send",
     )
+
+
+DOUBLING = " | ".join(["{a:@,b:@}"] * 40)
+
+
+@pytest.fixture
+def _unused_budgets() -> Iterator[None]:
+    pool.reset_budgets()
+    yield
+    pool.reset_budgets()
+
+
+@pytest.mark.usefixtures("_unused_budgets")
+@pytest.mark.parametrize("name", ["request", "reply", "conversationId", "output", "error"])
+@pytest.mark.parametrize("expression", [DOUBLING, DOUBLING.replace(" | ", ".")], ids=["pipe", "dot"])
+async def test_an_expression_that_doubles_its_input_is_ended_and_not_retried(name: str, expression: str) -> None:
+    started_at = time.process_time()
+    error = await failure(connector("http", {**HTTP, name: expression}), {"answer": {"text": "Hi"}})
+    assert (error.code, error.retryable) == (ProbeErrorCode.EXPRESSION_LIMIT, False)
+    assert f"`{name}`" in error.message
+    assert time.process_time() - started_at < 0.4
+
+
+async def test_a_whole_response_is_no_conversation_id() -> None:
+    to = connector("http", {**HTTP, "conversationId": "@"})
+    error = await failure(to, {"answer": {"text": "x" * 900_000}})
+    assert error.message.startswith("the conversation id has 900,0")
+    assert not error.retryable
+
+
+async def test_a_reply_of_any_depth_is_the_agents_error() -> None:
+    async with serving(lambda _: web.Response(text="[" * 600 + "]" * 600)) as agent:
+        to = connector("http", {**HTTP, "reply": "@"}, agent.url)
+        with pytest.raises(ProviderError, match="the response is nested too deeply"):
+            await send(to, ModelRequest(TALK, thread=THREAD))
+
+
+async def test_an_output_of_any_depth_is_omitted() -> None:
+    body = '{"answer": {"text": "Hi"}, "trace": ' + "[" * 600 + "]" * 600 + "}"
+    async with serving(lambda _: web.Response(text=body)) as agent:
+        to = connector("http", {**HTTP, "output": "trace"}, agent.url)
+        assert (await send(to, ModelRequest(TALK, thread=THREAD))).output == {"omitted": "it is nested too deeply"}
+
+
+@pytest.mark.parametrize("expression", ["answer.text", "{q: message, id: conversationId}", "messages[-1].content", "@"])
+def test_an_ordinary_expression_is_computed_here(expression: str) -> None:
+    assert _parts(expression) <= 3
+
+
+@pytest.mark.parametrize("expression", ["a[*].b", "a | b", "length(a)", "{a: {b: @}.{c: b}}", "a[?b == `1`]"])
+def test_an_expression_that_does_more_than_select_is_not(expression: str) -> None:
+    assert _parts(expression) == inf

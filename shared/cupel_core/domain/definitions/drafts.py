@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -31,6 +31,15 @@ class ImportReport:
     """Each note once, in order: a test yields the same note for every prompt."""
     skipped: dict[ImportNote, None] = field(default_factory=dict)
 
+    def to_json(self) -> dict[str, Any]:
+        notes = {name: [astuple(note) for note in getattr(self, name)] for name in ("changed", "skipped")}
+        return {"imported": dict(self.imported), **notes}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ImportReport":
+        changed, skipped = ({ImportNote(*note): None for note in data[name]} for name in ("changed", "skipped"))
+        return cls(Counter(data["imported"]), changed, skipped)
+
     def count_imported(self, what: str, count: int = 1) -> None:
         self.imported[what] += count
 
@@ -58,6 +67,20 @@ class DefinitionDraft:
     models: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "content": dict(self.content),
+            "scenarios": [scenario.to_json() for scenario in self.scenarios],
+            "models": self.models,
+            "tags": self.tags,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "DefinitionDraft":
+        scenarios = tuple(map(Scenario.from_json, data["scenarios"]))
+        return cls(data["name"], data["content"], scenarios, tuple(data["models"]), tuple(data["tags"]))
+
 
 @dataclass(frozen=True)
 class ImportedSuite:
@@ -67,6 +90,19 @@ class ImportedSuite:
     report: ImportReport
     repeats: int = 1
     temperature: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "drafts": [draft.to_json() for draft in self.drafts],
+            "report": self.report.to_json(),
+            "repeats": self.repeats,
+            "temperature": self.temperature,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ImportedSuite":
+        drafts = tuple(map(DefinitionDraft.from_json, data["drafts"]))
+        return cls(drafts, ImportReport.from_json(data["report"]), data["repeats"], data["temperature"])
 
 
 @dataclass(frozen=True)

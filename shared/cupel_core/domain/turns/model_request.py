@@ -127,6 +127,8 @@ class ProbeErrorCode(StrEnum):
     NETWORK = "network"
     JUDGE_ERROR = "judge_error"
     """The judge or the simulated user returned no usable reply; says nothing about the target."""
+    EXPRESSION_LIMIT = "expression_limit"
+    """An expression of the connector exceeds the limits of one."""
     DEAD_LETTER = "dead_letter"
     INTERNAL = "internal"
 

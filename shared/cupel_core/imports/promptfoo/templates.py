@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from jinja2 import ChainableUndefined, Template, TemplateError, nodes, pass_context
+from jinja2.filters import do_batch, sync_do_slice
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -22,7 +23,6 @@ _UNSUPPORTED = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes
 _JINJA_FILTERS = frozenset(
     [
         "abs",
-        "batch",
         "capitalize",
         "d",
         "default",
@@ -42,7 +42,6 @@ _JINJA_FILTERS = frozenset(
         "safe",
         "select",
         "selectattr",
-        "slice",
         "sort",
         "striptags",
         "sum",
@@ -212,10 +211,26 @@ def _dump(value: Any, indent: int | None = None) -> str:
     return to_json(None if isinstance(value, ChainableUndefined) else value, min(indent, 8) if indent else None)
 
 
+def _slice(values: Any, slices: int, fill_with: Any = None) -> Iterator[list[Any]]:
+    yield from sync_do_slice(values, _counted_parts(slices), fill_with)
+
+
+def _batch(values: Any, size: int, fill_with: Any = None) -> Iterator[list[Any]]:
+    yield from do_batch(values, _counted_parts(size), fill_with)
+
+
+def _counted_parts(number: int) -> int:
+    if not isinstance(number, int) or number > MAX_STEPS:
+        raise RenderError(f"a list has at most {MAX_STEPS:,} parts")
+    return number
+
+
 _FILTERS: dict[str, Callable[..., Any]] = {
     "_counted": _counted,
     "_pairs": _pairs,
     "_joined": _joined,
+    "batch": _batch,
+    "slice": _slice,
     "join": _joined,
     "replace": _replace,
     "string": _printed,

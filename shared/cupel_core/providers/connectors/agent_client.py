@@ -80,7 +80,10 @@ def bounded_output(output: Mapping[str, object]) -> Mapping[str, object] | None:
     """The output that a reply stores: None if empty, and only a note of its size if it exceeds the limit."""
     if not output:
         return None
-    size = len(orjson.dumps(output))
+    try:
+        size = len(orjson.dumps(output))
+    except orjson.JSONEncodeError:
+        return {"omitted": "it is nested too deeply"}
     return output if size <= MAX_OUTPUT_BYTES else {"omitted": f"{size} bytes; at most {MAX_OUTPUT_BYTES} are stored"}
 
 

@@ -1,9 +1,31 @@
-"""JMESPath, the expression language that maps an agent's own JSON."""
+"""JMESPath, the expression language that maps an agent's own JSON.
+
+An expression that only selects is computed here. Any other may cost far more than its length and the JSON suggest: each
+stage of `{a: @, b: @} | {a: @, b: @} | …` doubles what the next one is applied to. It is computed in a sandbox.
+"""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, NamedTuple
 
 import jmespath
 from jmespath.exceptions import JMESPathError
 
+from cupel_core import sandbox
+
 MAX_EXPRESSION_LENGTH = 2000
+MAX_WORK = 500_000
+"""Of expressions that are computed here: characters of JSON times the parts of it that they select."""
+_TASK = "cupel_core.providers.connectors.expressions:select"
+_SELECTING = frozenset({"field", "subexpression", "identity", "current", "index", "index_expression", "literal"})
+_BUILDING = frozenset({"multi_select_dict", "multi_select_list", "key_val_pair"})
+
+
+class Selected(NamedTuple):
+    """The value that an expression selects; `error` says why it cannot be applied, such as an unknown function."""
+
+    value: Any = None
+    error: str | None = None
 
 
 def expression_error(expression: str) -> str | None:
@@ -19,12 +41,41 @@ def expression_error(expression: str) -> str | None:
     return None
 
 
-def evaluate_expression(expression: str, value: object) -> object:
-    """The value the expression selects. Raises ValueError if it cannot be applied, for example an unknown function."""
+async def evaluate_expressions(expressions: Mapping[str, str], value: object, size: int) -> dict[str, Selected]:
+    """What each of the named expressions selects from a value, whose JSON has this size.
+
+    Raises sandbox.ExpressionError when they exceed the limits.
+    """
+    if size * sum(map(_parts, expressions.values())) <= MAX_WORK:
+        selected = select(expressions, value)
+    else:
+        selected = await sandbox.run(_TASK, dict(expressions), value)
+    return {name: Selected(*result) for name, result in selected.items()}
+
+
+def select(expressions: Mapping[str, str], value: object) -> dict[str, tuple[Any, str | None]]:
+    """Run in the sandbox: value and error by name."""
+    return {name: tuple(_select(expression, value)) for name, expression in expressions.items()}
+
+
+def _select(expression: str, value: object) -> Selected:
     try:
-        return jmespath.search(expression, value)
+        return Selected(jmespath.search(expression, value))
     except JMESPathError as error:
-        raise ValueError(_first_line(error)) from error
+        return Selected(error=_first_line(error))
+
+
+def _parts(expression: str) -> float:
+    """How many parts of its input an expression selects; infinite if it may do more than that."""
+    return _count(jmespath.compile(expression).parsed, may_build=True)
+
+
+def _count(node: Mapping[str, Any], *, may_build: bool) -> float:
+    if node["type"] in _SELECTING:
+        return inf if any(_count(child, may_build=False) == inf for child in node["children"]) else 1
+    if may_build and node["type"] in _BUILDING:
+        return sum(_count(child, may_build=True) for child in node["children"])
+    return inf
 
 
 def _first_line(error: JMESPathError) -> str:

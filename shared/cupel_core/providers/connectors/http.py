@@ -8,26 +8,35 @@ from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.connectors.agent_client import AgentClient, agent_error, bounded_output, raise_for_status
 from cupel_core.providers.connectors.config import HttpConfig, parse_config
-from cupel_core.providers.connectors.expressions import evaluate_expression
+from cupel_core.providers.connectors.expressions import Selected, evaluate_expressions
 from cupel_core.providers.errors import ProviderError
+from cupel_core.sandbox import ExpressionError
 
 
 async def complete(connector: Connector, request: ModelRequest, client: AgentClient) -> Reply:
     config = parse_config(HttpConfig, connector)
-    body = raise_for_status(await client.send(config.method, config.path, _request(config, request))).body
-    if config.error and (error := _read("error", config.error, body)):
+    response = raise_for_status(await client.send(config.method, config.path, await _request(config, request)))
+    expressions = {
+        "error": config.error,
+        "reply": config.reply,
+        "conversationId": config.conversation_id,
+        "output": config.output,
+    }
+    present = {name: expression for name, expression in expressions.items() if expression}
+    selected = await _evaluate(present, response.body, len(response.content))
+    if error := _value(selected, "error"):
         raise agent_error(f"the agent failed: {_text(error)}")
-    reply = _read("reply", config.reply, body)
+    reply = _value(selected, "reply")
     if reply is None:
         raise agent_error("the expression `reply` selects nothing in the response")
     return Reply(
         _text(reply),
-        thread_id=_thread_id(config, body),
-        output=_output(_read("output", config.output, body) if config.output else None),
+        thread_id=_thread_id(_value(selected, "conversationId")),
+        output=_output(_value(selected, "output")),
     )
 
 
-def _request(config: HttpConfig, request: ModelRequest) -> object:
+async def _request(config: HttpConfig, request: ModelRequest) -> object:
     thread = request.thread
     user_messages = [message.content for message in request.messages if message.role is MessageRole.USER]
     context = {
@@ -37,32 +46,44 @@ def _request(config: HttpConfig, request: ModelRequest) -> object:
         "turn": thread.turn if thread else 0,
         "persona": thread.persona if thread else None,
     }
-    try:
-        body = evaluate_expression(config.request, context)
-    except ValueError as error:
-        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"the expression `request`: {error}", final=True) from error
-    if body is None:
+    size = sum(len(message.content) for message in request.messages)
+    selected = (await _evaluate({"request": config.request}, context, size))["request"]
+    if selected.error is not None:
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"the expression `request`: {selected.error}", final=True)
+    if selected.value is None:
         raise ProviderError(
             ProbeErrorCode.INVALID_REQUEST, "the expression `request` selects nothing to send", final=True
         )
-    return body
+    return selected.value
 
 
-def _read(name: str, expression: str, body: object) -> object:
+async def _evaluate(expressions: Mapping[str, str], value: object, size: int) -> dict[str, Selected]:
     try:
-        return evaluate_expression(expression, body)
-    except ValueError as error:
-        raise agent_error(f"the expression `{name}` cannot be applied to the response: {error}") from error
+        return await evaluate_expressions(expressions, value, size)
+    except ExpressionError as error:
+        names = ", ".join(f"`{name}`" for name in expressions)
+        message = f"computing the connector's expressions ({names}) {error}"
+        raise ProviderError(ProbeErrorCode.EXPRESSION_LIMIT, message, final=True) from None
+
+
+def _value(selected: Mapping[str, Selected], name: str) -> object:
+    """What the expression selects; None if the connector has none."""
+    found = selected.get(name, Selected())
+    if found.error is not None:
+        raise agent_error(f"the expression `{name}` cannot be applied to the response: {found.error}")
+    return found.value
 
 
 def _text(value: object) -> str:
     """Text unchanged, any other value as JSON."""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    try:
+        return value if isinstance(value, str) else orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        raise agent_error("the response is nested too deeply") from None
 
 
-def _thread_id(config: HttpConfig, body: object) -> str | None:
+def _thread_id(conversation_id: object) -> str | None:
     """The conversation id chosen by the agent; None keeps the current one."""
-    conversation_id = _read("conversationId", config.conversation_id, body) if config.conversation_id else None
     return None if conversation_id is None else _text(conversation_id)
 
 

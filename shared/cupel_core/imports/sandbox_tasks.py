@@ -1,0 +1,17 @@
+"""Reading the files of an import, as tasks of the sandbox: YAML, templates and path patterns are programs."""
+
+from typing import Any
+
+from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
+from cupel_core.imports import datasets
+from cupel_core.imports.files import InMemoryFiles
+
+
+def read_promptfoo(config: str, files: dict[str, str]) -> dict[str, Any]:
+    from cupel_core.imports.promptfoo import read_config
+
+    return read_config(config, InMemoryFiles(files)).to_json()
+
+
+def read_samples(text: str, kind: str, name: str, scorer: str | None) -> dict[str, Any]:
+    return datasets.read_dataset(text, DatasetFormat(kind), name, DatasetScorer(scorer) if scorer else None).to_json()
