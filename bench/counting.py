@@ -160,7 +160,7 @@ def _cloud() -> Iterator[None]:
     """The resources of the stack that the run needs, on moto."""
     credentials = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": _REGION}
     os.environ.pop("AWS_ENDPOINT_URL", None)
-    os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel")
+    os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel", ALLOW_PRIVATE_ENDPOINTS="true")
     with mock_aws():
         sqs = clients.sqs()
         urls = [sqs.create_queue(QueueName=f"cupel-{name}")["QueueUrl"] for name in ("dispatch", "probe-custom")]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cupel.client import Client
 
 _PREFIX = "connector/"
-_COMPARED = ("headerNames", "description", "systemPrompt", "type", "baseUrl", "config")
+_COMPARED = ("headerNames", "connectorUrls", "description", "systemPrompt", "type", "baseUrl", "config")
 
 
 def resolve_personas(client: "Client", file: DefinitionFile) -> DefinitionFile:

@@ -41,6 +41,7 @@ class _PersonaSection(_FileSection):
     description: str | None = None
     system_prompt: str | None = None
     headers: dict[str, str] | None = None
+    connector_urls: list[str] | None = None
 
 
 class _ConnectorSection(_FileSection):
@@ -113,8 +114,12 @@ def load_definition(definition: DefinitionSource) -> LoadedDefinition:
 
 def parse_persona(body: Mapping[str, Any], field: str) -> Persona:
     section = _validate(_PersonaSection, body, field)
+    urls = tuple(section.connector_urls or ())
+    for position, url in enumerate(urls):
+        if problem := url_error(url):
+            raise UsageError(f"{field}.connectorUrls.{position}: {problem}")
     headers = _headers(section.headers, field)
-    return Persona(section.name, section.name, section.description, section.system_prompt, headers)
+    return Persona(section.name, section.name, section.description, section.system_prompt, headers, connector_urls=urls)
 
 
 def parse_connector(body: Mapping[str, Any], field: str) -> Connector:

@@ -35,6 +35,7 @@ from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_request import RequestParameter
 from cupel_core.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.ids import new_id
@@ -95,6 +96,7 @@ class EvaluationPlan:
         return Probe(index, scenario, plan.targets[target], persona, repeat, plan.repeats, plan.total, thread)
 
     def conversation_spec(self, probe: Probe) -> ConversationSpec:
+        is_withheld = self._withholds_headers(probe)
         return ConversationSpec(
             index=probe.index,
             scenario=probe.scenario,
@@ -102,12 +104,20 @@ class EvaluationPlan:
             graders=self.graders,
             thread_id=probe.thread_id,
             persona=probe.persona,
-            persona_headers=probe.persona.headers if probe.persona else {},
+            persona_headers=probe.persona.headers if probe.persona and not is_withheld else {},
+            omitted_parameters=(RequestParameter.PERSONA_HEADERS,) if is_withheld else (),
             temperature=self.options.get("temperature"),
             max_turns=self.options.get("max_turns"),
             repeat=probe.repeat,
             seed=self.seed,
         )
+
+    def _withholds_headers(self, probe: Probe) -> bool:
+        """Whether the persona's headers were made for other connectors. A function of the caller gets them all."""
+        connectors = {each.name: each.account.connector for each in self.targets if each.account.connector is not None}
+        if probe.persona is None or not probe.persona.has_headers or probe.target not in connectors:
+            return False
+        return not probe.persona.sends_headers_to(connectors[probe.target].base_url)
 
     @cached_property
     def graders(self) -> GraderFactory:

@@ -102,9 +102,9 @@ class FaultMatrix:
 
     def close(self) -> None:
         from cupel_core import event_loop
-        from cupel_core.providers import http
+        from cupel_core.providers import safe_http
 
-        event_loop.run(http.close())
+        event_loop.run(safe_http.close())
 
     def faults_for(self, name: str) -> list[Fault]:
         """The faults of a workflow, after it was run without any."""

@@ -5,7 +5,7 @@ from typing import Annotated, cast
 from pydantic import Field, StringConstraints, field_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example
-from cupel_core.contract.fields import ResourceName, not_null
+from cupel_core.contract.fields import ResourceName, Url, not_null
 from cupel_core.contract.headers import Headers, header_values
 from cupel_core.contract.resources import NamedResourceResponse, named_resource_fields
 from cupel_core.domain.resources.named_resource import NamedResource
@@ -13,6 +13,9 @@ from cupel_core.domain.resources.personas import Persona, PersonaFields
 
 Description = Annotated[str, StringConstraints(strict=True, max_length=2_000)]
 SystemPrompt = Annotated[str, StringConstraints(strict=True, max_length=20_000)]
+
+
+MAX_CONNECTOR_URLS = 20
 
 
 class UpdatePersona(RequestModel):
@@ -26,7 +29,16 @@ class UpdatePersona(RequestModel):
         SystemPrompt | None, Field(description="System prompt of the model that simulates this user")
     ] = None
     headers: Annotated[
-        Headers | None, Field(description="Headers added to each connector request made for this persona")
+        Headers | None,
+        Field(description="Headers added to each request made for this persona to a connector in `connectorUrls`"),
+    ] = None
+    connector_urls: Annotated[
+        list[Url] | None,
+        Field(
+            max_length=MAX_CONNECTOR_URLS,
+            description="The `baseUrl` of each connector that may get the headers; required with `headers`. A new one "
+            "requires the headers again",
+        ),
     ] = None
 
     _required_fields = field_validator("name")(not_null)
@@ -47,6 +59,7 @@ class CreatePersona(UpdatePersona):
             "description": "Writes short messages and wants an answer at once.",
             "systemPrompt": "You are an impatient customer.",
             "headers": {"X-Customer-Tier": "gold"},
+            "connectorUrls": ["https://agent.example.com/v1"],
         }
     )
 
@@ -56,6 +69,7 @@ class CreatePersona(UpdatePersona):
 class PersonaResponse(NamedResourceResponse):
     description: str | None
     system_prompt: str | None
+    connector_urls: Annotated[list[str], Field(description="Where the headers may be sent")]
 
     @classmethod
     def of(cls, stored: NamedResource[Persona]) -> "PersonaResponse":
@@ -65,6 +79,7 @@ class PersonaResponse(NamedResourceResponse):
             name=persona.name,
             description=persona.description,
             system_prompt=persona.system_prompt,
+            connector_urls=list(persona.connector_urls),
             **named_resource_fields(stored),
         )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from typing import Protocol
 
 from cupel_core import sandbox
@@ -32,6 +33,7 @@ from cupel_core.domain.turns.model_request import (
     MessageRole,
     ModelRequest,
     ProbeErrorCode,
+    RequestParameter,
     SimulationKey,
 )
 from cupel_core.grading.criteria import evaluate_criteria
@@ -60,6 +62,8 @@ class ConversationSpec:
     """A UUID of this probe in this retry round, by which an agent recognizes a resumed conversation."""
     persona: Persona | None = None
     persona_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    omitted_parameters: tuple[RequestParameter, ...] = ()
+    """What is left out of every request to the target."""
     temperature: float | None = None
     max_turns: int | None = None
     repeat: int = 0
@@ -164,8 +168,12 @@ async def _call_target(spec: ConversationSpec, target: Target, state: Conversati
         verdict=None,
         thread_id=turn.reply.thread_id or state.thread_id,
         output=turn.reply.output or state.output,
-        omitted_parameters=tuple(sorted({*state.omitted_parameters, *turn.reply.omitted_parameters})),
+        omitted_parameters=_merged(spec.omitted_parameters, state.omitted_parameters, turn.reply.omitted_parameters),
     )
+
+
+def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, ...]:
+    return tuple(sorted(set(chain.from_iterable(omitted))))
 
 
 def _model_request(spec: ConversationSpec, state: ConversationState) -> ModelRequest:

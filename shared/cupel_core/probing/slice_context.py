@@ -11,12 +11,13 @@ from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode, RequestParameter
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
@@ -73,6 +74,7 @@ class SliceContext:
     def conversation_spec(self, index: int, graders: GraderFactory) -> ConversationSpec:
         probe = self.run.plan.probe(index)
         persona = self.snapshot.persona(probe.case)
+        headers, is_withheld = self._persona_headers(index, persona)
         return ConversationSpec(
             index=index,
             scenario=self.scenario(index),
@@ -80,7 +82,8 @@ class SliceContext:
             graders=graders,
             thread_id=thread_id(self.run.id, index, self.run.retry_round),
             persona=persona,
-            persona_headers=self.persona_headers.get(persona.id, {}) if persona else {},
+            persona_headers=headers,
+            omitted_parameters=(RequestParameter.PERSONA_HEADERS,) if is_withheld else (),
             temperature=self.run.temperature,
             max_turns=self.run.max_turns,
             repeat=probe.repeat,
@@ -104,6 +107,15 @@ class SliceContext:
             retry_round=self.run.retry_round,
             content_expires_at=now + retention if retention else None,
         )
+
+    def _persona_headers(self, index: int, persona: Persona | None) -> tuple[Mapping[str, str], bool]:
+        """The headers to send, and whether there are any that were made for other connectors than the target."""
+        account = self.agents.get(self.model_of(index))
+        if persona is None or account is None or not persona.has_headers:
+            return {}, False
+        if not persona.sends_headers_to(account.base_url):
+            return {}, True
+        return self.persona_headers.get(persona.id, {}), False
 
     def model_of(self, index: int) -> str:
         return self.run.plan.targets[self.run.plan.probe(index).target]

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.domain.resources.personas import Persona, PersonaFields
+from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
 from cupel_core.resources import headers as secret_headers
@@ -13,11 +14,12 @@ from cupel_core.resources.named_resource import owner, stored_fields
 from cupel_core.store import resources
 from cupel_core.store.resources import Resource, ResourceKind
 
-_FIELDS = {"description": "description", "system_prompt": "systemPrompt"}
+_FIELDS = {"description": "description", "system_prompt": "systemPrompt", "connector_urls": "connectorUrls"}
 
 
 def create(workspace: str, fields: PersonaFields, now: datetime) -> NamedResource[Persona]:
-    """Conflict if another persona has this name."""
+    """Conflict if another persona has this name; Invalid for headers without `connector_urls`."""
+    _check_connector_urls(None, fields)
     return _named(
         named_resource.create(
             workspace, ResourceKind.PERSONA, new_id("per"), fields, stored_fields(fields, _FIELDS), now
@@ -52,8 +54,12 @@ def list_personas(workspace: str, limit: int, cursor: str | None) -> Page[NamedR
 
 
 def update(workspace: str, persona_id: str, fields: PersonaFields, now: datetime) -> NamedResource[Persona]:
-    """Headers are replaced as a whole. Conflict if it was changed concurrently, or another has the new name."""
+    """Headers are replaced as a whole. Conflict if it was changed concurrently, or another has the new name.
+
+    Invalid for new headers without `connector_urls`, and for another of those without the headers.
+    """
     before = resources.get(workspace, ResourceKind.PERSONA, persona_id)
+    _check_connector_urls(_persona(before), fields)
     return _named(
         named_resource.update(workspace, before, fields, {**before.body, **stored_fields(fields, _FIELDS)}, now)
     )
@@ -62,6 +68,16 @@ def update(workspace: str, persona_id: str, fields: PersonaFields, now: datetime
 def delete(workspace: str, persona_id: str, now: datetime) -> None:
     """Hide the persona; runs that use it continue."""
     named_resource.delete(workspace, ResourceKind.PERSONA, persona_id, now)
+
+
+def _check_connector_urls(before: Persona | None, fields: PersonaFields) -> None:
+    """Headers and the addresses they are for are set together: stored headers are sent to no address added later."""
+    urls = fields.get("connector_urls") or ()
+    if fields.get("headers") and not urls:
+        raise Invalid.field("connectorUrls", "is required with headers: the connectors' addresses that may get them")
+    keeps_headers = before is not None and before.has_headers and "headers" not in fields
+    if before is not None and keeps_headers and not all(map(before.sends_headers_to, urls)):
+        raise Invalid.field("headers", "must be set again, or to null: the stored values belong to other addresses")
 
 
 def _persona(resource: Resource) -> Persona:

@@ -13,6 +13,7 @@ from tests.unit.api.client import Client
 SECRET = "Bearer s3cret"
 HEADERS = {"Authorization": SECRET, "X-Tenant": "acme corp"}
 PERSONA = {"name": "Ada", "description": "An engineer", "systemPrompt": "You are curt."}
+BOUND_PERSONA = {**PERSONA, "connectorUrls": ["https://agent.test"]}
 CONNECTOR = {"name": "agent", "type": "langgraph", "baseUrl": "https://agent.test/"}
 EVALUATOR = {"url": "https://evaluator.test/score", "headers": HEADERS}
 
@@ -36,7 +37,7 @@ def made(client: Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
     return dict(answer.json())
 
 
-@pytest.mark.parametrize(("path", "body"), [("/v1/personas", PERSONA), ("/v1/connectors", CONNECTOR)])
+@pytest.mark.parametrize(("path", "body"), [("/v1/personas", BOUND_PERSONA), ("/v1/connectors", CONNECTOR)])
 def test_header_values_are_never_answered(client: Client, path: str, body: dict[str, Any]) -> None:
     created = client.post(path, {**body, "headers": HEADERS})
     at = f"{path}/{created.json()['id']}"
@@ -156,7 +157,7 @@ def test_a_wrong_change_is_named_and_changes_nothing(
 
 
 def test_what_a_change_leaves_out_stays_and_null_unsets(client: Client) -> None:
-    at = f"/v1/personas/{made(client, '/v1/personas', {**PERSONA, 'headers': HEADERS})['id']}"
+    at = f"/v1/personas/{made(client, '/v1/personas', {**BOUND_PERSONA, 'headers': HEADERS})['id']}"
     changed = client.patch(at, {"description": None}).json()
     assert (changed["description"], changed["systemPrompt"], len(changed["headerNames"])) == (None, "You are curt.", 2)
     assert client.patch(at, {"headers": None}).json()["headerNames"] == []

@@ -9,7 +9,7 @@ import pytest
 
 from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, serving
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
-from cupel_core.providers import http
+from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete, complete_with_retry
 from cupel_core.providers.errors import ProviderError
@@ -20,7 +20,7 @@ PATHS = {"openai": "v1", "custom": "v1", "anthropic": "v1", "google": "v1beta"}
 @pytest.fixture(autouse=True)
 async def _connections() -> AsyncIterator[None]:
     yield
-    await http.close()
+    await safe_http.close()
 
 
 def request_of(text: str, **options: Any) -> ModelRequest:
@@ -30,7 +30,7 @@ def request_of(text: str, **options: Any) -> ModelRequest:
 async def call(
     base_url: str, text: str | ModelRequest = "Hello", provider: str = "openai", seconds: float = 5
 ) -> Reply:
-    account = Account(provider, f"{base_url}/{PATHS[provider]}", "sk-test")
+    account = Account(provider, f"{base_url}/{PATHS[provider]}", "sk-test", allow_private=True)
     model_request = request_of(text) if isinstance(text, str) else text
     return await complete(account, f"{provider}/m", model_request, seconds)
 
@@ -104,7 +104,7 @@ async def test_retries_overcome_transient_faults() -> None:
         waits.append(seconds)
 
     async with serving(server) as base_url:
-        account = Account("custom", f"{base_url}/v1")
+        account = Account("custom", f"{base_url}/v1", allow_private=True)
         for number in range(60):
             reply = await complete_with_retry(
                 account,

@@ -21,7 +21,7 @@ from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.turns.model_request import AgentThread, ProbeErrorCode
-from cupel_core.providers import http
+from cupel_core.providers import safe_http
 from tests.conftest import ROOT
 from tests.unit.providers.agents import ReceivedRequest, json, serving
 
@@ -130,7 +130,7 @@ async def run_with_waits(busy: int) -> tuple[ProbeResult, list[float], int]:
         )
         with ThreadPoolExecutor(1) as threads:
             (result,) = await EvaluationRunner(plan, threads, sleep).run()
-    await http.close()
+    await safe_http.close()
     return result, waits, len(server.requests)
 
 
@@ -328,12 +328,24 @@ async def test_a_connector_of_the_file_is_called_with_the_headers_of_connector_a
             "headers": {"Authorization": "Bearer ${AGENT_TOKEN}"},
             "config": {"request": "{q: message}", "reply": "said"},
         }
-        personas = [{"name": "Ada", "headers": {"X-User": "ada"}}]
+        personas = [{"name": "Ada", "headers": {"X-User": "ada"}, "connectorUrls": [server.url]}]
         file = definition("France", connectors=[connector], personas=personas)
         found = await cupel.evaluate_async(file, "connector/atlas", personas=["Ada"])
     assert found.results[0].messages[-1].content == "Paris, France"
     headers = server.requests[0].headers
     assert (headers["authorization"], headers["x-user"]) == ("Bearer secret", "ada")
+    assert found.results[0].to_json(found.id)["omittedParameters"] == []
+
+
+async def test_headers_of_a_persona_are_not_sent_to_another_connector() -> None:
+    async with serving(lambda _: json({"said": "Paris"})) as server:
+        config = {"request": "{q: message}", "reply": "said"}
+        connector = {"name": "atlas", "type": "http", "baseUrl": server.url, "config": config}
+        personas = [{"name": "Ada", "headers": {"X-User": "ada"}, "connectorUrls": ["https://elsewhere.test"]}]
+        file = definition("France", connectors=[connector], personas=personas)
+        found = await cupel.evaluate_async(file, "connector/atlas", personas=["Ada"])
+    assert "x-user" not in server.requests[0].headers
+    assert found.results[0].to_json(found.id)["omittedParameters"] == ["personaHeaders"]
 
 
 def test_scenarios_and_personas_may_be_chosen_or_given() -> None:

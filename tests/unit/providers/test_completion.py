@@ -8,7 +8,7 @@ import pytest
 
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.errors import Invalid
-from cupel_core.providers import http
+from cupel_core.providers import http, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import MAX_MESSAGE_LENGTH, complete
 from cupel_core.providers.errors import ProviderError
@@ -146,7 +146,7 @@ async def test_an_invalid_base_url_is_an_invalid_request(base_url: str) -> None:
             await complete(Account("custom", base_url), "custom/m", HELLO, 5)
         assert caught.value.code is ProbeErrorCode.INVALID_REQUEST
     finally:
-        await http.close()
+        await safe_http.close()
 
 
 def test_an_account_never_shows_its_key() -> None:

@@ -41,6 +41,8 @@ def test_documented_fields_are_accepted(kind: str, config: dict[str, Any]) -> No
         ("http", {"reply": "answer"}, "request", "required"),
         ("http", {"request": "@"}, "reply", "required"),
         ("http", {**HTTP, "path": "@elsewhere.example"}, "path", "must start with /"),
+        ("http", {**HTTP, "path": "/../tenant-2"}, "path", "must not contain the segment .."),
+        ("http", {**HTTP, "path": "/a/%2E%2e"}, "path", "must not contain the segment .."),
         ("http", {**HTTP, "method": "GET"}, "method", "'POST', 'PUT' or 'PATCH'"),
         ("http", {**HTTP, "reply": "{a: "}, "reply", "is not a valid JMESPath expression: Incomplete expression"),
         ("http", {**HTTP, "error": "a]"}, "error", "is not a valid JMESPath expression: "),

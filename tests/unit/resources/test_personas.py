@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from cupel_core.errors import Conflict, NotFound
+from cupel_core.domain.resources.personas import Persona, PersonaFields
+from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import personas
 from cupel_core.store import clients, resources, secrets
@@ -13,11 +14,12 @@ from cupel_core.store.resources import ResourceKind
 from tests.unit.resources.conftest import NOW
 
 LATER = NOW + timedelta(minutes=1)
+AGENT = "https://agent.test/v1"
 
 
 def a_persona(name: str = "Ada", **headers: str) -> str:
-    made = personas.create("acme", {"name": name, "system_prompt": "Be curt.", "headers": headers}, NOW)
-    return made.item.id
+    fields: PersonaFields = {"name": name, "system_prompt": "Be curt.", "headers": headers, "connector_urls": [AGENT]}
+    return personas.create("acme", fields, NOW).item.id
 
 
 def test_a_persona_is_read_as_it_was_made() -> None:
@@ -82,7 +84,7 @@ def test_header_values_are_not_stored_in_the_table() -> None:
 def test_header_values_are_read_by_the_version_that_a_snapshot_has() -> None:
     persona_id = a_persona("Ada", Authorization="old")
     before = personas.get("acme", persona_id)
-    personas.update("acme", persona_id, {"headers": {"Authorization": "new"}}, LATER)
+    personas.update("acme", persona_id, {"headers": {"Authorization": "new"}, "connector_urls": [AGENT]}, LATER)
     after = personas.get("acme", persona_id)
     assert personas.load_headers("acme", before)["Authorization"] == "old"
     assert personas.load_headers("acme", after)["Authorization"] == "new"
@@ -93,6 +95,59 @@ def test_a_change_without_headers_leaves_them() -> None:
     changed = personas.update("acme", persona_id, {"description": "d"}, LATER)
     assert changed.header_names == ("Authorization",)
     assert personas.load_headers("acme", changed.item) == {"Authorization": "x"}
+
+
+def test_headers_need_the_addresses_they_are_for() -> None:
+    with pytest.raises(Invalid, match="connectorUrls: is required with headers"):
+        personas.create("acme", {"name": "Ada", "headers": {"X": "1"}}, NOW)
+    persona_id = a_persona("Ben", Authorization="x")
+    with pytest.raises(Invalid, match="connectorUrls: is required with headers"):
+        personas.update("acme", persona_id, {"headers": {"Authorization": "y"}}, LATER)
+
+
+def test_stored_headers_are_sent_to_no_address_added_later() -> None:
+    persona_id = a_persona("Ada", Authorization="x")
+    with pytest.raises(Invalid, match="headers: must be set again"):
+        personas.update("acme", persona_id, {"connector_urls": [AGENT, "https://elsewhere.test"]}, LATER)
+    assert personas.get("acme", persona_id).connector_urls == (AGENT,)
+
+
+def test_an_address_is_withdrawn_without_the_headers() -> None:
+    persona_id = a_persona("Ada", Authorization="x")
+    changed = personas.update("acme", persona_id, {"connector_urls": None}, LATER)
+    assert (changed.header_names, changed.item.sends_headers_to(AGENT)) == (("Authorization",), False)
+
+
+def test_a_persona_without_headers_may_have_any_addresses() -> None:
+    persona_id = a_persona("Ada")
+    changed = personas.update("acme", persona_id, {"connector_urls": ["https://elsewhere.test"]}, LATER)
+    assert changed.item.connector_urls == ("https://elsewhere.test",)
+
+
+@pytest.mark.parametrize(
+    ("url", "sends"),
+    [
+        (AGENT, True),
+        ("https://AGENT.test/v1/", True),
+        ("https://agent.test", False),
+        ("https://agent.test/v1/other", False),
+        ("http://agent.test/v1", False),
+        ("https://agent.test:8443/v1", False),
+        ("https://agent.test.evil.test/v1", False),
+    ],
+)
+def test_headers_are_sent_to_their_address_only(url: str, sends: bool) -> None:
+    assert Persona("per_1", "Ada", headers_version="v", connector_urls=(AGENT,)).sends_headers_to(url) is sends
+
+
+def test_headers_stored_before_addresses_were_required_are_sent_nowhere() -> None:
+    stored = {"id": "per_1", "name": "Ada", "headersVersion": "v1"}
+    assert Persona.from_json(stored).sends_headers_to(AGENT) is False
+
+
+def test_a_snapshot_of_a_persona_has_its_addresses() -> None:
+    persona = personas.get("acme", a_persona("Ada", Authorization="x"))
+    assert Persona.from_json(persona.to_json()) == persona
 
 
 def test_unset_headers_are_deleted_at_once() -> None:

@@ -1,13 +1,17 @@
 """Simulated users."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
+
+from cupel_core.domain.resources.addresses import is_same_address
 
 
 @dataclass(frozen=True)
 class Persona:
-    """A simulated user. Its `headers`, whose values are secrets, are sent with every request to a connector."""
+    """A simulated user. Its `headers`, whose values are secrets, are sent with every request to a connector at one of
+    `connector_urls`.
+    """
 
     id: str
     name: str
@@ -16,6 +20,18 @@ class Persona:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     headers_version: str | None = None
     """Version of the stored headers; None if there are none."""
+    connector_urls: tuple[str, ...] = ()
+    """The addresses that the headers were made for; a persona stored by an earlier release has none."""
+
+    @property
+    def has_headers(self) -> bool:
+        return bool(self.headers) or self.headers_version is not None
+
+    def sends_headers_to(self, connector_url: str) -> bool:
+        """Whether its headers may be sent to a connector with this address. Without this rule, anyone who may create a
+        connector could read them.
+        """
+        return any(is_same_address(connector_url, url) for url in self.connector_urls)
 
     def to_json(self) -> dict[str, Any]:
         """Without the headers' values, so that a run's snapshot can contain it."""
@@ -25,12 +41,18 @@ class Persona:
             "description": self.description,
             "systemPrompt": self.system_prompt,
             "headersVersion": self.headers_version,
+            "connectorUrls": list(self.connector_urls),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Persona":
         return cls(
-            data["id"], data["name"], data.get("description"), data.get("systemPrompt"), {}, data.get("headersVersion")
+            id=data["id"],
+            name=data["name"],
+            description=data.get("description"),
+            system_prompt=data.get("systemPrompt"),
+            headers_version=data.get("headersVersion"),
+            connector_urls=tuple(data.get("connectorUrls") or ()),
         )
 
 
@@ -41,3 +63,4 @@ class PersonaFields(TypedDict, total=False):
     description: str | None
     system_prompt: str | None
     headers: Mapping[str, str] | None
+    connector_urls: Sequence[str] | None

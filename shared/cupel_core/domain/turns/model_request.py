@@ -41,7 +41,7 @@ class AgentThread:
 
 
 class RequestParameter(StrEnum):
-    """Parts of a request that not every model accepts; the values are the same in stored items and the API."""
+    """Parts of a request that may have to be left out; the values are the same in stored items and the API."""
 
     TEMPERATURE = "temperature"
     MAX_OUTPUT_TOKENS = "maxOutputTokens"
@@ -49,6 +49,8 @@ class RequestParameter(StrEnum):
     """The system prompt was put before the first user message instead."""
     JSON_SCHEMA = "jsonSchema"
     """The schema was put into the prompt instead."""
+    PERSONA_HEADERS = "personaHeaders"
+    """They were made for other connectors."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The schema of a connector's `config`, by connector type."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -10,6 +11,7 @@ from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 
+_PARENT = re.compile(r"[/\\](\.|%2e){2}([/\\?#]|$)", re.I)
 _RESERVED_PARAMETERS = frozenset({"model", "messages", "stream"})
 
 
@@ -24,6 +26,8 @@ def _expression(text: str) -> str:
 def _path(text: str) -> str:
     if text and not text.startswith("/"):
         raise ValueError("must start with /")
+    if _PARENT.search(text):
+        raise ValueError("must not contain the segment .. (it would lead out of baseUrl)")
     return text
 
 

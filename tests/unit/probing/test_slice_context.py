@@ -1,0 +1,71 @@
+"""Which headers of a persona a connector gets."""
+
+from random import Random
+
+import pytest
+
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter
+from cupel_core.grading.concurrency import ConcurrencyLimiter
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.probing.slice_context import SliceContext
+from cupel_core.providers.account import Account
+from cupel_core.store.snapshots import Snapshot
+from tests.started_runs import NOW
+
+AGENT = "https://agent.test/v1"
+TARGET = "connector/con_1"
+GRADERS = GraderFactory("ws_a", GraderConfig(), {}, ConcurrencyLimiter(), 1.0, 1.0, rng=Random(1))
+RUN = Run(
+    workspace="ws_a",
+    id="run_a",
+    definition_id="def_a",
+    definition_version=1,
+    plan=Plan((TARGET,), (1,)),
+    sample_percentage=100,
+    sample_seed=1,
+    snapshot_key="",
+    created_at=NOW,
+    updated_at=NOW,
+)
+
+
+class OneScenario(SliceContext):
+    def scenario(self, index: int) -> Scenario:
+        del index
+        return Scenario("scn_1", "one", (Message(MessageRole.USER, "Hello"),))
+
+
+def context(persona: Persona, connector_url: str) -> SliceContext:
+    connector = Connector("con_1", "agent", ConnectorType.OPENAI, connector_url)
+    return OneScenario(
+        run=RUN,
+        snapshot=Snapshot({}, Manifest(()), (0,), (persona,), (0,)),
+        content=Content(),
+        account=Account("connector", ""),
+        agents={TARGET: Account("connector", connector_url, connector=connector)},
+        persona_headers={persona.id: {"X-User": "ada"}},
+    )
+
+
+def test_the_connector_that_headers_were_made_for_gets_them() -> None:
+    persona = Persona("per_1", "Ada", headers_version="v1", connector_urls=(AGENT,))
+    spec = context(persona, AGENT).conversation_spec(0, GRADERS)
+    assert (spec.persona_headers, spec.omitted_parameters) == ({"X-User": "ada"}, ())
+
+
+@pytest.mark.parametrize("urls", [("https://elsewhere.test",), ()])
+def test_another_connector_gets_none_and_the_transcript_says_so(urls: tuple[str, ...]) -> None:
+    persona = Persona("per_1", "Ada", headers_version="v1", connector_urls=urls)
+    spec = context(persona, AGENT).conversation_spec(0, GRADERS)
+    assert (spec.persona_headers, spec.omitted_parameters) == ({}, (RequestParameter.PERSONA_HEADERS,))
+
+
+def test_a_persona_without_headers_leaves_nothing_out() -> None:
+    assert context(Persona("per_1", "Ada"), AGENT).conversation_spec(0, GRADERS).omitted_parameters == ()
