@@ -237,6 +237,14 @@ class Client:
         """Run errored probes again: all of them, those of one model, or one."""
         return self._send("POST", f"/runs/{_segment(run_id)}/retry", without_none(model=model, probeIndex=probe_index))
 
+    def rerun_run(self, run_id: str, overrides: Json | None = None) -> Json:
+        """Repeat a run with `{models?, priority?, repeats?, experimentId?, config?}`; returns `{run, jobCount}`.
+
+        Safe to repeat, like `create_run`.
+        """
+        path = f"/runs/{_segment(run_id)}/rerun"
+        return self._send("POST", path, overrides or {}, idempotency_key=str(uuid.uuid4()))
+
     def expand_run(self, run_id: str, sample_percentage: int) -> Json:
         return self._send("POST", f"/runs/{_segment(run_id)}/expand", {"samplePercentage": sample_percentage})
 

@@ -90,11 +90,12 @@ def bar_chart(counts: Sequence[int]) -> str:
 
 def runs_table(runs: Iterable[Json]) -> Table:
     counts = ["probes", "completed", "failed"]
-    columns = table("run", "status", *counts, "models", "created", right=counts)
+    columns = table("run", "definition", "status", *counts, "models", "created", right=counts)
     for run in runs:
         progress = run["progress"]
         columns.add_row(
             escape(run["id"]),
+            escape(shorten(run.get("definitionName") or run["definitionId"], 40)),
             format_status(run["status"]),
             f"{progress['total']:,}",
             f"{progress['completed']:,}",
@@ -132,16 +133,41 @@ def run_lines(run: Json) -> list[str]:
     lines = [
         f"[bold]{escape(run['id'])}[/bold]  {format_status(run['status'])}"
         + (f" ({_pause_reason(run['pauseReason'])})" if run.get("pauseReason") else ""),
-        f"definition {escape(run['definitionId'])} version {run['definitionVersion']}, "
-        f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']}), repeats {config['repeats']}",
+        f"definition {_definition(run)} version {run['definitionVersion']}, {_scenarios(run)}, "
+        f"repeats {config['repeats']}" + (f", repeats run {escape(run['rerunOf'])}" if run.get("rerunOf") else ""),
         _counts(run["progress"]),
-        f"created {format_time(run['createdAt'])}, completed {format_time(run.get('completedAt'))}",
+        f"created {format_time(run['createdAt'])}{_starter(run)}, completed {format_time(run.get('completedAt'))}"
+        + (f" after {format_duration(run['durationMs'])}" if run.get("durationMs") is not None else ""),
         *_simulated_judge_warning(config),
     ]
     failure = run.get("failure")
     if failure:
         lines.append(f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]")
     return lines
+
+
+def _definition(run: Json) -> str:
+    name = run.get("definitionName")
+    return f"{escape(name)} ({escape(run['definitionId'])})" if name else escape(run["definitionId"])
+
+
+def _scenarios(run: Json) -> str:
+    """`12 of 120 scenarios (10 %, seed 42)`; an eval or the playground names its scenarios instead of sampling."""
+    config = run["config"]
+    if run.get("scenarioCount") is None:
+        return f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']})"
+    count = f"{run['scenarioCount']:,} of {run['scenarioTotal']:,} scenarios"
+    if run.get("evalId"):
+        return f"{count} (chosen by eval {escape(run['evalId'])})"
+    if run.get("playground") or config["samplePercentage"] == 100:
+        return count
+    return f"{count} ({config['samplePercentage']} %, seed {config['sampleSeed']})"
+
+
+def _starter(run: Json) -> str:
+    started_by = run.get("startedBy") or {}
+    named = started_by.get("name") or started_by.get("id")
+    return f" by {started_by['type']} {escape(str(named))}" if named else ""
 
 
 def _pause_reason(reason: str) -> str:

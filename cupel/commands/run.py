@@ -51,6 +51,9 @@ def run(
     ],
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample; default: random.")] = None,
+    definition_version: Annotated[
+        int | None, typer.Option(min=1, help="Version of the definition, by its id; default: the latest.")
+    ] = None,
     repeats: Repeats = 1,
     priority: Annotated[Priority | None, typer.Option(help="Priority relative to other runs.")] = None,
     temperature: Annotated[
@@ -84,13 +87,53 @@ def run(
         "models": split_models(models),
         "samplePercentage": sample,
         "repeats": repeats,
-        **without_none(sampleSeed=seed, priority=priority),
+        **without_none(sampleSeed=seed, priority=priority, definitionVersion=definition_version),
         "config": config,
     }
+    if definition_version is not None and (in_process or Path(definition).exists()):
+        raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
     if in_process:
         _run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
     else:
         _start_on_stack(session, definition, specification, gate_options if watch else None, as_json=as_json)
+
+
+def rerun(
+    ctx: typer.Context,
+    run_id: RunId,
+    models: Annotated[
+        list[str] | None, typer.Option(help="Other targets: provider/name or connector/…; comma-separated or repeated.")
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, max=100, help="Conversations per target, scenario and persona.")
+    ] = None,
+    priority: Annotated[Priority | None, typer.Option(help="Priority relative to other runs.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")] = None,
+    max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
+    judge_model: JudgeModel = None,
+    persona_model: PersonaModel = None,
+    embedding_model: EmbeddingModel = None,
+    watch: Watch = False,
+    fail_under: FailUnder = None,
+    allow_errors: AllowErrors = None,
+    junit: JunitFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Repeat a run: the same scenarios and configuration, except for the options given."""
+    session = ctx.ensure_object(Session)
+    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
+    config = without_none(
+        temperature=temperature,
+        maxTurns=max_turns,
+        judgeModel=judge_model,
+        personaModel=persona_model,
+        embeddingModel=embedding_model,
+    )
+    targets = split_models(models) if models else None
+    overrides = {**without_none(models=targets, repeats=repeats, priority=priority), "config": config}
+    with session.connect() as client:
+        started = client.rerun_run(run_id, overrides)
+        watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
 
 
 def watch(

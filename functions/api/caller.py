@@ -15,4 +15,4 @@ def caller(event: APIGatewayProxyEventV2) -> Caller:
         raise RetryableError(context["unavailable"])
     if "workspace" not in context:
         raise Unauthorized(context.get("problem", "send an API token as `Authorization: Bearer <token>`"))
-    return Caller(context["workspace"], AccessRole(context["role"]), context["tokenId"])
+    return Caller(context["workspace"], AccessRole(context["role"]), context["tokenId"], context.get("userName"))

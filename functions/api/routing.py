@@ -15,6 +15,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from api.caller import caller
 from cupel_core.contract.operations import OPERATIONS
+from cupel_core.domain.access import Caller
 from cupel_core.errors import FieldError, Invalid
 
 PREFIX = "/v1"
@@ -71,6 +72,11 @@ class OperationRouter(APIGatewayHttpRouter):
             return registered
 
         return register
+
+    @property
+    def caller(self) -> Caller:
+        """Who sent the current request."""
+        return caller(self.current_event)
 
     @property
     def workspace(self) -> str:

@@ -6,11 +6,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from api.parameters import IdempotencyKey
 from api.routing import OperationRouter
+from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
-from cupel_core.contract.runs import CreateEvalRun, CreatePlaygroundRun, RunResponse, RunStartedResponse
-from cupel_core.domain.runs.run import Progress
+from cupel_core.contract.runs import CreateEvalRun, CreatePlaygroundRun, RunStartedResponse
 from cupel_core.domain.runs.spec import RunSpec
-from cupel_core.domain.runs.views import RunView
 from cupel_core.runs import start
 from cupel_core.runs.eval_runs import eval_run_spec, playground_run_spec
 
@@ -32,6 +31,5 @@ def create_playground_run(body: CreatePlaygroundRun, idempotency_key: Idempotenc
 
 
 def _start(workspace: str, spec: RunSpec, idempotency_key: str | None) -> RunStartedResponse:
-    started = start.start(workspace, spec, idempotency_key, utc_now())
-    view = RunView(started.run, Progress(started.job_count), None, None)
-    return RunStartedResponse(run=RunResponse.of(view), job_count=started.job_count)
+    started = start.start(workspace, spec, idempotency_key, utc_now(), started_by(router.caller))
+    return RunStartedResponse.of(*started)

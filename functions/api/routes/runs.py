@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from api.parameters import (
     Cursor,
@@ -16,23 +16,37 @@ from api.parameters import (
     ScheduleFilter,
 )
 from api.routing import OperationRouter
+from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
-from cupel_core.contract.runs import CreateRun, ProbePage, ProbeResponse, RunPage, RunResponse, RunStartedResponse
-from cupel_core.domain.runs.run import ProbeStatus, Progress, RunStatus
-from cupel_core.domain.runs.views import RunView
+from cupel_core.contract.runs import (
+    CreateRun,
+    ProbePage,
+    ProbeResponse,
+    RerunRun,
+    RunPage,
+    RunResponse,
+    RunStartedResponse,
+)
+from cupel_core.domain.runs.run import ProbeStatus, RunStatus
+from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.runs import erasure, queries, start
 from cupel_core.runs import probes as run_probes
+from cupel_core.runs.rerun import rerun_spec
 
 router = OperationRouter()
 
 
 @router.operation("createRun", status=201)
 def create_run(body: CreateRun, idempotency_key: IdempotencyKey = None) -> RunStartedResponse:
-    started = start.start(router.workspace, body.spec(), idempotency_key, utc_now())
-    # The run as it was at its start, even if the request is repeated later with the same key.
-    view = RunView(started.run, Progress(started.job_count), None, None)
-    return RunStartedResponse(run=RunResponse.of(view), job_count=started.job_count)
+    return _start(body.spec(), idempotency_key)
+
+
+@router.operation("rerunRun", status=201)
+def rerun_run(
+    run_id: str, body: Annotated[RerunRun, Body()] = RerunRun(), idempotency_key: IdempotencyKey = None
+) -> RunStartedResponse:
+    return _start(body.apply_to(rerun_spec(router.workspace, run_id)), idempotency_key)
 
 
 @router.operation("listRuns")
@@ -82,3 +96,9 @@ def list_run_probes(
         workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now()
     )
     return ProbePage(items=[ProbeResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
+
+
+def _start(spec: RunSpec, idempotency_key: str | None) -> RunStartedResponse:
+    """The run as it was at its start, even if the request is repeated later with the same key."""
+    started = start.start(router.workspace, spec, idempotency_key, utc_now(), started_by(router.caller))
+    return RunStartedResponse.of(*started)

@@ -44,7 +44,12 @@ def _caller(claims: dict[str, Any]) -> Caller:
         raise Unauthorized("the token's claim cupel_workspace must be the name of a workspace")
     if role not in list(AccessRole):
         raise Unauthorized("the token's claim cupel_role must be admin, member or viewer")
-    return Caller(workspace, AccessRole(role), str(claims["sub"]))
+    subject = str(claims["sub"])
+    name = claims.get("name") or claims.get("email") or subject
+    return Caller(workspace, AccessRole(role), subject, str(name)[:_MAX_NAME_LENGTH])
+
+
+_MAX_NAME_LENGTH = 200
 
 
 def clear_key_cache() -> None:

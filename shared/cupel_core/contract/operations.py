@@ -441,6 +441,17 @@ _ALL = (
         "The run",
     ),
     Operation(
+        "rerunRun",
+        "POST",
+        "/v1/runs/{run_id}/rerun",
+        "runs",
+        _MEMBER,
+        "Start a run that repeats another one, with other models, repeats or configuration if given",
+        "The new run, and the number of its probes",
+        "It has the same definition version, scenarios and personas, even if they were changed or deleted since.",
+        location="/v1/runs/{run.id}",
+    ),
+    Operation(
         "expandRun",
         "POST",
         "/v1/runs/{run_id}/expand",

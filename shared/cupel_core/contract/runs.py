@@ -1,5 +1,6 @@
 """Runs, their probes and their events."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -13,10 +14,13 @@ from cupel_core.domain.runs.run import (
     Priority,
     ProbeStatus,
     Progress,
+    Run,
     RunEvent,
     RunEventType,
     RunFailure,
     RunStatus,
+    StartedBy,
+    StarterType,
 )
 from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError
@@ -30,6 +34,16 @@ Repeats = Annotated[Count100, Field(description="Conversations of each target wi
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 EvaluatorUrl = Annotated[str, Field(min_length=8, max_length=2_000, pattern="^https?://")]
 """May have a query, unlike other URLs, and is used and stored exactly as it was sent."""
+
+
+Targets = Annotated[
+    list[ModelId],
+    Field(
+        min_length=1,
+        max_length=100,
+        description="Targets of the run: models as `provider/name`, or agents as `connector/<id>`",
+    ),
+]
 
 
 class RunConfigInput(RequestModel):
@@ -64,14 +78,10 @@ class CreateRun(RequestModel):
     )
 
     definition_id: Id
-    models: Annotated[
-        list[ModelId],
-        Field(
-            min_length=1,
-            max_length=100,
-            description="Targets of the run: models as `provider/name`, or agents as `connector/<id>`",
-        ),
-    ]
+    definition_version: Annotated[
+        int | None, Field(strict=True, ge=1, description="Version of the definition; defaults to the latest")
+    ] = None
+    models: Targets
     sample_percentage: Percentage = 100
     sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; chosen at random if omitted")] = None
     priority: Priority = Priority.NORMAL
@@ -82,6 +92,7 @@ class CreateRun(RequestModel):
     def spec(self) -> RunSpec:
         return RunSpec(
             definition_id=self.definition_id,
+            definition_version=self.definition_version,
             models=tuple(self.models),
             sample_percentage=self.sample_percentage,
             sample_seed=self.sample_seed,
@@ -139,6 +150,31 @@ class CreatePlaygroundRun(CreateEvalRun):
 
     def playground(self) -> PlaygroundSpec:
         return PlaygroundSpec(self.scenario_id, self.connector_id, self.model, self.persona_id, self.definition_id)
+
+
+class RerunRun(RequestModel):
+    """The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given
+    fields replace the run's; in `config`, omitted fields keep the run's value and null removes one."""
+
+    model_config = example({"models": ["openai/gpt-5-mini"], "config": {"judgeModel": "anthropic/claude-sonnet-4-5"}})
+
+    models: Targets | None = None
+    priority: Priority | None = None
+    repeats: Repeats | None = None
+    experiment_id: ExperimentId = None
+    config: RunConfigInput = RunConfigInput()
+
+    def apply_to(self, spec: RunSpec) -> RunSpec:
+        """The specification of the rerun from that of a run with the same configuration."""
+        given = {name: getattr(self, name) for name in self.model_fields_set - {"config"}}
+        if "models" in given:
+            given["models"] = tuple(given["models"] or ()) or spec.models
+        config = {name: getattr(self.config, name) for name in self.config.model_fields_set}
+        graders = {name: config.pop(name) for name in list(config) if hasattr(spec.grader_config, name)}
+        if "evaluator_url" in graders:
+            graders["evaluator_headers_version"] = None
+        kept = {name: value for name, value in given.items() if value is not None or name == "experiment_id"}
+        return replace(spec, **kept, **config, grader_config=replace(spec.grader_config, **graders))
 
 
 class RetryRun(RequestModel):
@@ -223,10 +259,29 @@ class SuspendedModelResponse(ResponseModel):
         return cls(model=suspended.model, until=suspended.until, reason=suspended.reason)
 
 
+class StartedByResponse(ResponseModel):
+    """Who or what started a run."""
+
+    type: StarterType
+    id: Annotated[str | None, Field(description="Id of the token, the user or the schedule")]
+    name: str | None
+
+    @classmethod
+    def of(cls, started_by: StartedBy) -> "StartedByResponse":
+        return cls(type=started_by.type, id=started_by.id, name=started_by.name)
+
+
 class RunResponse(ResponseModel):
     id: str
     definition_id: str
+    definition_name: Annotated[
+        str | None, Field(description="As it was at the start; null for runs of earlier releases")
+    ]
     definition_version: int
+    scenario_count: Annotated[int | None, Field(description="Number of scenarios of the run")]
+    scenario_total: Annotated[int | None, Field(description="Number of scenarios of the definition's version")]
+    started_by: StartedByResponse | None
+    rerun_of: Annotated[str | None, Field(description="The run that it repeats")]
     experiment_id: str | None
     schedule_id: Annotated[str | None, Field(description="The schedule that started it")]
     eval_id: Annotated[str | None, Field(description="The eval that it is a run of")]
@@ -240,6 +295,9 @@ class RunResponse(ResponseModel):
     created_at: Time
     started_at: Time | None
     completed_at: Time | None
+    duration_ms: Annotated[
+        int | None, Field(description="From the start of the first probe to the end of the run; null until then")
+    ]
     updated_at: Time
     last_accessed_at: Time | None
     failure: FailureResponse | None
@@ -254,7 +312,13 @@ class RunResponse(ResponseModel):
         return cls(
             id=run.id,
             definition_id=run.definition_id,
+            definition_name=run.definition_name,
             definition_version=run.definition_version,
+            scenario_count=run.scenario_count,
+            scenario_total=run.scenario_total,
+            started_by=StartedByResponse.of(run.started_by) if run.started_by else None,
+            rerun_of=run.rerun_of,
+            duration_ms=run.duration_ms,
             experiment_id=run.experiment_id,
             schedule_id=run.schedule_id,
             eval_id=run.eval_id,
@@ -278,6 +342,11 @@ class RunResponse(ResponseModel):
 class RunStartedResponse(ResponseModel):
     run: RunResponse
     job_count: Annotated[int, Field(description="Number of probes of the run")]
+
+    @classmethod
+    def of(cls, run: Run, job_count: int) -> "RunStartedResponse":
+        view = RunView(run, Progress(job_count), None, None)
+        return cls(run=RunResponse.of(view), job_count=job_count)
 
 
 class RunPage(ResponseModel):

@@ -70,6 +70,7 @@ class ScheduledRunConfigResponse(ResponseModel):
 
 class ScheduledRunResponse(ResponseModel):
     definition_id: str
+    definition_version: Annotated[int | None, Field(description="Null for the latest at each firing")]
     models: list[str]
     sample_percentage: int
     sample_seed: Annotated[int | None, Field(description="Null to choose a new random seed at each firing")]
@@ -82,6 +83,7 @@ class ScheduledRunResponse(ResponseModel):
     def of(cls, spec: RunSpec) -> "ScheduledRunResponse":
         return cls(
             definition_id=spec.definition_id,
+            definition_version=spec.definition_version,
             models=list(spec.models),
             sample_percentage=spec.sample_percentage,
             sample_seed=spec.sample_seed,

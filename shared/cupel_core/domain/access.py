@@ -26,6 +26,8 @@ class Caller:
     workspace: str
     role: AccessRole
     token_id: str
+    user_name: str | None = None
+    """Of a user of the identity provider; None for an API token."""
 
 
 def is_valid_workspace(name: str) -> bool:

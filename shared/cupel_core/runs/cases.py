@@ -22,6 +22,10 @@ class RunCases(NamedTuple):
     case_personas: tuple[int | None, ...] = ()
     """Index into `personas`, one per case; empty if no case has a persona."""
 
+    @property
+    def scenario_count(self) -> int:
+        return len(set(self.scenario_positions))
+
 
 def build_cases(
     workspace: str,

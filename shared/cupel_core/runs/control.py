@@ -79,7 +79,16 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
     key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
     snapshots.save(key, replace(snapshot, **cases._asdict()))
     data: dict[str, object] = {"samplePercentage": percentage, "total": plan.total}
-    return _reopen(run, now, data, retry=None, plan=plan, sample_percentage=percentage, snapshot_key=key)
+    return _reopen(
+        run,
+        now,
+        data,
+        retry=None,
+        plan=plan,
+        sample_percentage=percentage,
+        snapshot_key=key,
+        scenario_count=cases.scenario_count,
+    )
 
 
 def _steer(ref: RunRef, action: Action, target: RunStatus, now: datetime, **changes: Any) -> Run:

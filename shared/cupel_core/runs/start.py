@@ -10,7 +10,7 @@ from cupel_core import idempotency
 from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run import Run, StartedBy, StarterType
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -19,14 +19,16 @@ from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.resources import evals
 from cupel_core.resources.evaluation_settings import workspace_grader_config
-from cupel_core.runs import dispatch
-from cupel_core.runs.cases import build_cases
+from cupel_core.runs import dispatch, rerun
+from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.validation import check_probe_count, check_required_models, check_spec
 from cupel_core.store import counters, keys, runs, scenarios, snapshots
+from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
 
 _SEED_COUNT = 2**31
+SYSTEM = StartedBy(StarterType.SYSTEM)
 
 
 class RunStarted(NamedTuple):
@@ -35,7 +37,9 @@ class RunStarted(NamedTuple):
     """The number of probes."""
 
 
-def start(workspace: str, spec: RunSpec, idempotency_key: str | None, now: datetime) -> RunStarted:
+def start(
+    workspace: str, spec: RunSpec, idempotency_key: str | None, now: datetime, started_by: StartedBy = SYSTEM
+) -> RunStarted:
     """Create the run and request its dispatch; a repeated request with the same key gets the first answer.
 
     Raises Invalid for a spec that cannot run or a key that was used with another spec, NotFound for an unknown
@@ -47,6 +51,7 @@ def start(workspace: str, spec: RunSpec, idempotency_key: str | None, now: datet
             first_run = runs.decode_answer(answer)
             return RunStarted(first_run, first_run.plan.total)
     run, snapshot = _build_run(workspace, spec, now)
+    run = replace(run, started_by=started_by)
     reservation = None
     if idempotency_key is not None:
         reservation = idempotency.reserve(workspace, idempotency_key, spec_to_text(spec), run.id, now)
@@ -64,18 +69,32 @@ def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
 
 
 def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
-    definition = resolve(workspace, spec.definition_id)
+    source = rerun.load_source(workspace, spec.rerun_of) if spec.rerun_of else None
+    definition = source.definition if source else _resolve(workspace, spec)
     manifest = definition.manifest
-    grader_config = _grader_config(workspace, spec)
+    grader_config = spec.grader_config if source else _grader_config(workspace, spec)
     check_spec(workspace, spec, grader_config, manifest)
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
-    cases = build_cases(workspace, manifest, _scenario_positions(spec, manifest, seed), spec.persona_ids)
+    cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
     plan = Plan(spec.models, (len(cases.scenario_positions),), repeats=spec.repeats)
     check_probe_count(plan)
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)
     snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
-    return replace(_run(workspace, spec, definition, plan, seed, now), grader_config=grader_config), snapshot
+    run = _run(workspace, spec, definition, plan, seed, now)
+    return replace(run, grader_config=grader_config, scenario_count=cases.scenario_count), snapshot
+
+
+def _resolve(workspace: str, spec: RunSpec) -> ResolvedDefinition:
+    try:
+        return resolve(workspace, spec.definition_id, spec.definition_version)
+    except UnknownVersion as unknown:
+        raise Invalid.field("definitionVersion", unknown.detail) from None
+
+
+def _selected_cases(workspace: str, spec: RunSpec, definition: ResolvedDefinition, seed: int) -> RunCases:
+    positions = _scenario_positions(spec, definition.manifest, definition.version, seed)
+    return build_cases(workspace, definition.manifest, positions, spec.persona_ids)
 
 
 def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
@@ -84,14 +103,16 @@ def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
     return spec.grader_config.with_defaults(eval_config).with_defaults(workspace_grader_config(workspace))
 
 
-def _scenario_positions(spec: RunSpec, manifest: Manifest, seed: int) -> Sequence[int]:
+def _scenario_positions(spec: RunSpec, manifest: Manifest, version: int, seed: int) -> Sequence[int]:
     """Ascending: those of the named scenarios, otherwise a sample."""
     if not spec.scenario_ids:
         return sample(manifest.total, spec.sample_percentage, seed)
     positions = scenarios.find_positions(manifest, spec.scenario_ids)
     for number, scenario_id in enumerate(spec.scenario_ids):
         if scenario_id not in positions:
-            raise Invalid.field(f"scenarioIds.{number}", f"the definition no longer has a scenario {scenario_id}")
+            raise Invalid.field(
+                f"scenarioIds.{number}", f"version {version} of the definition has no scenario {scenario_id}"
+            )
     return sorted(positions.values())
 
 
@@ -115,4 +136,7 @@ def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Pl
         playground=spec.playground,
         temperature=spec.temperature,
         max_turns=spec.max_turns,
+        definition_name=definition.name,
+        scenario_total=definition.manifest.total,
+        rerun_of=spec.rerun_of,
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.runs.run import StartedBy, StarterType
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import AppError, ClientError, Conflict, NotFound
 from cupel_core.messages import DueSchedule
@@ -49,7 +50,8 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
 def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> str:
     """The space in the idempotency key keeps it apart from all keys that requests may have."""
     spec = replace(spec_from_text(schedule.run), schedule_id=schedule.id)
-    return start(schedule.workspace, spec, f"{schedule.id} {to_iso(scheduled_time)}", now).run.id
+    started_by = StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
+    return start(schedule.workspace, spec, f"{schedule.id} {to_iso(scheduled_time)}", now, started_by).run.id
 
 
 def _record(schedule: Schedule, firing: Firing) -> None:

@@ -69,6 +69,10 @@ class OwnerItem(Item):
     """Maps the tail of a definition's id, which is part of its scenarios' ids, to the definition."""
 
 
+class UnknownVersion(NotFound):
+    """The definition has no version of this number."""
+
+
 class ExtraWrite(NamedTuple):
     """An item to write in the same transaction as a change, on its own condition."""
 
@@ -243,7 +247,7 @@ def _get_version_item(workspace: str, version: DefinitionVersion) -> VersionItem
     try:
         return VersionItem.get(pk, keys.version(version.number), consistent_read=True)
     except VersionItem.DoesNotExist:
-        raise NotFound(f"definition {version.definition_id} has no version {version.number}") from None
+        raise UnknownVersion(f"definition {version.definition_id} has no version {version.number}") from None
 
 
 def _filter(folder: str | None, search: str | None, tag: str | None) -> Condition | None:

@@ -8,7 +8,16 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.run import Priority, Progress, RetryScope, Run, RunFailure, RunStatus
+from cupel_core.domain.runs.run import (
+    Priority,
+    Progress,
+    RetryScope,
+    Run,
+    RunFailure,
+    RunStatus,
+    StartedBy,
+    StarterType,
+)
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
@@ -66,6 +75,11 @@ def from_item(item: RunItem) -> Run:
         completed_at=_moment(body.get("completedAt")),
         deleted_at=_moment(item.deleted_at),
         settled=Progress(**settled) if settled else None,
+        definition_name=body.get("definitionName"),
+        scenario_count=body.get("scenarioCount"),
+        scenario_total=body.get("scenarioTotal"),
+        started_by=_started_by(item, body.get("startedBy")),
+        rerun_of=body.get("rerunOf"),
     )
 
 
@@ -94,6 +108,11 @@ def to_item(run: Run) -> RunItem:
         "executionId": run.execution_id,
         "playground": run.playground or None,
         "evaluation": run.grader_config.to_json() or None,
+        "definitionName": run.definition_name,
+        "scenarioCount": run.scenario_count,
+        "scenarioTotal": run.scenario_total,
+        "startedBy": run.started_by and asdict(run.started_by),
+        "rerunOf": run.rerun_of,
     }
     return RunItem(
         keys.run(ref),
@@ -110,6 +129,13 @@ def to_item(run: Run) -> RunItem:
         deleted_at=run.deleted_at and to_iso(run.deleted_at),
         body={name: value for name, value in body.items() if value is not None},
     )
+
+
+def _started_by(item: RunItem, stored: dict[str, Any] | None) -> StartedBy | None:
+    """Runs from before this attribute name at most their schedule."""
+    if stored:
+        return StartedBy(StarterType(stored["type"]), stored["id"], stored["name"])
+    return StartedBy(StarterType.SCHEDULE, item.schedule_id) if item.schedule_id else None
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -54,6 +54,13 @@ def find_caller(digest: str) -> Caller | None:
     return None if item.revoked_at else Caller(item.workspace, AccessRole(item.role), item.token_id)
 
 
+def find_name(workspace: str, token_id: str) -> str | None:
+    try:
+        return TokenItem.get(keys.tokens(workspace), token_id).name
+    except TokenItem.DoesNotExist:
+        return None
+
+
 def revoke(workspace: str, token_id: str, now: datetime) -> None:
     """Revoke a token; revoking it again changes nothing. Raises NotFound if there is none."""
     try:

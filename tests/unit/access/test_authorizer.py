@@ -113,7 +113,7 @@ def issuer(running_issuer: Issuer, cloud: Settings, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_jwt_of_the_issuer_is_identified_by_its_claims(issuer: Issuer) -> None:
-    expected = {"workspace": "acme", "role": "member", "tokenId": "ada"}
+    expected = {"workspace": "acme", "role": "member", "tokenId": "ada", "userName": "ada"}
     assert context_of(f"Bearer {issuer.sign()}") == expected
     assert context_of(f"Bearer {issuer.sign(issuer.ec, 'ES256', 'two')}") == expected
 

@@ -144,3 +144,21 @@ def test_an_unknown_provider_is_named(cupel: Cupel):
     refused = cupel("run", str(SAMPLES[0]), "--models", "nope/x")
     assert refused.exit_code == 2
     assert "models.0: " in refused.stderr
+
+
+def test_a_run_is_repeated_and_tells_its_definition_and_its_share_of_the_scenarios(cupel: Cupel):
+    facts = next(path for path in SAMPLES if path.stem == "facts")
+    options = ("--models", "sim/steady", "--sample", "50", "--seed", "7", *JUDGED)
+    first = output_of(cupel, "run", str(facts), *options)["run"]
+    again = output_of(cupel, "rerun", first["id"], "--models", "sim/bold")["run"]
+    assert (again["rerunOf"], again["config"]["models"]) == (first["id"], ["sim/bold"])
+    shown = cupel("show", again["id"]).stdout
+    assert f"{first['scenarioCount']} of {first['scenarioTotal']} scenarios (50 %, seed 7)" in shown
+    assert f"repeats run {first['id']}" in shown
+    assert "by token test" in shown
+    assert first["definitionName"] in cupel("runs").stdout
+
+
+def test_a_run_of_a_version_needs_the_id_of_a_definition(cupel: Cupel):
+    refused = CliRunner().invoke(app, ["run", str(SAMPLES[0]), "--models", "sim/steady", "--definition-version", "1"])
+    assert (refused.exit_code, "--definition-version" in refused.stderr) == (2, True)

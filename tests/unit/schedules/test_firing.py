@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cupel_core.definitions import catalog
-from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run import Run, StartedBy, StarterType
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import DueSchedule
@@ -53,6 +53,7 @@ def test_a_firing_starts_the_run_of_its_schedule(make: Make) -> None:
     told = fire(due(schedule), NOW)
     (run,) = started(schedule.id)
     assert told == Firing(DUE, NOW, run_id=run.id)
+    assert run.started_by == StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
     assert (run.schedule_id, run.plan.total, run.temperature) == (schedule.id, 6, 0.5)
 
 

@@ -143,6 +143,22 @@ class RunFailure:
     why: str
 
 
+class StarterType(StrEnum):
+    TOKEN = "token"  # noqa: S105 - no secret
+    USER = "user"
+    SCHEDULE = "schedule"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class StartedBy:
+    """Who or what started a run: an API token, a user of the identity provider, a schedule, or Cupel itself."""
+
+    type: StarterType
+    id: str | None = None
+    name: str | None = None
+
+
 @dataclass(frozen=True)
 class RetryScope:
     """The errored probes that a retry covers: those of one model, a single one, or all."""
@@ -200,6 +216,22 @@ class Run:
     deleted_at: datetime | None = None
     settled: Progress | None = None
     """The final counts once the run is settled; until then they are read from the barrier."""
+    definition_name: str | None = None
+    """As it was at the start. None, like the next three, for a run from before this field."""
+    scenario_count: int | None = None
+    """Number of scenarios that the run has."""
+    scenario_total: int | None = None
+    """Number of scenarios that the definition's version has."""
+    started_by: StartedBy | None = None
+    rerun_of: str | None = None
+    """The run that it repeats."""
+
+    @property
+    def duration_ms(self) -> int | None:
+        """From the start of its first probe to its end; None until it has ended."""
+        if self.started_at is None or self.completed_at is None:
+            return None
+        return round((self.completed_at - self.started_at).total_seconds() * 1_000)
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from typing import Any, Self
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
+_ADDED = frozenset({"definition_version", "rerun_of"})
+
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -31,10 +33,17 @@ class RunSpec:
     """Replace each scenario's own personas."""
     eval_id: str | None = None
     playground: bool = False
+    definition_version: int | None = None
+    """The latest when the run starts if None."""
+    rerun_of: str | None = None
+    """The run whose definition version, scenarios and personas it has, exactly as they were."""
 
     def to_json(self) -> dict[str, Any]:
-        """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`."""
-        data = asdict(self)
+        """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
+
+        Fields that the first version did not have are left out if they are unset, so that stored texts stay equal.
+        """
+        data = {name: value for name, value in asdict(self).items() if name not in _ADDED or value is not None}
         data["evaluation"] = data.pop("grader_config")
         return data
 

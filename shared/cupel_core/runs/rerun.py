@@ -1,0 +1,55 @@
+"""Reruns: a run that repeats another one from its snapshot, even if the definition has changed since."""
+
+from typing import NamedTuple
+
+from cupel_core.definitions import ResolvedDefinition
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.messages import RunRef
+from cupel_core.runs.cases import RunCases
+from cupel_core.store import definitions, runs, snapshots
+
+
+class RerunSource(NamedTuple):
+    """What a rerun takes over unchanged: definition, scenarios and personas as they were at the start of the run."""
+
+    definition: ResolvedDefinition
+    cases: RunCases
+
+
+def rerun_spec(workspace: str, run_id: str) -> RunSpec:
+    """The specification of a run with the same configuration. NotFound for an unknown or deleted run."""
+    run = runs.get(RunRef(workspace, run_id))
+    return RunSpec(
+        definition_id=run.definition_id,
+        models=run.models,
+        sample_percentage=run.sample_percentage,
+        sample_seed=run.sample_seed,
+        priority=run.priority,
+        experiment_id=run.experiment_id,
+        repeats=run.plan.repeats,
+        temperature=run.temperature,
+        max_turns=run.max_turns,
+        grader_config=run.grader_config,
+        eval_id=run.eval_id,
+        playground=run.playground,
+        definition_version=run.definition_version,
+        rerun_of=run.id,
+    )
+
+
+def load_source(workspace: str, run_id: str) -> RerunSource:
+    """NotFound if the run or its definition was deleted."""
+    run = runs.get(RunRef(workspace, run_id))
+    snapshot = snapshots.get(run.snapshot_key)
+    content = Content.from_json(snapshot.definition)
+    definition = ResolvedDefinition(
+        run.definition_id, run.definition_version, _definition_name(run), content, snapshot.manifest
+    )
+    return RerunSource(definition, RunCases(snapshot.scenario_positions, snapshot.personas, snapshot.case_personas))
+
+
+def _definition_name(run: Run) -> str:
+    """As it was at the start; of a run from before this field, as it is now."""
+    return run.definition_name or definitions.get(run.workspace, run.definition_id).name
