@@ -1,4 +1,7 @@
-"""The first admin token of a stack on AWS, written directly to its table with the caller's own AWS credentials."""
+"""What only the operator of a stack on AWS does, directly in its table and bucket, with their own AWS credentials.
+
+The first admin token, and the repetition of deletions after a restore.
+"""
 
 import re
 from datetime import datetime
@@ -33,6 +36,21 @@ def issue_first_token(stack_name: str, workspace: str, name: str, now: datetime)
     except (BotoCoreError, ClientError) as error:
         raise CupelError(f"the AWS request failed: {error}") from error
     return FirstToken(outputs["ApiUrl"], issued.token_id, issued.secret)
+
+
+def reapply_deletions(stack_name: str, now: datetime) -> int:
+    """Repeat the deletions that the stack's bucket has on record; returns how many.
+
+    Requires `cloudformation:DescribeStacks`, reading and writing the stack's table, and reading, listing and deleting
+    objects of its bucket.
+    """
+    from cupel_core.runs import erasure  # after the environment is set
+
+    try:
+        set_variables(_settings(stack_name, stack_outputs(stack_name)))
+        return erasure.reapply_deletions(now)
+    except (BotoCoreError, ClientError) as error:
+        raise CupelError(f"the AWS request failed: {error}") from error
 
 
 def stack_outputs(stack_name: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ import typer
 
 from cupel.commands import (
     control,
+    delete,
     evals,
     export,
     imports,
@@ -48,6 +49,7 @@ app.command()(control.resume)
 app.command()(control.cancel)
 app.command()(control.retry)
 app.command()(control.expand)
+app.command()(delete.delete)
 app.command()(providers.models)
 app.add_typer(providers.app, name="providers")
 app.add_typer(resources.personas, name="personas")
@@ -58,3 +60,4 @@ app.command()(evals.settings)
 app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(tokens.app, name="tokens")
+app.add_typer(delete.app, name="deletions")

@@ -286,6 +286,25 @@ def test_the_bucket_expires_transcripts_after_the_days_of_the_parameter() -> Non
     assert rules["transcripts"]["ExpirationInDays"]["Fn::If"][1] == {"Ref": "TranscriptRetentionDays"}
 
 
+def mentions_of_the_table(node: Any) -> list[Any]:
+    """Every place that names the stack's own table without the choice of a restored one."""
+    if isinstance(node, list):
+        return [mention for each in node for mention in mentions_of_the_table(each)]
+    if not isinstance(node, dict):
+        return [node] if isinstance(node, str) and "${Table" in node else []
+    if node in ({"Ref": "Table"}, {"Fn::GetAtt": ["Table", "Arn"]}):
+        return [node]
+    if node.get("Fn::If", [""])[0] == "UsesRestoredTable":
+        return []
+    return [mention for each in node.values() for mention in mentions_of_the_table(each)]
+
+
+def test_a_restored_table_takes_the_place_of_the_stacks_own_everywhere() -> None:
+    used = {key: part for key, part in template().items() if key in ("Globals", "Outputs")}
+    used["Resources"] = resources()
+    assert mentions_of_the_table(used) == []
+
+
 def test_records_of_deletions_outlive_every_backup() -> None:
     rules = {rule["Id"]: rule for rule in resources()["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]}
     assert rules["deletions"]["Prefix"] == keys.DELETIONS

@@ -4,7 +4,7 @@ Step Functions repeats a task whose reply was lost, so each phase may be repeate
 """
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 from cupel_core.domain.definitions.definitions import Content
@@ -81,7 +81,7 @@ def _fail(ref: RunRef, fencing_token: int, failure: RunFailure, now: datetime) -
     run = runs.get(ref)
     if run.status is not RunStatus.SUMMARIZING or run.fencing_token != fencing_token:
         return run.status
-    data: dict[str, object] = {"failure": asdict(failure)}
+    data: dict[str, object] = {"failure": failure.to_event()}
     return runs.transition(
         ref, Action.FAIL, now, fencing_token=fencing_token, event_data=data, completed_at=now, failure=failure
     ).status
@@ -93,8 +93,8 @@ def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
         raise Conflict(f"{counts.total - counts.completed - counts.failed} probes have no outcome yet")
     data: dict[str, object] = {"completed": counts.completed, "failed": counts.failed}
     if not counts.completed:
-        failure = RunFailure("probing", _failure_reason(ref, counts))
-        data["failure"] = asdict(failure)
+        failure = _failure(ref, counts)
+        data["failure"] = failure.to_event()
         return runs.transition(
             ref,
             Action.FAIL,
@@ -110,15 +110,16 @@ def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
     return runs.transition(ref, Action.SUMMARIZE, now, fencing_token=run.fencing_token, event_data=data, settled=counts)
 
 
-def _failure_reason(ref: RunRef, counts: Progress) -> str:
+def _failure(ref: RunRef, counts: Progress) -> RunFailure:
     """The most frequent error of a run without transcripts."""
     stored = outcomes.list_range(ref, range(min(counts.total, _MAX_EXAMINED)))
     errors = [outcome for outcome in stored if isinstance(outcome, ProbeError)]
     if not errors:
-        return "no probe completed"
+        return RunFailure("probing", "no probe completed")
     code, count = Counter(error.code for error in errors).most_common(1)[0]
-    example = next(error.message for error in errors if error.code == code)
-    return f"no probe completed; most often {code} ({count} of {len(errors)} examined): {example}"
+    example = next(error.probe_index for error in errors if error.code == code)
+    why = f"no probe completed; most often {code} ({count} of {len(errors)} examined)"
+    return RunFailure("probing", why, example)
 
 
 def _slices(run: Run) -> tuple[LeafRange, ...]:

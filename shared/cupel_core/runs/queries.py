@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from itertools import batched, chain
 
@@ -9,7 +10,7 @@ from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ACTIVE, Progress, Run, RunEvent, RunStatus
 from cupel_core.domain.runs.slices import providers_of
-from cupel_core.domain.runs.transcripts import Outcome, Transcript, readable_at
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, readable_at
 from cupel_core.domain.runs.views import RunView, TranscriptView
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.errors import NotFound
@@ -31,7 +32,7 @@ _background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
 def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
     """The run with its definition snapshot and suspended models; notes the access. NotFound if it was deleted."""
     ref = RunRef(workspace, run_id)
-    run = runs.get(ref)
+    run = _with_failure_example(runs.get(ref), now)
     _background.submit(runs.note_access, ref, now)
     return RunView(
         run=run,
@@ -40,6 +41,18 @@ def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
         last_accessed_at=runs.get_last_accessed_at(ref),
         suspended_models=_suspended_models(run),
     )
+
+
+def _with_failure_example(run: Run, now: datetime) -> Run:
+    """The run; the reason of its failure with the message of the probe that it names."""
+    failure = run.failure
+    if failure is None or failure.example_probe is None:
+        return run
+    outcome = outcomes.get(RunRef(run.workspace, run.id), failure.example_probe)
+    if not isinstance(outcome, ProbeError):
+        return run
+    why = f"{failure.why}: {readable_at(outcome, now).message}"
+    return replace(run, failure=replace(failure, why=why))
 
 
 def list_runs(

@@ -1,13 +1,22 @@
-"""`cupel tokens bootstrap`: the first admin token of a stack, with AWS credentials alone."""
+"""What the operator of a stack does with AWS credentials alone: the first admin token, and reapplying deletions."""
 
 import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import boto3
 import pytest
 
 from cupel_core.access import tokens
 from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.errors import NotFound
+from cupel_core.runs import erasure, queries
 from cupel_core.settings import Settings
+from cupel_core.store import keys
+from cupel_core.store.run_items import RunItem
+from cupel_core.sweeping.erasure import erase_due
+from tests.answered_runs import AnsweredRun, get_transcript
+from tests.started_runs import NOW, ref_of
 from tests.unit.cupel.fake_api import Cupel
 
 STACK = {
@@ -53,3 +62,28 @@ def test_a_stack_that_is_not_there_is_a_failure(cupel: Cupel):
 
 def test_a_bad_workspace_name_is_wrong_use(stack: str, cupel: Cupel):
     assert cupel("tokens", "bootstrap", "--stack-name", stack, "--workspace", "a#b").exit_code == 2
+
+
+def restore_table(before: list[dict[str, Any]], cloud: Settings) -> None:
+    """The table as it was: what has been written since is gone, erasures included."""
+    client = boto3.client("dynamodb")
+    for item in client.scan(TableName=cloud.table_name)["Items"]:
+        client.delete_item(TableName=cloud.table_name, Key={"pk": item["pk"], "sk": item["sk"]})
+    for item in before:
+        client.put_item(TableName=cloud.table_name, Item=item)
+
+
+def test_deletions_are_repeated_after_the_table_was_restored(stack: str, cloud: Settings, cupel: Cupel):
+    kept, deleted = AnsweredRun().completed(), AnsweredRun().completed()
+    backup = boto3.client("dynamodb").scan(TableName=cloud.table_name)["Items"]
+    erasure.delete_probe_content("ws_a", f"{kept.id}-0", NOW)
+    erasure.delete_run("ws_a", deleted.id, NOW)
+    restore_table(backup, cloud)
+    assert get_transcript(kept, 0).messages
+    answer = cupel("deletions", "reapply", "--stack-name", stack)
+    assert answer.stdout.startswith("reapplied 2 deletions")
+    assert [bool(get_transcript(kept, index).messages) for index in (0, 1)] == [False, True]
+    with pytest.raises(NotFound):
+        queries.get_run("ws_a", deleted.id, NOW)
+    erase_due(datetime.now(UTC) + timedelta(minutes=1), lambda: 900.0)
+    assert not list(RunItem.query(keys.run(ref_of(deleted))))

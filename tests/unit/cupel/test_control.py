@@ -1,4 +1,4 @@
-"""`cupel pause`, `resume`, `cancel`, `retry`, `expand` and `cupel queue`, against the real API function."""
+"""`cupel pause`, `resume`, `cancel`, `retry`, `expand`, `delete` and `cupel queue`, against the real API function."""
 
 import json
 from datetime import UTC, datetime
@@ -15,9 +15,11 @@ from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.errors import NotFound
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, governor, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
+from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT
 from tests.started_runs import NOW, RunSetup, ref_of, slice_message
 from tests.unit.api.client import Client as ApiClient
@@ -156,3 +158,24 @@ def test_a_dead_letter_of_errored_probes_points_to_the_retry(cupel: Cupel, cloud
 def test_a_run_is_started_with_its_priority(cupel: Cupel):
     sample = str(ROOT / "samples" / "facts.yaml")
     assert output_of(cupel, "run", sample, "--models", "sim/steady", "--priority", "HIGH")["run"]["priority"] == "HIGH"
+
+
+@pytest.fixture
+def answered(cloud: Settings) -> Run:
+    return AnsweredRun(workspace="acme").completed()
+
+
+def test_delete_deletes_a_run(cupel: Cupel, answered: Run) -> None:
+    assert cupel("delete", answered.id, "--yes").stdout == f"deleted {answered.id}\n"
+    with pytest.raises(NotFound):
+        runs.get(ref_of(answered))
+
+
+def test_delete_deletes_the_conversation_of_a_probe(cupel: Cupel, answered: Run) -> None:
+    assert cupel("delete", answered.id, "--probe", "1", "--yes").exit_code == 0
+    assert [bool(get_transcript(answered, index).messages) for index in (0, 1)] == [True, False]
+
+
+def test_delete_asks_first(cupel: Cupel, answered: Run) -> None:
+    assert cupel("delete", answered.id).exit_code != 0
+    assert runs.get(ref_of(answered)).id == answered.id

@@ -7,6 +7,7 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict
 from cupel_core.finishing import phases
+from cupel_core.runs import queries
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, events, outcomes, runs
 from cupel_core.store.barrier import Tree
@@ -41,7 +42,11 @@ def test_a_run_without_a_completed_probe_fails_and_says_why(cloud: Settings) -> 
     failure = runs.get(ref_of(run)).failure
     assert failure is not None
     assert failure.where == "probing"
-    assert "auth (2 of 2 examined): bad key" in failure.why
+    assert failure.why.endswith("auth (2 of 2 examined)")
+    shown = queries.get_run(run.workspace, run.id, NOW).run.failure
+    assert shown is not None
+    assert shown.why.endswith("auth (2 of 2 examined): bad key")
+    assert "bad key" not in repr(events.list_after(ref_of(run), 0)), "a deletion would not find it there"
 
 
 def test_a_pattern_needs_no_slices(cloud: Settings) -> None:

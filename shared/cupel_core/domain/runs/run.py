@@ -137,10 +137,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunFailure:
-    """Why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is for users."""
+    """Why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is for users.
+
+    `example_probe` has an error of this kind. Its message is not copied, because it may quote the conversation.
+    """
 
     where: str
     why: str
+    example_probe: int | None = None
+
+    def to_event(self) -> dict[str, object]:
+        return {"where": self.where, "why": self.why}
 
 
 class StarterType(StrEnum):

@@ -1,0 +1,58 @@
+"""`cupel delete` and `cupel deletions`: delete runs and conversations, and repeat deletions after a restore."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from cupel.commands.options import AsJson
+from cupel.session import Session
+
+app = typer.Typer(help="Deletions of a stack on AWS.", no_args_is_help=True)
+
+
+def delete(
+    ctx: typer.Context,
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")],
+    probe: Annotated[
+        int | None, typer.Option(min=0, help="Only the conversation of the probe with this index; its result is kept.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a run with everything that was said in it, or only what was said in one probe. It cannot be undone."""
+    session = ctx.ensure_object(Session)
+    what = run_id if probe is None else f"the conversation of {run_id}-{probe}"
+    if not yes:
+        typer.confirm(f"Delete {what}?", abort=True, err=True)
+    with session.connect() as client:
+        if probe is None:
+            client.delete_run(run_id)
+        else:
+            client.delete_probe_content(f"{run_id}-{probe}")
+    if as_json:
+        session.print_json({"runId": run_id, "probeIndex": probe, "deleted": True})
+    else:
+        session.out.print(f"deleted {what}", markup=False)
+
+
+@app.callback()
+def deletions() -> None:
+    """Deletions of a stack on AWS."""
+
+
+@app.command()
+def reapply(
+    ctx: typer.Context,
+    stack_name: Annotated[str, typer.Option(help="Name of the stack on AWS, in the region of your AWS configuration.")],
+    as_json: AsJson = False,
+) -> None:
+    """Repeat the recorded deletions, with your own AWS credentials, after the table was restored from a backup."""
+    from cupel.bootstrap import reapply_deletions
+
+    session = ctx.ensure_object(Session)
+    count = reapply_deletions(stack_name, datetime.now(UTC))
+    if as_json:
+        session.print_json({"reapplied": count})
+    else:
+        session.out.print(f"reapplied {count} deletions; the sweeper erases deleted runs within the next minutes")
