@@ -51,7 +51,7 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
 
-faults: ready ## fail every AWS call of a run, one at a time, and restart the cloud in a run; starts a stack of its own
+faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
 	@$(BIN)/pytest tests/faults
 
 connectors: ready ## test third-party agent servers; installs them below .cupel/connectors

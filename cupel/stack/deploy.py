@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cupel.errors import CupelError
 from cupel.stack.clients import make_client
-from cupel.stack.emulator import Emulator
+from cupel.stack.emulator import Emulator, save_deployment
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 
@@ -33,6 +33,7 @@ def deploy(paths: StackPaths, emulator: Emulator, digest: str) -> None:
     command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters().items())]
     run(command, paths, child_environment(paths, emulator.endpoint_url), paths.deploy_log)
     _configure_cors(emulator)
+    save_deployment(emulator)
     _record(paths).write_text(digest)
 
 

@@ -9,18 +9,24 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cupel.errors import CupelError, UsageError
+from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK
+from cupel.stack.durability.files import replace_file
 from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
 
 DEFAULT_PORT = 4566
-_START_SECONDS = 30.0
+_START_SECONDS = 300.0  # loads its data first: about 3 s per 100,000 probes
 _STOP_SECONDS = 60.0
+_PORT_SECONDS = 3.0
 _POLL_SECONDS = 0.05
 _DISCARD_HINT = "`cupel down --discard` deletes the data"
+_LAUNCHER = Path(__file__).parent / "durability" / "launcher.py"
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
@@ -43,6 +49,11 @@ def find_running(paths: StackPaths) -> Emulator | None:
     return record if record and _runs_emulator(paths, record.pid) else None
 
 
+def is_durable(paths: StackPaths, emulator: Emulator) -> bool:
+    """False if it was started by a release that stored nothing before the emulator stopped."""
+    return _arguments(emulator.pid) != " ".join(_earlier_command(paths))
+
+
 def start(paths: StackPaths, port: int | None) -> Emulator:
     """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it."""
     record = _read_record(paths)
@@ -50,12 +61,23 @@ def start(paths: StackPaths, port: int | None) -> Emulator:
     environment = child_environment(paths)
     install = environment | {"UV_PROJECT_ENVIRONMENT": str(_environment(paths))}
     run(["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator"], paths, install)
-    shutil.rmtree(_scratch(paths), ignore_errors=True)
+    _clear_scratch(paths)
     _scratch(paths).mkdir(parents=True)
+    log_start = paths.emulator_log.stat().st_size if paths.emulator_log.exists() else 0
     emulator = Emulator(_launch(paths, environment | _configuration(paths, chosen)), chosen)
-    _record(paths).write_text(json.dumps({"pid": emulator.pid, "port": emulator.port}))
-    _await_ready(paths, emulator)
+    replace_file(_record(paths), json.dumps({"pid": emulator.pid, "port": emulator.port}))
+    _await_ready(paths, emulator, log_start)
     return emulator
+
+
+def save_deployment(emulator: Emulator) -> None:
+    """Store what a deployment created, so that it survives a kill of the emulator like the data does."""
+    request = urllib.request.Request(f"{emulator.endpoint_url}{CHECKPOINT_PATH}", method="POST")  # noqa: S310
+    try:
+        with _DIRECT.open(request, timeout=60):
+            pass
+    except urllib.error.HTTPError as error:
+        raise CupelError(f"the deployment could not be stored: {error.read().decode()}") from error
 
 
 def refuse_other_port(emulator: Emulator, requested: int | None) -> None:
@@ -64,17 +86,18 @@ def refuse_other_port(emulator: Emulator, requested: int | None) -> None:
 
 
 def stop(paths: StackPaths) -> bool:
-    """Stop the emulator and wait for its exit, on which it saves its data. Returns False if it was not running."""
+    """Stop the emulator and wait for its exit. Returns False if it was not running; its workers may have been."""
     emulator = find_running(paths)
     if emulator is None:
+        _clear_scratch(paths)
         return False
     os.kill(emulator.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_SECONDS
-    while _runs_emulator(paths, emulator.pid):
+    while find_running(paths):
         if time.monotonic() > deadline:
             raise CupelError(f"the embedded cloud (process {emulator.pid}) did not stop; see {paths.emulator_log}")
         time.sleep(_POLL_SECONDS)
-    shutil.rmtree(_scratch(paths), ignore_errors=True)
+    _clear_scratch(paths)
     return True
 
 
@@ -116,7 +139,22 @@ def _record(paths: StackPaths) -> Path:
     return paths.state / "emulator.json"
 
 
+def _clear_scratch(paths: StackPaths) -> None:
+    """Kill the workers of an emulator that was killed, which run code that was unpacked here, and delete the code."""
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)  # noqa: S607
+    for line in listing.stdout.splitlines():
+        pid, _, arguments = line.strip().partition(" ")
+        if f"{_scratch(paths)}/" in arguments:
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+    shutil.rmtree(_scratch(paths), ignore_errors=True)
+
+
 def _command(paths: StackPaths) -> list[str]:
+    return [str(_environment(paths) / "bin" / "python"), "-P", str(_LAUNCHER), str(_data(paths))]
+
+
+def _earlier_command(paths: StackPaths) -> list[str]:
     return [str(_environment(paths) / "bin" / "python"), "-m", "ministack"]
 
 
@@ -144,8 +182,12 @@ def _read_record(paths: StackPaths) -> Emulator | None:
 
 def _runs_emulator(paths: StackPaths, pid: int) -> bool:
     """The pid is not enough: after a reboot, another process may have it."""
-    listing = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)  # noqa: S607
-    return listing.stdout.strip() == " ".join(_command(paths))
+    return _arguments(pid) in (" ".join(_command(paths)), " ".join(_earlier_command(paths)))
+
+
+def _arguments(pid: int) -> str:
+    listing = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)  # noqa: S607
+    return listing.stdout.strip()
 
 
 def _exists(pid: int) -> bool:
@@ -159,13 +201,21 @@ def _exists(pid: int) -> bool:
 def _choose_port(bound: int | None, requested: int | None) -> int:
     if bound and requested and bound != requested:
         raise UsageError(f"--port: the stack's data is bound to port {bound}; {_DISCARD_HINT}")
-    if bound and not _is_free(bound):
+    if bound and not _becomes_free(bound):
         raise UsageError(
             f"port {bound}, to which the stack's data is bound, is used by another program; {_DISCARD_HINT}"
         )
     if requested and not _is_free(requested):
         raise UsageError(f"--port: port {requested} is used by another program; choose another, or omit the option")
     return bound or requested or (DEFAULT_PORT if _is_free(DEFAULT_PORT) else find_free_port())
+
+
+def _becomes_free(port: int) -> bool:
+    """An emulator that was just killed has its port for a moment longer than its name."""
+    deadline = time.monotonic() + _PORT_SECONDS
+    while not (is_free := _is_free(port)) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    return is_free
 
 
 def _is_free(port: int) -> bool:
@@ -184,18 +234,19 @@ def find_free_port() -> int:
         return int(candidate.getsockname()[1])
 
 
-def _await_ready(paths: StackPaths, emulator: Emulator) -> None:
+def _await_ready(paths: StackPaths, emulator: Emulator, log_start: int) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not _is_ready(emulator):
         if not _exists(emulator.pid) or time.monotonic() > deadline:
-            raise CupelError(f"the embedded cloud did not start; see {paths.emulator_log}")
+            log = paths.emulator_log.read_bytes()[log_start:].decode(errors="replace")
+            reason = log.partition(FAILURE_MARK)[2].strip() or f"see {paths.emulator_log}"
+            raise CupelError(f"the embedded cloud did not start: {reason}")
         time.sleep(_POLL_SECONDS)
 
 
 def _is_ready(emulator: Emulator) -> bool:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(f"{emulator.endpoint_url}/_ministack/ready", timeout=2) as response:
+        with _DIRECT.open(f"{emulator.endpoint_url}/_ministack/ready", timeout=2) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False

@@ -27,6 +27,9 @@ def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
     """Start the stack if it is down, and deploy the sources if they have changed."""
     digest = sources_digest(paths)
     running = emulator.find_running(paths)
+    if running and not emulator.is_durable(paths, running):
+        emulator.stop(paths)
+        running = None
     if running:
         emulator.refuse_other_port(running, port)
         known = read_local(paths)

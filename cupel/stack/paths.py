@@ -49,9 +49,10 @@ def find_stack_paths(start: Path) -> StackPaths:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only this user can read, from the first byte on."""
+    """Write a file that only this user can read, from the first byte on. A kill leaves the old content or the new."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    unfinished = path.with_name(path.name + ".tmp")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
-        path.chmod(0o600)
         file.write(text)
+    unfinished.replace(path)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-_SLOW = ("test_fault_matrix.py", "test_restart.py")
+_SLOW = ("test_fault_matrix.py", "test_kills.py", "test_restart.py")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -1,0 +1,194 @@
+"""A folder of numbered journal files: the last `<n>.snapshot` and the logs from `<n>.log` on are what is stored.
+
+A record is in the kernel's hands when `append` returns, so no kill of processes loses it; `sync` makes it survive a
+power failure. Records are effects (an item after a write), not requests: applying one twice changes nothing, so a
+snapshot can be written while the next log already grows.
+"""
+
+import fcntl
+import os
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+
+from cupel.stack.durability.records import MAGIC, Damaged, encode, read
+
+
+class JournalError(Exception):
+    """The journal cannot be used; the message says what to do."""
+
+
+class Journal:
+    """Open in one process at a time. Consume `replay` before the first `append`."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._folder = folder
+        self._lock = _lock(folder / "lock")
+        for unfinished in folder.glob("*.tmp"):
+            unfinished.unlink()
+        snapshots, logs = _numbers(folder, "snapshot"), _numbers(folder, "log")
+        self.is_new = not snapshots and not logs
+        self._first = max(snapshots, default=0)
+        self._number = max(logs, default=self._first)
+        self._log = -1
+        self._size = 0
+        self._has_torn_tail = False
+        self._older_log_bytes = 0
+        self.snapshot_bytes = 0
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of all logs, which the next snapshot replaces."""
+        return self._older_log_bytes + self._size
+
+    def replay(self) -> Iterator[bytes]:
+        """Every payload in order. Then the last log is open for `append`, without a torn record at its end."""
+        if (snapshot := self._path(self._first, "snapshot")).exists():
+            self.snapshot_bytes = yield from _read_complete(snapshot)
+        for number in range(self._first, self._number):
+            if (log := self._path(number, "log")).exists():
+                self._older_log_bytes += yield from _read_complete(log)
+        last = self._path(self._number, "log")
+        self._size = (yield from _read(last)) if last.exists() else 0
+        self._log = self._open_log(self._number, self._size)
+        self._size = max(self._size, len(MAGIC))
+        self._delete_before(self._first)
+
+    def append(self, payload: bytes) -> None:
+        """Store a payload. After an OSError, for example because the disk is full, nothing is stored."""
+        record = encode(payload)
+        if self._has_torn_tail:
+            os.ftruncate(self._log, self._size)
+            self._has_torn_tail = False
+        try:
+            _write(self._log, record, self._size)
+        except OSError:
+            self._has_torn_tail = True
+            raise
+        self._size += len(record)
+
+    def start_log(self) -> int:
+        """Append to a new log from now on. Returns its number, which the snapshot that follows must have."""
+        number = self._number + 1
+        log = self._open_log(number, 0)
+        if self._has_torn_tail:
+            os.ftruncate(self._log, self._size)
+        os.fsync(self._log)
+        os.close(self._log)
+        self._older_log_bytes += self._size
+        self._log, self._number, self._size, self._has_torn_tail = log, number, len(MAGIC), False
+        return number
+
+    def write_snapshot(self, number: int, payloads: Iterable[bytes]) -> None:
+        """Write a snapshot, which then replaces all files before log `number`. May run beside `append`."""
+        unfinished, snapshot = self._path(number, "snapshot.tmp"), self._path(number, "snapshot")
+        try:
+            with unfinished.open("wb") as file:
+                file.write(MAGIC)
+                for payload in payloads:
+                    file.write(encode(payload))
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.rename(snapshot)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        _sync_folder(self._folder)
+        self.snapshot_bytes, self._older_log_bytes = snapshot.stat().st_size, 0
+        self._first = number
+        self._delete_before(number)
+
+    def sync(self) -> None:
+        """Make everything appended so far survive a power failure."""
+        os.fsync(self._log)
+
+    def close(self) -> None:
+        if self._log >= 0:
+            os.fsync(self._log)
+            os.close(self._log)
+        os.close(self._lock)
+
+    def _open_log(self, number: int, size: int) -> int:
+        log = os.open(self._path(number, "log"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            os.ftruncate(log, size)
+            if size < len(MAGIC):
+                _write(log, MAGIC, 0)
+                _sync_folder(self._folder)
+        except OSError:
+            os.close(log)
+            raise
+        return log
+
+    def _delete_before(self, number: int) -> None:
+        for suffix in ("log", "snapshot"):
+            for older in _numbers(self._folder, suffix):
+                if older < number:
+                    self._path(older, suffix).unlink()
+
+    def _path(self, number: int, suffix: str) -> Path:
+        return self._folder / f"{number}.{suffix}"
+
+
+def _numbers(folder: Path, suffix: str) -> list[int]:
+    return [int(path.stem) for path in folder.glob(f"*.{suffix}")]
+
+
+def _read(path: Path) -> Generator[bytes, None, int]:
+    """Yields the file's payloads; returns the size of its complete records."""
+    end = min(len(MAGIC), path.stat().st_size)
+    with path.open("rb") as file:
+        try:
+            for record in read(file):
+                yield record.payload
+                end = record.end
+        except Damaged as damage:
+            raise JournalError(_explain(path, damage.offset)) from damage
+    return end
+
+
+def _read_complete(path: Path) -> Generator[bytes, None, int]:
+    """Only the last log may end in a torn record: the others were complete before the next one was begun."""
+    end = yield from _read(path)
+    if end < path.stat().st_size:
+        raise JournalError(_explain(path, end))
+    return end
+
+
+def _explain(path: Path, offset: int) -> str:
+    lost = path.stat().st_size - offset
+    return (
+        f"{path} is damaged at byte {offset}; the {lost} bytes from there on cannot be read, what was stored before "
+        f"them can. To lose what these bytes stored and keep the rest:\n"
+        f"  mv {path} {path}.damaged && head -c {offset} {path}.damaged > {path}\n"
+        f"then `cupel up`. To lose everything: `cupel down --discard`."
+    )
+
+
+def _write(file: int, data: bytes, offset: int) -> None:
+    written = 0
+    while written < len(data):
+        written += os.pwrite(file, data[written:], offset + written)
+
+
+def _lock(path: Path) -> int:
+    """Taken by one process; the kernel releases it when that process ends, however it ends."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        owner = os.read(lock, 20).decode()
+        os.close(lock)
+        raise JournalError(
+            f"the data in {path.parent} is in use by process {owner}; stop it with `kill {owner}`"
+        ) from error
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, str(os.getpid()).encode(), 0)
+    return lock
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,85 @@
+"""Starts the embedded cloud: `python -P launcher.py <data folder>`, with the interpreter of the emulator's environment.
+
+The emulator's own settings are environment variables (cupel/stack/emulator.py).
+"""
+
+import asyncio
+import gc
+import os
+import resource
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages take precedence.
+
+from cupel.stack.durability import FAILURE_MARK
+from cupel.stack.durability.application import DurableApplication
+from cupel.stack.durability.journal import Journal, JournalError
+from cupel.stack.durability.services import ServiceStates, check_files
+from cupel.stack.durability.tables import Tables
+
+_KEEP_ALIVE_SECONDS = 75
+
+
+def main() -> None:
+    data = Path(sys.argv[1])
+    try:
+        asyncio.run(_serve(data))
+    except (JournalError, OSError) as error:
+        sys.exit(f"{FAILURE_MARK}{error}")
+
+
+async def _serve(data: Path) -> None:
+    state = Path(os.environ["STATE_DIR"])
+    journal = Journal(data / "journal")  # Locks the data before anything reads it.
+    check_files(state)
+    application = await _load(journal, state)
+    _raise_file_limit()
+    maintenance = asyncio.create_task(application.maintain())
+    try:
+        await import_module("hypercorn.asyncio").serve(application, _configuration(), mode="asgi")
+    finally:
+        maintenance.cancel()
+        journal.close()
+
+
+async def _load(journal: Journal, state: Path) -> DurableApplication:
+    emulator = import_module("ministack.app")
+    persistence, responses = import_module("ministack.core.persistence"), import_module("ministack.core.responses")
+    dynamodb = emulator._get_module("dynamodb")
+    emulator._state_map.pop("dynamodb")  # The emulator loads and saves the other services, the journal the tables.
+    tables = Tables(dynamodb, persistence, responses)
+    services = ServiceStates(state, emulator, persistence)
+    application = DurableApplication(emulator, responses, tables, journal, services)
+    gc.disable()  # It would search the growing tables again and again.
+    tables.restore(journal.replay())
+    earlier = state / "dynamodb.json"
+    if journal.is_new and earlier.exists():  # Written by a release without a journal.
+        dynamodb.load_persisted_state(persistence.load_state("dynamodb"))
+        await application.take_snapshot()
+    earlier.unlink(missing_ok=True)
+    gc.enable()
+    gc.freeze()
+    return application
+
+
+def _configuration() -> Any:
+    configuration = import_module("hypercorn.config").Config()
+    configuration.bind = [f"{os.environ['BIND_HOST']}:{os.environ['GATEWAY_PORT']}"]
+    configuration.keep_alive_timeout = _KEEP_ALIVE_SECONDS
+    configuration.loglevel = "INFO"
+    return configuration
+
+
+def _raise_file_limit() -> None:
+    """To the hard limit: every worker and connection takes a few files."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+if __name__ == "__main__":
+    main()
