@@ -10,6 +10,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.ids import new_id
 from cupel_core.messages import DispatchRequest, ProbeSlice, RunRef
@@ -35,6 +36,7 @@ class RunSetup:
     content: dict[str, Any] = field(default_factory=lambda: dict(RATING))
     workspace: str = "ws_a"
     run_id: str | None = None
+    judge_model: str | None = None
 
     def start(self) -> Run:
         definition_id = new_id("def")
@@ -51,6 +53,7 @@ class RunSetup:
             plan=Plan(self.models, (len(selection),), repeats=self.repeats),
             sample_percentage=self.sample_percentage,
             sample_seed=1,
+            grader_config=GraderConfig(judge_model=self.judge_model),
             snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
             created_at=NOW,
             updated_at=NOW,

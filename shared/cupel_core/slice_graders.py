@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable
 from random import Random
 
 from cupel_core.accounts import load_accounts
+from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
+from cupel_core.leases import LeasePool
+from cupel_core.providers.call_guard import CallLimiter
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
@@ -23,29 +25,39 @@ class TimeIsUp(Exception):
     """A call might not end before the invocation does: its transcript is left to the next invocation."""
 
 
+def slice_leases(seconds_left: Callable[[], float], priority: Priority) -> LeasePool:
+    """Leases for the calls of a workflow task, which wait for an account as long as there is time."""
+    return LeasePool(priority=priority, max_wait_seconds=lambda: max(0.0, _spare_seconds(seconds_left)), patient=True)
+
+
+def _spare_seconds(seconds_left: Callable[[], float]) -> float:
+    """How long a call may still wait before it starts."""
+    return seconds_left() - settings().call_timeout_seconds - RESERVE_SECONDS
+
+
 def slice_graders(
     workspace: str,
     config: GraderConfig,
     models: Iterable[str],
     seconds_left: Callable[[], float],
+    limiter: CallLimiter,
     attempt: Attempt = complete,
 ) -> GraderFactory:
     """A factory whose graders raise TimeIsUp instead of starting a call too late.
 
     Reads the accounts of `models` and the evaluator's headers right away: an event loop must not wait for them later.
     """
-    timeout_seconds = settings().call_timeout_seconds
 
     async def check_time() -> None:
-        if seconds_left() < timeout_seconds + RESERVE_SECONDS:
+        if _spare_seconds(seconds_left) < 0:
             raise TimeIsUp
 
     return GraderFactory(
         workspace=workspace,
         config=config,
         accounts=load_accounts(workspace, models),
-        limiter=ConcurrencyLimiter(),
-        call_timeout_seconds=timeout_seconds,
+        limiter=limiter,
+        call_timeout_seconds=settings().call_timeout_seconds,
         max_wait_seconds=MAX_WAIT_SECONDS,
         rng=Random(),  # noqa: S311 - jitter
         before_call=check_time,

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
 from cupel_core.errors import RetryableError
+from cupel_core.providers.errors import CallPostponed
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
 
 
@@ -12,7 +13,8 @@ async def process_concurrently[Item, Result](
     process: Callable[[Item], Awaitable[Result]],
     collect: Callable[[Result], Awaitable[None]] | None = None,
 ) -> int:
-    """Process the items, MAX_CONCURRENT at a time; returns how many are left because `process` raised TimeIsUp.
+    """Process the items, MAX_CONCURRENT at a time; returns how many are left because `process` raised TimeIsUp
+    or CallPostponed.
 
     `collect` gets one result at a time, in the order of completion. Any other exception cancels the remaining items.
     """
@@ -22,7 +24,7 @@ async def process_concurrently[Item, Result](
         async with slots:
             try:
                 return (await process(item),)
-            except TimeIsUp:
+            except (TimeIsUp, CallPostponed):
                 return None
 
     unfinished = 0

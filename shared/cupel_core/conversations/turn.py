@@ -1,21 +1,17 @@
 """One turn: one pass around exactly one main model call."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, Reply
 from cupel_core.providers.account import Account
+from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.call_time import measuring
 from cupel_core.providers.completion import Attempt, OnRetry, complete, complete_with_retry
 
 MAX_WAIT_SECONDS = 20.0
 """For all waits of one call together. Longer ones waste invocation time: the probe is requeued with a delay."""
-
-
-async def _always() -> bool:
-    return True
 
 
 @dataclass(frozen=True)
@@ -27,8 +23,8 @@ class Target:
     call_timeout_seconds: float
     rng: Random
     on_retry: OnRetry | None = None
-    may_call: Callable[[], Awaitable[bool]] = _always
-    """Checked before every attempt of a call, retries included."""
+    guard: CallGuard = no_guard
+    """Surrounds every attempt of a call, retries included; what it waits is not the model's latency."""
     attempt: Attempt = complete
 
 
@@ -50,7 +46,8 @@ class Turn(NamedTuple):
 async def run_turn(request: ModelRequest, target: Target) -> Turn:
     """Make one main model call.
 
-    Raises ProviderError when the call failed for good, RetryLater when it should be made later, and Halted.
+    Raises ProviderError when the call failed for good, RetryLater when it should be made later, and what the guard
+    raises (Halted, CallPostponed).
     """
     attempt = _TimedAttempt(target)
     reply = await complete_with_retry(
@@ -73,9 +70,9 @@ class _TimedAttempt:
     """Of the attempt that was answered."""
 
     async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
-        if not await self.target.may_call():
-            raise Halted
-        with measuring() as timer:
-            reply = await self.target.attempt(account, model, request, timeout_seconds)
-            self.duration_ms = timer.duration_ms
-        return reply
+        async with self.target.guard() as on_answer:
+            with measuring() as timer:
+                reply = await self.target.attempt(account, model, request, timeout_seconds)
+                self.duration_ms = timer.duration_ms
+            on_answer(reply)
+            return reply

@@ -16,7 +16,7 @@ from cupel_core.domain.scoring.selections import select_best_assertions, with_se
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.selections import SelectionOutcome, SelectionRunner
-from cupel_core.slice_graders import grader_models, slice_graders
+from cupel_core.slice_graders import grader_models, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import amendments, outcomes, runs, snapshots
 from cupel_core.store.selections import RUN_SCORING
@@ -58,9 +58,12 @@ async def compare_slice(
         return
     assertions = (assertion for candidate in candidates for assertion in candidate.assertions)
     models = grader_models(run.grader_config, assertions)
-    graders = await asyncio.to_thread(slice_graders, run.workspace, run.grader_config, models, seconds_left, attempt)
-    selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
-    retry_if_unfinished(await process_concurrently(candidates, partial(_compare, selections)), "compared")
+    async with slice_leases(seconds_left, run.priority) as leases:
+        graders = await asyncio.to_thread(
+            slice_graders, run.workspace, run.grader_config, models, seconds_left, leases, attempt
+        )
+        selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
+        retry_if_unfinished(await process_concurrently(candidates, partial(_compare, selections)), "compared")
 
 
 def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:

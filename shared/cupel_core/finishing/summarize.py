@@ -11,8 +11,9 @@ from cupel_core.domain.runs.transcripts import CONTENT_DELETED, Summary, Transcr
 from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
+from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
-from cupel_core.slice_graders import slice_graders
+from cupel_core.slice_graders import slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import outcomes, runs, snapshots
 
@@ -28,26 +29,27 @@ async def summarize_slice(
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return
-    judge = await asyncio.to_thread(_load_judge, run, seconds_left)
-    if judge is None:
-        return
+    async with slice_leases(seconds_left, run.priority) as leases:
+        judge = await asyncio.to_thread(_load_judge, run, seconds_left, leases)
+        if judge is None:
+            return
 
-    async def summarize(transcript: Transcript) -> None:
-        if readable_at(transcript, utc_now()).messages:
-            summary = await judge_summary(judge, transcript.messages, utc_now)
-        else:
-            summary = Summary(OTHER, "", utc_now(), CONTENT_DELETED)
-        await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary)
+        async def summarize(transcript: Transcript) -> None:
+            if readable_at(transcript, utc_now()).messages:
+                summary = await judge_summary(judge, transcript.messages, utc_now)
+            else:
+                summary = Summary(OTHER, "", utc_now(), CONTENT_DELETED)
+            await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary)
 
-    pending = await asyncio.to_thread(_list_without_summary, ref, run, leaf_range)
-    retry_if_unfinished(await process_concurrently(pending, summarize), "summarized")
+        pending = await asyncio.to_thread(_list_without_summary, ref, run, leaf_range)
+        retry_if_unfinished(await process_concurrently(pending, summarize), "summarized")
 
 
-def _load_judge(run: Run, seconds_left: Callable[[], float]) -> DecisionJudge | None:
+def _load_judge(run: Run, seconds_left: Callable[[], float], leases: LeasePool) -> DecisionJudge | None:
     rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
     if rules is None or not rules.rubric or not rules.judge_model:
         return None
-    graders = slice_graders(run.workspace, GraderConfig(), (rules.judge_model,), seconds_left)
+    graders = slice_graders(run.workspace, GraderConfig(), (rules.judge_model,), seconds_left, leases)
     return DecisionJudge(graders.grader(rules.judge_model), rules.rubric)
 
 

@@ -7,8 +7,9 @@ one chunk is ever paid for twice.
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from random import Random
 from typing import NamedTuple, Protocol
 
@@ -21,11 +22,12 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.generation.generations import generation_request, matrix_of
+from cupel_core.leases import LeasePool
 from cupel_core.messages import GenerationRequest
 from cupel_core.providers import provider_of
 from cupel_core.providers.account import Account
-from cupel_core.providers.completion import complete_with_retry
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.completion import Attempt, complete_with_retry
+from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.settings import settings
 from cupel_core.store import definition_scenarios, generations, queues, scenarios
 
@@ -66,6 +68,7 @@ class CompleteCall(Protocol):
         timeout_seconds: float,
         max_wait_seconds: float,
         rng: Random,
+        attempt: Attempt,
     ) -> Reply: ...
 
 
@@ -73,7 +76,7 @@ class WrittenTexts(NamedTuple):
     """The texts of a chunk up to the first that failed, and its failure."""
 
     texts: list[str]
-    failure: ProviderError | RetryLater | None
+    failure: ProviderError | RetryLater | CallPostponed | None
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class ScenarioWriter:
     account: Account
     model: str
     complete: CompleteCall
+    attempt: Attempt
+    """Makes each attempt within a lease on the account."""
 
     async def write(self, indexes: range, seconds: float) -> WrittenTexts:
         """Write the texts of these combinations, or as many as possible within the time."""
@@ -106,6 +111,7 @@ class ScenarioWriter:
                     timeout_seconds=CALL_TIMEOUT_SECONDS,
                     max_wait_seconds=MAX_WAIT_SECONDS,
                     rng=Random(),  # noqa: S311 - jitter
+                    attempt=self.attempt,
                 )
                 if text := reply.text.strip():
                     return text
@@ -120,7 +126,7 @@ def _texts_before_failure(results: list[str | BaseException]) -> WrittenTexts:
         match result:
             case str():
                 texts.append(result)
-            case ProviderError() | RetryLater():
+            case ProviderError() | RetryLater() | CallPostponed():
                 return WrittenTexts(texts, result)
             case asyncio.CancelledError():
                 late = ProviderError(ProbeErrorCode.TIMEOUT, "no text within the time of an invocation")
@@ -139,10 +145,17 @@ async def write_scenarios(
     generation = generations.claim(request, now, leased_until)
     if generation is None:
         return WriteResult.NOTHING
-    try:
-        writer = _load_writer(generation, complete)
-    except NotFound as error:
-        return _fail(generation, error.detail)
+    async with LeasePool() as leases:
+        try:
+            writer = _load_writer(generation, complete, leases)
+        except NotFound as error:
+            return _fail(generation, error.detail)
+        return await _write_until_time_is_up(generation, writer, seconds_left, leased_until)
+
+
+async def _write_until_time_is_up(
+    generation: Generation, writer: ScenarioWriter, seconds_left: Callable[[], float], leased_until: datetime
+) -> WriteResult:
     while generation.completed < generation.total:
         budget_seconds = seconds_left() - RESERVE_SECONDS
         if budget_seconds < MIN_CHUNK_SECONDS:
@@ -166,15 +179,18 @@ def give_up(request: GenerationRequest) -> WriteResult:
     return _fail(generation, "internal: the generation was interrupted too often")
 
 
-def _load_writer(generation: Generation, complete: CompleteCall) -> ScenarioWriter:
+def _load_writer(generation: Generation, complete: CompleteCall, leases: LeasePool) -> ScenarioWriter:
     definition = resolve(generation.workspace, generation.definition_id, generation.definition_version)
     model = generation.model or ""
     account = load_account(generation.workspace, provider_of(model).name)
-    return ScenarioWriter(matrix_of(generation, definition), account, model, complete)
+    attempt = partial(leases.attempt, generation.workspace)
+    return ScenarioWriter(matrix_of(generation, definition), account, model, complete, attempt)
 
 
-def _handle_failure(generation: Generation, error: ProviderError | RetryLater) -> WriteResult:
-    """Retry after a while if that can help, otherwise fail."""
+def _handle_failure(generation: Generation, error: ProviderError | RetryLater | CallPostponed) -> WriteResult:
+    """Retry after a while if that can help, otherwise fail. A call that was postponed has not failed."""
+    if isinstance(error, CallPostponed):
+        return _requeue(generation, max(error.retry_after_seconds, 1))
     message = f"{error.code}: {error.detail}"
     if isinstance(error, ProviderError) and not error.retryable:
         return _fail(generation, message)

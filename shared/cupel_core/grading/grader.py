@@ -1,7 +1,6 @@
 """Calls of models other than the target: for a verdict, a score, or a simulated user's next message."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -14,6 +13,7 @@ from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
+from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.completion import Attempt, complete, complete_with_retry
 from cupel_core.providers.errors import ProviderError, RetryLater
 
@@ -28,7 +28,7 @@ class Grader:
     max_wait_seconds: float
     rng: Random
     attempt: Attempt = complete
-    guard: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+    guard: CallGuard = no_guard
 
 
 class GraderReply[T](NamedTuple):
@@ -102,8 +102,10 @@ async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tupl
 async def _attempt(
     grader: Grader, account: Account, model: str, request: ModelRequest, timeout_seconds: float
 ) -> Reply:
-    async with grader.guard():
-        return await grader.attempt(account, model, request, timeout_seconds)
+    async with grader.guard() as on_answer:
+        reply = await grader.attempt(account, model, request, timeout_seconds)
+        on_answer(reply)
+        return reply
 
 
 def _repair_prompt(error: ValidationError) -> str:

@@ -8,10 +8,10 @@ from random import Random
 
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Invalid
-from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.grader import Grader
 from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
+from cupel_core.providers.call_guard import CallLimiter, OnAnswer
 from cupel_core.providers.completion import Attempt, complete
 
 
@@ -31,7 +31,7 @@ class GraderFactory:
     config: GraderConfig
     accounts: Mapping[str, Account]
     """By provider."""
-    limiter: ConcurrencyLimiter
+    limiter: CallLimiter
     call_timeout_seconds: float
     max_wait_seconds: float
     """For all waits between the attempts of one call together; a longer one raises RetryLater."""
@@ -65,7 +65,7 @@ class GraderFactory:
             max_wait_seconds=self.max_wait_seconds,
             rng=self.rng,
             attempt=self.attempt,
-            guard=partial(self._guard, account),
+            guard=partial(self._guard, account, model),
         )
 
     def _configured(self, model: str | None, field_name: str) -> Grader:
@@ -75,8 +75,8 @@ class GraderFactory:
         return self.grader(model)
 
     @asynccontextmanager
-    async def _guard(self, account: Account) -> AsyncIterator[None]:
+    async def _guard(self, account: Account, model: str) -> AsyncIterator[OnAnswer]:
         """Around each attempt: a slot first, because the check must hold when the call starts and not before."""
-        async with self.limiter.slot(self.workspace, account):
+        async with self.limiter.slot(self.workspace, account, model) as on_answer:
             await self.before_call()
-            yield
+            yield on_answer

@@ -18,10 +18,10 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ProbeErrorCode, RequestParameter
-from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
 from cupel_core.providers.account import Account
+from cupel_core.providers.call_guard import CallLimiter
 from cupel_core.resources import connectors, personas
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
@@ -51,13 +51,11 @@ class SliceContext:
 
     def graders(
         self,
-        limiter: ConcurrencyLimiter,
+        limiter: CallLimiter,
         rng: Random,
         before_call: Callable[[], Awaitable[None]],
         call_timeout_seconds: float,
     ) -> GraderFactory:
-        """The slice's graders. The governor does not count their calls: it distributes conversations, and grader calls
-        are part of one."""
         return GraderFactory(
             workspace=self.run.workspace,
             config=self.run.grader_config,

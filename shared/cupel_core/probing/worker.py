@@ -19,33 +19,35 @@ from pydantic import ValidationError
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import ConversationSpec, probe_error, run_conversation
 from cupel_core.conversations.turn import Halted, Target
-from cupel_core.domain.limits.governor import Limits
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import AppError
-from cupel_core.grading.concurrency import ConcurrencyLimiter
+from cupel_core.leases import LeasePool
+from cupel_core.leases.holder import LeaseHolder, PendingProbes
 from cupel_core.probing.checkpoints import TableCheckpoints
 from cupel_core.probing.claimed_slice import INTERNAL_ERROR, RETRY_LATER, ClaimedSlice
 from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer
 from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, FinishedProbe, retry_delay_seconds
+from cupel_core.probing.conversation_calls import ConversationCalls
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.invocation_totals import InvocationTotals
-from cupel_core.probing.leases import LeaseHolder, LeaseKey
 from cupel_core.probing.run_cache import RunCache
-from cupel_core.providers.completion import Attempt
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.settings import settings
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 
 MAX_CONCURRENT = 50
-"""Conversations of one invocation at the same time."""
+"""Model calls of one invocation to one account at the same time."""
+MAX_OPEN_CONVERSATIONS = 100
+"""More than calls, because a conversation holds no slot between its calls: while it is judged, or waits to retry."""
+MAX_WAITING_CALLS = 10
+"""While more calls of open conversations wait, as for a slow judge, no further conversation starts."""
 MIN_RECEIVE_PROBES = 10
 """No receive for fewer probes: each is billed, and the last slices of a run are small."""
 MARGIN_SECONDS = 6.0
 """Reserved at the end of an invocation for the last commit."""
-LEASE_CHECK_INTERVAL_SECONDS = 0.1
 MAX_FAILURES = 5
 """After so many internal errors in a row, a probe ends with the last one."""
 MAX_HANDOFFS = 20
@@ -79,30 +81,31 @@ class Worker:
         self._heartbeat = Heartbeat(self._claimer)
         self._committer = Committer(self.totals, self._heartbeat.remove)
         self._backlog: deque[ClaimedSlice] = deque()
-        self._lease_holders: dict[str, LeaseHolder] = {}
+        self._open_conversations = 0
+        self._target_leases: set[LeaseHolder] = set()
         self._fetch_task: asyncio.Task[None] | None = None
         self._slice_size = MAX_CONCURRENT
         """Probes of the last slice; later ones are as large or smaller."""
         self._is_queue_empty = False
         self._wake = asyncio.Event()
         self._rng = Random()  # noqa: S311 - jitter
-        self._limiter = ConcurrencyLimiter()
+        self._leases = LeasePool(self._id, priority, clock=clock, rng=self._rng, on_change=self._wake.set)
         self._rejected: list[Delivery] = []
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
         """Work until the queue is empty or time is short; return the deliveries that must be redelivered."""
         received = list(deliveries)
-        periodic = (self._commit_periodically(), self._renew_leases_periodically(), self._beat_periodically())
+        periodic = (self._commit_periodically(), self._beat_periodically())
         periodic_tasks = [asyncio.create_task(coroutine) for coroutine in periodic]
-        try:
-            await self._heartbeat.shorten(received)
-            await self._accept(received)
-            while not self._is_over():
-                await self._step()
-        finally:
-            for task in periodic_tasks:
-                task.cancel()
-        await asyncio.gather(*(lease_holder.leave() for lease_holder in self._lease_holders.values()))
+        async with self._leases:
+            try:
+                await self._heartbeat.shorten(received)
+                await self._accept(received)
+                while not self._is_over():
+                    await self._step()
+            finally:
+                for task in periodic_tasks:
+                    task.cancel()
         await self._committer.flush()
         return self._rejected
 
@@ -113,17 +116,13 @@ class Worker:
         else:
             self._start_probes()
             self._fetch_if_needed()
-        if not self._running:
+        if not self._open_conversations:
             await self._committer.commit()
-        if self._running or self._fetch_task or self._backlog:
+        if self._open_conversations or self._fetch_task or self._backlog:
             await self._wait_for_wake()
 
-    @property
-    def _running(self) -> int:
-        return sum(lease_holder.running for lease_holder in self._lease_holders.values())
-
     def _is_over(self) -> bool:
-        is_idle = not self._running and not self._backlog and not self._fetch_task
+        is_idle = not self._open_conversations and not self._backlog and not self._fetch_task
         return is_idle and (self._is_queue_empty or self._is_closing)
 
     @property
@@ -148,6 +147,7 @@ class Worker:
                 self._backlog.remove(claimed)
                 if claimed.is_done:
                     self._committer.add_ended_slice(claimed)
+        self._report_pending_probes()
 
     def _start_probes_of(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> None:
         """Probes that cannot run for a while go back to the queue: waiting is billed, and others may run them."""
@@ -157,16 +157,27 @@ class Worker:
         if not claimed.may_start(self._clock()):
             return  # Until the claim is renewed, or known to be lost.
         for index in tuple(claimed.pending):
-            if not lease_holder.free_slots or self._running >= MAX_CONCURRENT:
+            if not lease_holder.free_slots or not self._may_open_conversation(claimed.probe_slice.workspace):
                 return
             model = claimed.context.model_of(index)
             suspended_seconds = lease_holder.suspended_seconds(model)
             if suspended_seconds is None:
-                claimed.start(index)
-                probe = asyncio.create_task(self._run_probe(claimed, index, lease_holder.start_conversation(model)))
-                probe.add_done_callback(partial(self._on_probe_done, claimed, index))
+                self._start_probe(claimed, index, lease_holder)
             elif suspended_seconds:
                 claimed.postpone_pending(index, suspended_seconds, model)
+
+    def _may_open_conversation(self, workspace: str) -> bool:
+        has_room = self._open_conversations < MAX_OPEN_CONVERSATIONS
+        return has_room and self._leases.waiting_calls(workspace) <= MAX_WAITING_CALLS
+
+    def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> None:
+        claimed.start(index)
+        self._open_conversations += 1
+        reservation = lease_holder.start_conversation(claimed.context.model_of(index))
+        check = partial(self._raise_if_halted, claimed)
+        calls = ConversationCalls(self._leases, claimed.probe_slice.workspace, reservation, check)
+        probe = asyncio.create_task(self._run_probe(claimed, index, calls))
+        probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls))
 
     def _fetch_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
@@ -181,37 +192,24 @@ class Worker:
         return min(slots, default=MAX_CONCURRENT // 2)
 
     def _lease_holder_of(self, claimed: ClaimedSlice) -> LeaseHolder:
-        workspace = claimed.probe_slice.workspace
-        if workspace not in self._lease_holders:
-            key = LeaseKey(workspace, self._provider, self._id, self._priority)
-            self._lease_holders[workspace] = LeaseHolder(key, self._clock, self._rng)
-        return self._lease_holders[workspace]
+        return self._leases.holder(claimed.probe_slice.workspace, claimed.context.account)
 
     async def _add_to_backlog(self, claimed: ClaimedSlice) -> None:
         self._backlog.append(claimed)
-        account = claimed.context.account
-        self._lease_holder_of(claimed).limits = Limits(
-            account.max_parallel_requests, account.requests_per_minute, account.tokens_per_minute
-        )
-        await self._renew_lease(claimed.probe_slice.workspace)
+        self._report_pending_probes()
+        await self._leases.renew(self._lease_holder_of(claimed))
 
-    async def _renew_lease(self, workspace: str) -> None:
-        """Renew the lease of a workspace's account if it is due."""
-        lease_holder = self._lease_holders[workspace]
-        claimed_slices = [claimed for claimed in self._backlog if claimed.probe_slice.workspace == workspace]
-        demand = min(MAX_CONCURRENT, lease_holder.running + sum(len(claimed.pending) for claimed in claimed_slices))
-        if lease_holder.is_renewal_due(demand):
-            models = frozenset(
-                claimed.context.model_of(index) for claimed in claimed_slices for index in claimed.pending
-            )
-            await asyncio.shield(lease_holder.renew(demand, models))
-            self._wake.set()
-
-    async def _renew_leases_periodically(self) -> None:
-        while True:
-            await asyncio.sleep(LEASE_CHECK_INTERVAL_SECONDS)
-            for workspace in tuple(self._lease_holders):
-                await self._renew_lease(workspace)
+    def _report_pending_probes(self) -> None:
+        """Tell the leases how many probes wait for them."""
+        pending = {id(holder): PendingProbes() for holder in self._target_leases}
+        for claimed in self._backlog:
+            holder = self._lease_holder_of(claimed)
+            self._target_leases.add(holder)
+            earlier = pending.get(id(holder), PendingProbes())
+            models = frozenset(claimed.context.model_of(index) for index in claimed.pending)
+            pending[id(holder)] = PendingProbes(earlier.count + len(claimed.pending), earlier.models | models)
+        for holder in self._target_leases:
+            holder.pending = pending[id(holder)]
 
     async def _fetch(self, max_slices: int) -> None:
         """Receive only as many slices as fill the free slots, so that other workers get the remaining ones."""
@@ -223,7 +221,7 @@ class Worker:
         await self._accept(deliveries)
         self._fetch_task = None
         self._is_queue_empty = not deliveries
-        if self._is_queue_empty and self._running:
+        if self._is_queue_empty and self._open_conversations:
             asyncio.get_running_loop().call_later(COMMIT_INTERVAL_SECONDS, self._retry_fetch)
         self._wake.set()
 
@@ -253,20 +251,19 @@ class Worker:
             else:
                 await self._add_to_backlog(claimed)
 
-    async def _run_probe(self, claimed: ClaimedSlice, index: int, attempt: Attempt) -> Outcome | None:
+    async def _run_probe(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
         """Run the conversation of a probe; None when it was postponed or its run is no longer open."""
-        model, may_call = claimed.context.model_of(index), partial(self._may_call, claimed)
+        model = claimed.context.model_of(index)
+        account = claimed.context.account_of(model)
         target = Target(
-            account=claimed.context.account_of(model),
+            account=account,
             model=model,
             call_timeout_seconds=self._call_timeout_seconds,
             rng=self._rng,
             on_retry=self._on_retry,
-            may_call=may_call,
-            attempt=attempt,
+            guard=partial(calls.target_slot, account, model),
         )
-        before_call = partial(self._raise_if_halted, claimed)
-        graders = claimed.context.graders(self._limiter, self._rng, before_call, self._call_timeout_seconds)
+        graders = claimed.context.graders(calls, self._rng, calls.check, self._call_timeout_seconds)
         spec = claimed.context.conversation_spec(index, graders)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.context.run.retry_round)
         try:
@@ -274,6 +271,8 @@ class Worker:
                 return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
         except RetryLater as wait:
             return self._postpone_or_give_up(claimed, spec, target.model, wait)
+        except CallPostponed as wait:
+            claimed.postpone(index, wait.retry_after_seconds, wait.provider)
         except TimeoutError:
             claimed.postpone(index, 0.0)
         except Halted:
@@ -313,8 +312,12 @@ class Worker:
             return None
         return claimed.context.internal_error(index, f"{type(error).__name__}: {error}", failures, utc_now())
 
-    def _on_probe_done(self, claimed: ClaimedSlice, index: int, probe: "asyncio.Task[Outcome | None]") -> None:
-        self._lease_holders[claimed.probe_slice.workspace].end_conversation()
+    def _on_probe_done(
+        self, claimed: ClaimedSlice, index: int, calls: ConversationCalls, probe: "asyncio.Task[Outcome | None]"
+    ) -> None:
+        self._open_conversations -= 1
+        calls.reservation.release()
+        self._lease_holder_of(claimed).end_conversation()
         error = probe.exception()
         outcome = self._requeue_or_give_up(claimed, index, error) if error else probe.result()
         self._committer.add(FinishedProbe(claimed, index, outcome))
@@ -330,6 +333,7 @@ class Worker:
             if claimed.is_done:
                 self._committer.add_ended_slice(claimed)
         self._backlog.clear()
+        self._report_pending_probes()
 
     async def _commit_periodically(self) -> None:
         while True:

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
 from cupel_core.providers import bedrock, model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import sanitized
@@ -34,6 +34,8 @@ class Embeddings(NamedTuple):
 
     vectors: tuple[Vector, ...]
     usage: Usage = Usage()
+    exhausted_allowance: ExhaustedAllowance | None = None
+    """Not read from responses."""
 
 
 async def embed(

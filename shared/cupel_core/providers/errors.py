@@ -64,6 +64,22 @@ class RetryLater(RetryableError):
         self.attempts = attempts
 
 
+class CallPostponed(RetryableError):
+    """The limits of the workspace's account allow no call for a while: it is paused, suspended or fully used.
+
+    No call was made, so this is never a failure of a model or a judge.
+    """
+
+    title = "The provider account is not available now"
+
+    def __init__(self, provider: str, retry_after_seconds: float) -> None:
+        super().__init__(
+            f"no call to {provider} may start now: try again in {retry_after_seconds:.0f} s", retry_after_seconds
+        )
+        self.provider = provider
+        self.retry_after_seconds = retry_after_seconds
+
+
 class ErrorDetail(NamedTuple):
     """The contents of a provider's error body, whatever its format."""
 

@@ -17,7 +17,7 @@ from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.rescoring.transcript_grading import TranscriptGrader, was_graded
 from cupel_core.selections import SelectionRunner
-from cupel_core.slice_graders import grader_models, slice_graders
+from cupel_core.slice_graders import grader_models, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
@@ -47,9 +47,10 @@ async def rescore_slice(
     pending = await asyncio.to_thread(_list_pending, rescore, leaf_range, writer)
     unfinished = 0
     if pending:
-        make_graders = partial(slice_graders, seconds_left=seconds_left, attempt=attempt)
-        grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
-        unfinished = await process_concurrently(pending, grader.grade, writer.add)
+        async with slice_leases(seconds_left, run.priority) as leases:
+            make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
+            grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
+            unfinished = await process_concurrently(pending, grader.grade, writer.add)
     await writer.store()
     retry_if_unfinished(unfinished, "scored")
 

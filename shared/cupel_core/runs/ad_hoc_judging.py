@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from random import Random
 from typing import Any
 
 from cupel_core.accounts import load_account, model_error
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message
 from cupel_core.errors import Invalid
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import Grader, GraderReply, JudgeError
 from cupel_core.grading.simulated_user import generate_persona_message
+from cupel_core.leases import LeasePool
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 
@@ -20,6 +23,8 @@ CALL_TIMEOUT_SECONDS = 20.0
 TOTAL_TIMEOUT_SECONDS = 25.0
 """Including retries and a repair request. An API request may take 29 s."""
 _MAX_WAIT_SECONDS = 2.0
+_MAX_SLOT_WAIT_SECONDS = 10.0
+"""For the account's limits. A person waits for the answer, so the call has the highest priority."""
 
 
 async def judge_conversation(
@@ -27,10 +32,13 @@ async def judge_conversation(
 ) -> GraderReply[Verdict]:
     """The judge's verdict on these messages; `model` defaults to the workspace's judge.
 
-    Raises Invalid for a model that cannot be called, and JudgeError when it gives no usable reply in time.
+    Raises Invalid for a model that cannot be called, JudgeError when it gives no usable reply in time, and
+    CallPostponed while its account is paused or fully used.
     """
-    grader = await asyncio.to_thread(_load_grader, workspace, model or workspace_grader_config(workspace).judge_model)
-    return await _with_total_timeout(evaluate_criteria(grader, messages, criteria))
+    async with _leases() as leases:
+        default = workspace_grader_config(workspace).judge_model
+        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases)
+        return await _with_total_timeout(evaluate_criteria(grader, messages, criteria))
 
 
 async def simulate_user(
@@ -45,9 +53,15 @@ async def simulate_user(
     Raises Invalid, NotFound for an unknown persona, and JudgeError as `judge_conversation` does.
     """
     config = workspace_grader_config(workspace)
-    grader = await asyncio.to_thread(_load_grader, workspace, model or config.persona_model or config.judge_model)
-    description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
-    return await _with_total_timeout(generate_persona_message(grader, messages, description, instructions))
+    async with _leases() as leases:
+        default = config.persona_model or config.judge_model
+        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases)
+        description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
+        return await _with_total_timeout(generate_persona_message(grader, messages, description, instructions))
+
+
+def _leases() -> LeasePool:
+    return LeasePool(priority=Priority.HIGH, max_wait_seconds=lambda: _MAX_SLOT_WAIT_SECONDS)
 
 
 async def _with_total_timeout[T](request: Coroutine[Any, Any, GraderReply[T]]) -> GraderReply[T]:
@@ -58,10 +72,17 @@ async def _with_total_timeout[T](request: Coroutine[Any, Any, GraderReply[T]]) -
         raise JudgeError(f"no reply within {TOTAL_TIMEOUT_SECONDS:g} s", Spend()) from None
 
 
-def _load_grader(workspace: str, model: str | None) -> Grader:
+def _load_grader(workspace: str, model: str | None, leases: LeasePool) -> Grader:
     if model is None:
         raise Invalid.field("model", "is required: the workspace has no default (PUT /v1/settings sets it)")
     if problem := model_error(workspace, model):
         raise Invalid.field("model", problem)
     account = load_account(workspace, model.partition("/")[0])
-    return Grader(account, model, CALL_TIMEOUT_SECONDS, _MAX_WAIT_SECONDS, Random())  # noqa: S311 - jitter
+    return Grader(
+        account,
+        model,
+        CALL_TIMEOUT_SECONDS,
+        _MAX_WAIT_SECONDS,
+        Random(),  # noqa: S311 - jitter
+        guard=partial(leases.slot, workspace, account, model),
+    )

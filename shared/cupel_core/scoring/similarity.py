@@ -59,8 +59,10 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
     """The vectors of the texts, in their order. Adds the spend to the log."""
 
     async def attempt() -> Embeddings:
-        async with grader.guard():
-            return await embed(grader.account, grader.model, texts, grader.timeout_seconds)
+        async with grader.guard() as on_answer:
+            answer = await embed(grader.account, grader.model, texts, grader.timeout_seconds)
+            on_answer(answer)
+            return answer
 
     embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
     spend_log.append(Spend(1, embeddings.usage, prices.cost_usd(grader.model, embeddings.usage)))

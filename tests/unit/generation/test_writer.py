@@ -20,9 +20,10 @@ from cupel_core.generation.generations import generation_request, start_generati
 from cupel_core.generation.writer import ScenarioWriter, WriteResult
 from cupel_core.messages import GenerationRequest
 from cupel_core.providers.account import Account
+from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, clients, definition_scenarios, generations, scenarios
+from cupel_core.store import blobs, clients, definition_scenarios, generations, governor, scenarios
 from tests.added_scenarios import add_scenarios, current_manifest
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -47,6 +48,7 @@ class Model:
         timeout_seconds: float,  # noqa: ARG002
         max_wait_seconds: float,  # noqa: ARG002
         rng: Random,  # noqa: ARG002
+        attempt: Attempt,  # noqa: ARG002
     ) -> Reply:
         draft = conversation.messages[-1].content.split("\n\n")[1]
         self.asked[draft] += 1
@@ -194,6 +196,12 @@ async def test_retries_are_limited(queued: Generation, model: Model) -> None:
     assert stored(queued).error == "network: no route"
 
 
+async def test_a_paused_provider_postpones_a_generation_without_a_failed_attempt(queued: Generation) -> None:
+    governor.set_paused("ws", "sim", True)
+    assert await writer.write_scenarios(generation_request(queued), lambda: LONG) is WriteResult.REQUEUED
+    assert (stored(queued).failed_attempts, texts(queued)) == (0, [])
+
+
 async def test_an_empty_text_is_requested_again(queued: Generation, model: Model) -> None:
     model.instead = lambda draft: " \n" if draft == "1-1" and model.asked[draft] < 3 else None
     assert await proceed(queued, model) is WriteResult.COMPLETED
@@ -275,7 +283,7 @@ async def test_a_request_for_an_unknown_generation_is_not_found(cloud: Settings,
 async def test_a_model_that_hangs_is_cancelled_when_the_time_is_up(model: Model) -> None:
     levels = tuple(Level(score, str(score)) for score in range(50))
     matrix = Matrix(Content(template="0-[a]", dimensions=(Dimension("a", levels),)))
-    writer = ScenarioWriter(matrix, Account("sim", ""), "sim/steady", model)
+    writer = ScenarioWriter(matrix, Account("sim", ""), "sim/steady", model, complete)
     model.hangs = "0-40"
     assert await writer.write(range(50), 0.2) == ([f"text {draft}" for draft in drafts(40)], None)
     texts, setback = await writer.write(range(40, 50), 0.2)

@@ -12,12 +12,13 @@ from cupel_core.domain.runs.run import Priority, Progress, Run
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.worker import Worker
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, clients, governor
+from cupel_core.store import barrier, checkpoints, clients, governor
 from cupel_core.store.barrier import Tree
 from cupel_core.store.queues import Delivery
-from tests.started_runs import RunSetup, send_and_receive, slice_message
+from tests.started_runs import NOW, RATING, RunSetup, ref_of, send_and_receive, slice_message
 
 LEAF = list(range(20))
+RUBRIC = {**RATING, "assertions": [{"type": "llm-rubric", "value": "is kind"}]}
 
 
 class Sent(NamedTuple):
@@ -108,3 +109,18 @@ async def test_a_worker_of_low_priority_yields_to_one_of_high_priority(
     await worker(Priority.LOW).run(deliver(run, LEAF, sent))
     assert barrier.get_progress(Tree.for_run(run)) == Progress(20)
     assert sent[0].delay_seconds >= 10
+
+
+async def test_a_judge_of_a_paused_provider_is_not_called_and_its_conversations_return_with_their_answers(
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=20, content=RUBRIC, judge_model="custom/judge").start()
+    governor.set_paused("ws_a", "custom", True)
+    assert await worker().run(deliver(run, LEAF, sent)) == []
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(20)
+    handed_on = [message for message in sent if message.probe_slice.handoffs == 0]
+    assert sorted(index for message in handed_on for index in message.probe_slice.indexes) == LEAF
+    assert all(5 <= message.delay_seconds <= 7 for message in sent)
+    assert all(checkpoints.load(ref_of(run), index, run.retry_round, NOW) for index in LEAF)
+    status = governor.get_status("ws_a", "custom")
+    assert (status.limit, status.workers) == (50, 0)

@@ -23,7 +23,7 @@ from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.settings import Settings
-from cupel_core.store import clients, outcomes, rescore_results, rescores, runs
+from cupel_core.store import clients, governor, outcomes, rescore_results, rescores, runs
 from tests.answered_runs import JUDGE, AnsweredRun, get_transcript
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW, ref_of
@@ -270,3 +270,13 @@ def test_omitted_fields_are_those_of_the_run() -> None:
     other = RescoreConfig(judge_model=OTHER, evaluator_url="http://another").grader_config(of_run)
     assert (other.judge_model, other.embedding_model) == (OTHER, "sim/embedder")
     assert (other.evaluator_url, other.evaluator_headers_version) == ("http://another", None)
+
+
+async def test_a_paused_judge_is_not_called_and_its_transcripts_are_left(cloud: Settings) -> None:
+    run, judge = AnsweredRun((asking(POLITE),), answer=lambda _: "good").completed(), ScriptedJudge()
+    wanted = create_rescore(run)
+    part = phases.begin(ref_of(run), wanted.id).slices[0]
+    governor.set_paused(run.workspace, "sim", True)
+    with pytest.raises(RetryableError):
+        await rescore_slice(ref_of(run), wanted.id, part, lambda: 65.2, judge)
+    assert judge.called_models == []

@@ -8,8 +8,12 @@ from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Reply
 from cupel_core.grading import grader
 from cupel_core.grading.grader import JudgeError
+from cupel_core.providers.errors import CallPostponed
 from cupel_core.runs import ad_hoc_judging
 from cupel_core.settings import Settings
+from cupel_core.store import governor
+
+SAID = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "!"))
 
 
 async def test_a_judge_that_never_replies_times_out(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,7 +23,19 @@ async def test_a_judge_that_never_replies_times_out(cloud: Settings, monkeypatch
 
     monkeypatch.setattr(grader, "complete_with_retry", hang)
     monkeypatch.setattr(ad_hoc_judging, "TOTAL_TIMEOUT_SECONDS", 0.01)
-    said = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "!"))
     with pytest.raises(JudgeError) as failed:
-        await ad_hoc_judging.judge_conversation("ws_a", "sim/steady", said, Criteria("it answers"))
+        await ad_hoc_judging.judge_conversation("ws_a", "sim/steady", SAID, Criteria("it answers"))
     assert (failed.value.code, failed.value.status) == (ProbeErrorCode.JUDGE_ERROR, 502)
+
+
+async def test_a_judge_of_a_paused_provider_is_not_called(cloud: Settings) -> None:
+    governor.set_paused("ws_a", "sim", True)
+    with pytest.raises(CallPostponed) as postponed:
+        await ad_hoc_judging.judge_conversation("ws_a", "sim/steady", SAID, Criteria("it answers"))
+    assert postponed.value.status == 503
+
+
+async def test_a_call_outside_a_run_gives_its_lease_back(cloud: Settings) -> None:
+    await ad_hoc_judging.judge_conversation("ws_a", "sim/steady", SAID, Criteria("it answers"))
+    status = governor.get_status("ws_a", "sim")
+    assert (status.limit, status.workers) == (50, 0)

@@ -1,4 +1,9 @@
-"""A worker's lease on part of what an account allows: what it may start now, and what it reports to the governor.
+"""A worker's lease on part of what an account allows: which calls may start now, and what the governor is told.
+
+Every call of a model holds a slot of its account's lease while it runs, whether it is a target's, a judge's or another
+grader's. Calls that find no free slot wait in order. Conversations hold no slot between their calls, so that one that
+waits for an account never blocks another account; and because waiting calls come first, a conversation starts only
+when a slot is free and no call waits.
 
 No request is made per model call. A lease is renewed when a slice arrives and every two seconds after that, or less
 often when there are many workers. In between, the worker relies on its grant, on the part of the rates that it was
@@ -7,9 +12,9 @@ lent, and on its own observations. A lease that is not renewed expires.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from math import ceil
 from random import Random
 
@@ -24,12 +29,11 @@ from cupel_core.domain.limits.governor import (
     renew_interval_seconds,
 )
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.errors import RetryableError
-from cupel_core.probing.observations import Observations
-from cupel_core.providers.account import Account
-from cupel_core.providers.completion import Attempt, complete
-from cupel_core.providers.errors import ParameterRejected, ProviderError
+from cupel_core.leases.observations import Observations
+from cupel_core.leases.waiting_calls import WaitingCalls
+from cupel_core.providers.call_guard import Answer, OnAnswer
+from cupel_core.providers.errors import CallPostponed, ParameterRejected, ProviderError
 from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.governor import StoredGovernor
@@ -38,6 +42,13 @@ RATE_RENEW_INTERVAL_SECONDS = 1.0
 """While only the rates prevent further calls."""
 MAX_WAIT_SECONDS = 3.0
 """Probes that must wait longer go back to the queue."""
+MAX_INFORMATION_AGE_SECONDS = 5.0
+"""A worker that has not heard of the governor for longer starts no call: the account may have been paused."""
+MAX_DEMAND = 50
+"""Calls of one worker to one account at the same time."""
+RECENT_SECONDS = 5.0
+"""For how long an account counts as used after its last call."""
+MIN_HEADROOM = 2
 MAX_STARVED_SECONDS = 5.0
 """A worker that may start nothing for longer requeues its probes."""
 CROWDED_DELAY_SECONDS = 2.0
@@ -62,30 +73,56 @@ class LeaseKey:
     priority: Priority
 
 
-class LeaseHolder:
-    """One worker's lease on one account. Calls are made through the attempt that `start_conversation` returns, which
-    observes them."""
+class Reservation:
+    """A conversation's right to make its first call at once: the slot was free when the conversation started."""
 
-    def __init__(
-        self,
-        key: LeaseKey,
-        clock: Callable[[], float] = time.time,
-        rng: Random | None = None,
-        call: Attempt = complete,
-    ) -> None:
-        self.running = 0
-        """Conversations that have started and not ended."""
+    def __init__(self, release: Callable[[], None]) -> None:
+        self._release = release
+        self.is_held = True
+
+    def use(self) -> None:
+        """The slot passes to a call, which releases it."""
+        self.is_held = False
+
+    def release(self) -> None:
+        """Give the slot back if no call has used it."""
+        if self.is_held:
+            self.is_held = False
+            self._release()
+
+
+@dataclass
+class PendingProbes:
+    """Probes that have not started, and their models, one of which may be a breaker's trial."""
+
+    count: int = 0
+    models: frozenset[str] = frozenset()
+
+
+class LeaseHolder:
+    """One worker's lease on one account."""
+
+    def __init__(self, key: LeaseKey, clock: Callable[[], float] = time.time, rng: Random | None = None) -> None:
+        self.in_flight = 0
+        """Slots that are held by calls, or reserved by conversations that make their first call."""
+        self.open_conversations = 0
+        """Conversations with this account that have started and not ended."""
+        self.pending = PendingProbes()
         self.limits = Limits(1)
         """The account's configured limits, as far as known."""
         self._key = key
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 - jitter
-        self._call = call
+        self._waiting = WaitingCalls()
+        self._peak = 0
+        """The most calls in flight or waiting at the same time since the last report."""
+        self._used_at = float("-inf")
         self._stored: StoredGovernor | None = None
         self._renewal: asyncio.Task[None] | None = None
         self._renewed_at = float("-inf")
+        self._informed_at = float("-inf")
         self._reported_demand = 0
-        self._unconfirmed_running: int | None = None
+        self._unconfirmed_in_flight: int | None = None
         """The calls in flight that the last report named, while it is uncertain whether it arrived; other workers leave
         at least that much capacity."""
         self._polls = 0
@@ -106,25 +143,30 @@ class LeaseHolder:
 
     @property
     def granted_slots(self) -> int:
-        """How many conversations may run at the same time."""
-        lease = self._lease
-        if lease is None or self._clock() >= lease.until:
+        """How many calls may be in flight at the same time."""
+        lease, now = self._lease, self._clock()
+        if lease is None or now >= lease.until or now >= self._informed_at + MAX_INFORMATION_AGE_SECONDS:
             return 0
-        return lease.granted if self._unconfirmed_running is None else min(lease.granted, self._unconfirmed_running)
+        unconfirmed = self._unconfirmed_in_flight
+        return lease.granted if unconfirmed is None else min(lease.granted, unconfirmed)
 
     @property
     def free_slots(self) -> int:
-        """How many conversations may start now."""
+        """How many calls may start now."""
         lease = self._lease
         if lease is None or self._governor.paused_at is not None or self._blocked_until > self._clock():
             return 0
-        free = self.granted_slots - self.running
+        free = self.granted_slots - self.in_flight
         if lease.requests is not None:
             free = min(free, lease.requests - self._observations.attempts)
         if lease.tokens is not None:
-            tokens_left = lease.tokens - self._observations.tokens - self.running * self._tokens_per_call
+            tokens_left = lease.tokens - self._observations.tokens - self.in_flight * self._tokens_per_call
             free = min(free, ceil(tokens_left / max(1.0, self._tokens_per_call)))
         return max(0, free)
+
+    @property
+    def waiting_calls(self) -> int:
+        return len(self._waiting)
 
     @property
     def _blocked_until(self) -> float:
@@ -132,6 +174,18 @@ class LeaseHolder:
 
     def requeue_delay_seconds(self) -> float | None:
         """After how long all pending probes should be redelivered; None if they may start or waiting is worth it."""
+        now, delay_seconds = self._clock(), self._closed_seconds()
+        if delay_seconds is not None:
+            return delay_seconds
+        if self.in_flight or self.open_conversations or self.free_slots:
+            self._starved_since = None
+            return None
+        if (refill := self._refill_seconds(now)) > MAX_WAIT_SECONDS:
+            return self._with_jitter(refill)
+        return self._starved_delay_seconds(now)
+
+    def _closed_seconds(self) -> float | None:
+        """For how long no call may start at all; None if it may soon."""
         now, lease = self._clock(), self._lease
         if (paused_at := self._governor.paused_at) is not None:
             # A recent pause may end soon; one of several days is checked rarely.
@@ -140,12 +194,7 @@ class LeaseHolder:
             return self._with_jitter(self._blocked_until - now)
         if lease is not None and lease.demand and not lease.share and self._is_outranked(now):
             return self._with_jitter(OUTRANKED_DELAY_SECONDS)
-        if self.running or self.free_slots:
-            self._starved_since = None
-            return None
-        if (refill := self._refill_seconds(now)) > MAX_WAIT_SECONDS:
-            return self._with_jitter(refill)
-        return self._starved_delay_seconds(now)
+        return None
 
     def _starved_delay_seconds(self, now: float) -> float | None:
         """A starved worker keeps its slices for a while: requeuing all of them would only hide them from others."""
@@ -185,34 +234,92 @@ class LeaseHolder:
                 return 0.0
         return self._with_jitter(breaker.suspended_seconds(now))
 
-    def start_conversation(self, model: str) -> Attempt:
-        """Count a conversation as running; return the attempt that makes its calls."""
-        self.running += 1
-        self._observations.attempts += 1
-        breaker = self._breakers.get(model)
-        if breaker is not None and breaker.is_open:
-            self._used_trials.add((model, breaker.opened_at))
-        return partial(self._attempt, iter([True]))
+    def start_conversation(self, model: str) -> Reservation:
+        """Start a conversation, for which a slot must be free; the slot is reserved for its first call."""
+        self.open_conversations += 1
+        self._take_slot(model)
+        return Reservation(self._release_unused_slot)
 
     def end_conversation(self) -> None:
-        self.running -= 1
+        self.open_conversations -= 1
 
-    async def _attempt(
-        self, first: Iterator[bool], account: Account, model: str, request: ModelRequest, timeout_seconds: float
-    ) -> Reply:
-        """Make and record a call. The first one of a conversation was already counted when the conversation started."""
-        self._observations.attempts += not next(first, False)
+    @asynccontextmanager
+    async def slot(
+        self, model: str, max_wait_seconds: float, *, patient: bool = False, reservation: Reservation | None = None
+    ) -> AsyncIterator[OnAnswer]:
+        """Wait for a slot, hold it during one attempt of a call, and record how the attempt ends.
+
+        Raises CallPostponed when there is no slot in time; unless `patient`, also as soon as it is clear that there
+        will be none soon.
+        """
+        if reservation is not None and reservation.is_held:
+            reservation.use()
+        else:
+            await self._acquire(model, max_wait_seconds, patient)
+        answers: list[Answer] = []
         started_at = self._clock()
         try:
-            reply = await self._call(account, model, request, timeout_seconds)
+            yield answers.append
         except ParameterRejected:  # Not a failure of the model: it is called again without the parameter.
             raise
         except ProviderError as error:
             self._record_call(CallRecord(model, error.code, started_at), error.retry_after_seconds)
             raise
-        self._record_call(CallRecord(model, None, started_at))
-        self._record_usage(reply)
-        return reply
+        else:
+            for answer in answers:
+                self._record_call(CallRecord(model, None, started_at))
+                self._record_usage(answer)
+        finally:
+            self._release_slot()
+
+    async def _acquire(self, model: str, max_wait_seconds: float, patient: bool) -> None:
+        self._used_at = self._clock()
+        if not self._waiting and self.free_slots and self.suspended_seconds(model) is None:
+            self._take_slot(model)
+            return
+        self._peak = max(self._peak, self.in_flight + len(self._waiting) + 1)
+        with self._waiting.add(model, patient) as call:
+            self.serve_waiting_calls()
+            try:
+                async with asyncio.timeout(max_wait_seconds):
+                    await asyncio.shield(call.turn)
+            except TimeoutError:
+                if not call.has_slot:
+                    raise CallPostponed(self._key.provider, self._with_jitter(CROWDED_DELAY_SECONDS)) from None
+            except asyncio.CancelledError:
+                if call.has_slot:
+                    self._release_unused_slot()
+                raise
+
+    def serve_waiting_calls(self) -> None:
+        """Let waiting calls start as far as slots are free, in their order; postpone those that cannot start soon."""
+        closed_seconds = self._closed_seconds() if self._waiting else None
+        for call in self._waiting:
+            suspended_seconds = self.suspended_seconds(call.model)
+            postponed_seconds = closed_seconds or suspended_seconds
+            if postponed_seconds and not call.patient:
+                call.postpone(CallPostponed(self._key.provider, postponed_seconds))
+            elif suspended_seconds is None and self.free_slots:
+                self._take_slot(call.model)
+                call.start()
+
+    def _take_slot(self, model: str) -> None:
+        self.in_flight += 1
+        self._used_at = self._clock()
+        self._peak = max(self._peak, self.in_flight + len(self._waiting))
+        self._observations.attempts += 1
+        breaker = self._breakers.get(model)
+        if breaker is not None and breaker.is_open:
+            self._used_trials.add((model, breaker.opened_at))
+
+    def _release_unused_slot(self) -> None:
+        self._observations.attempts -= 1
+        self._release_slot()
+
+    def _release_slot(self) -> None:
+        self.in_flight -= 1
+        self._used_at = self._clock()
+        self.serve_waiting_calls()
 
     def _record_call(self, call: CallRecord, retry_after_seconds: float | None = None) -> None:
         now = self._clock()
@@ -225,17 +332,32 @@ class LeaseHolder:
     def _is_open(self, model: str) -> bool:
         return model in self._breakers and self._breakers[model].is_open
 
-    def _record_usage(self, reply: Reply) -> None:
-        self._observations.tokens += reply.usage.total
-        self._tokens_per_call += _SMOOTHING_FACTOR * (reply.usage.total - self._tokens_per_call)
-        if reply.exhausted_allowance is not None:
+    def _record_usage(self, answer: Answer) -> None:
+        self._observations.tokens += answer.usage.total
+        self._tokens_per_call += _SMOOTHING_FACTOR * (answer.usage.total - self._tokens_per_call)
+        if answer.exhausted_allowance is not None:
             self._observations.exhausted_until = max(
-                self._observations.exhausted_until, self._clock() + reply.exhausted_allowance.wait_seconds
+                self._observations.exhausted_until, self._clock() + answer.exhausted_allowance.wait_seconds
             )
             self._is_renewal_urgent = True
 
-    def is_renewal_due(self, demand: int) -> bool:
-        """Whether to renew now, when `demand` conversations could be in flight."""
+    @property
+    def demand(self) -> int:
+        """How many calls could be in flight until the next report.
+
+        Conversations with the account may all call it again. Otherwise it is used for grading, and the demand follows
+        the calls of the last seconds.
+        """
+        used = self.in_flight + len(self._waiting)
+        if self.open_conversations or self.pending.count:
+            return min(MAX_DEMAND, max(used, self.open_conversations) + self.pending.count)
+        if not used and self._clock() - self._used_at > RECENT_SECONDS:
+            return 0
+        return min(MAX_DEMAND, max(used, self._peak) + max(MIN_HEADROOM, self._peak // 2))
+
+    @property
+    def is_renewal_due(self) -> bool:
+        demand = self.demand
         is_idle = not demand and not self._reported_demand
         if is_idle or (self._renewal is not None and not self._renewal.done()):
             return False
@@ -246,35 +368,39 @@ class LeaseHolder:
         if lease.granted < lease.share:  # This worker waits for capacity of others.
             return since >= soonest * (1 << self._polls)
         could_have_more = demand > self._reported_demand and lease.granted == lease.demand
-        can_release_capacity = lease.reserved > lease.granted >= self.running
+        can_release_capacity = lease.reserved > lease.granted >= self.in_flight
         waits_for_rate = (
-            demand > self.running < self.granted_slots and not self.free_slots and since >= RATE_RENEW_INTERVAL_SECONDS
+            demand > self.in_flight < self.granted_slots
+            and not self.free_slots
+            and since >= RATE_RENEW_INTERVAL_SECONDS
         )
         return could_have_more or can_release_capacity or waits_for_rate or self._is_renewal_urgent
 
-    def renew(self, demand: int, models: frozenset[str]) -> "asyncio.Task[None]":
-        """Start a report to the governor. `models` have pending probes, one of which may be a breaker's trial."""
-        report = self._report(demand, models)
+    def renew(self) -> "asyncio.Task[None]":
+        """Start a report to the governor."""
+        report = self._report(self.demand, self.pending.models | self._waiting.models)
         self._renewed_at = self._clock()
-        self._reported_demand, self._unconfirmed_running = report.demand, report.in_flight
+        self._reported_demand, self._unconfirmed_in_flight = report.demand, report.in_flight
+        self._peak = self.in_flight + len(self._waiting)
         self._is_renewal_urgent = False
         self._renewal = asyncio.ensure_future(self._renew(report))
         return self._renewal
 
     async def _renew(self, report: WorkerReport) -> None:
         """A report that may not have arrived is repeated with the next one."""
-        key = self._key
+        key, renewed_at = self._key, self._renewed_at
         try:
             self._stored = await asyncio.to_thread(
-                store.renew, key.workspace, key.provider, self.limits, report, self._renewed_at, self._stored
+                store.renew, key.workspace, key.provider, self.limits, report, renewed_at, self._stored
             )
         except (*AWS_ERRORS, RetryableError):
             return
-        self._unconfirmed_running = None
+        self._unconfirmed_in_flight, self._informed_at = None, renewed_at
         self._observations.discard(len(report.calls), report.attempts, report.tokens)
         self._breakers = breakers_after_calls(self._governor.breakers, self._observations.calls, self._clock())
         lease = self._lease
         self._polls = min(_MAX_POLLS, self._polls + 1) if lease and lease.granted < lease.share else 0
+        self.serve_waiting_calls()
 
     async def leave(self) -> None:
         """Give the lease back, so that nobody waits for it to expire."""
@@ -294,7 +420,7 @@ class LeaseHolder:
             worker_id=self._key.worker_id,
             priority=self._key.priority,
             demand=demand,
-            in_flight=self.running,
+            in_flight=self.in_flight,
             calls=tuple(observed.calls),
             attempts=observed.attempts,
             tokens=observed.tokens,

@@ -1,7 +1,8 @@
 """A worker's lease on moto's table, under a clock that the test controls."""
 
+import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
 
@@ -12,27 +13,25 @@ from cupel_core.domain.limits.governor import MIN_RENEW_INTERVAL_SECONDS, RENEW_
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import (
     ExhaustedAllowance,
-    Message,
-    MessageRole,
-    ModelRequest,
     ProbeErrorCode,
     Reply,
     Usage,
 )
-from cupel_core.probing.leases import (
+from cupel_core.leases.holder import (
+    MAX_INFORMATION_AGE_SECONDS,
     MAX_STARVED_SECONDS,
     MAX_WAIT_SECONDS,
+    MIN_HEADROOM,
     OUTRANKED_DELAY_SECONDS,
     LeaseHolder,
     LeaseKey,
+    PendingProbes,
+    Reservation,
 )
-from cupel_core.providers.account import Account
-from cupel_core.providers.errors import ParameterRejected, ProviderError
+from cupel_core.providers.errors import CallPostponed, ParameterRejected, ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import clients, governor
 
-ACCOUNT = Account("openai", "", "sk-test")
-HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),))
 MODEL, BROKEN_MODEL = "openai/m", "openai/typo"
 
 
@@ -73,7 +72,7 @@ type MakeHolder = Callable[..., LeaseHolder]
 @pytest.fixture
 def holder_of(cloud: Settings, clock: Clock, model: Model) -> MakeHolder:
     def make(worker_id: str = "a", priority: Priority = Priority.NORMAL, limits: Limits = Limits(50)) -> LeaseHolder:  # noqa: B008
-        holder = LeaseHolder(LeaseKey("ws_a", "openai", worker_id, priority), clock, Random(1), model)
+        holder = LeaseHolder(LeaseKey("ws_a", "openai", worker_id, priority), clock, Random(1))
         holder.limits = limits
         return holder
 
@@ -81,20 +80,35 @@ def holder_of(cloud: Settings, clock: Clock, model: Model) -> MakeHolder:
 
 
 async def renewed(holder: LeaseHolder, demand: int = 50, *models: str) -> LeaseHolder:
-    await holder.renew(demand, frozenset(models))
+    """Report so many conversations, running or pending, and renew the lease."""
+    report_demand(holder, demand, *models)
+    await holder.renew()
     return holder
 
 
-async def call_model(holder: LeaseHolder, model_id: str = MODEL, times: int = 1) -> None:
+def report_demand(holder: LeaseHolder, demand: int, *models: str) -> None:
+    holder.pending = PendingProbes(demand - holder.open_conversations, frozenset(models))
+
+
+def is_renewal_due(holder: LeaseHolder, demand: int) -> bool:
+    report_demand(holder, demand)
+    return holder.is_renewal_due
+
+
+async def call_model(holder: LeaseHolder, model: Model, model_id: str = MODEL, times: int = 1) -> None:
     """Run conversations of one call each."""
     for _ in range(times):
-        attempt = holder.start_conversation(model_id)
-        try:
-            await attempt(ACCOUNT, model_id, HELLO, 10.0)
-        except ProviderError:
-            continue
-        finally:
-            holder.end_conversation()
+        reservation = holder.start_conversation(model_id)
+        with suppress(ProviderError):
+            await make_call(holder, model, model_id, reservation)
+        holder.end_conversation()
+
+
+async def make_call(
+    holder: LeaseHolder, model: Model, model_id: str = MODEL, reservation: Reservation | None = None
+) -> None:
+    async with holder.slot(model_id, 1.0, reservation=reservation) as on_answer:
+        on_answer(await model())
 
 
 @contextmanager
@@ -114,15 +128,15 @@ def lost_replies() -> Iterator[None]:
 
 async def test_nothing_starts_before_the_first_renewal(holder_of: MakeHolder) -> None:
     holder = holder_of()
-    assert holder.is_renewal_due(10)
+    assert is_renewal_due(holder, 10)
     assert (holder.free_slots, holder.granted_slots) == (0, 0)
 
 
-async def test_free_slots_are_granted_slots_minus_running_conversations(holder_of: MakeHolder) -> None:
+async def test_free_slots_are_granted_slots_minus_those_in_use(holder_of: MakeHolder) -> None:
     holder = await renewed(holder_of(), 30)
-    holder.start_conversation(MODEL)
+    reservation = holder.start_conversation(MODEL)
     assert (holder.granted_slots, holder.free_slots) == (30, 29)
-    holder.end_conversation()
+    reservation.release()
     assert holder.free_slots == 30
 
 
@@ -135,37 +149,37 @@ async def test_a_lease_that_is_not_renewed_expires(holder_of: MakeHolder, clock:
 async def test_a_lease_is_renewed_every_two_seconds_while_there_is_work(holder_of: MakeHolder, clock: Clock) -> None:
     holder = await renewed(holder_of(), 10)
     clock.now += RENEW_INTERVAL_SECONDS - 0.1
-    assert not holder.is_renewal_due(10)
+    assert not is_renewal_due(holder, 10)
     clock.now += 0.1
-    assert holder.is_renewal_due(10)
+    assert is_renewal_due(holder, 10)
     await renewed(holder, 0)
     clock.now += RENEW_INTERVAL_SECONDS
-    assert not holder.is_renewal_due(0)
+    assert not is_renewal_due(holder, 0)
 
 
 async def test_a_higher_demand_is_reported_soon(holder_of: MakeHolder, clock: Clock) -> None:
     holder = await renewed(holder_of(), 10)
-    assert not holder.is_renewal_due(20)
+    assert not is_renewal_due(holder, 20)
     clock.now += MIN_RENEW_INTERVAL_SECONDS
-    assert holder.is_renewal_due(20)
+    assert is_renewal_due(holder, 20)
 
 
 async def test_a_worker_releases_unused_slots_that_others_wait_for(holder_of: MakeHolder, clock: Clock) -> None:
     first = await renewed(holder_of("a"))
-    for _ in range(50):
-        first.start_conversation(MODEL)
+    reservations = [first.start_conversation(MODEL) for _ in range(50)]
     second = await renewed(holder_of("b"))
     assert second.free_slots == 0
     clock.now += RENEW_INTERVAL_SECONDS
     await renewed(first)
-    assert not first.is_renewal_due(50)
-    for _ in range(25):
+    assert not is_renewal_due(first, 50)
+    for reservation in reservations[:25]:
+        reservation.release()
         first.end_conversation()
     clock.now += MIN_RENEW_INTERVAL_SECONDS
     assert first.free_slots == 0
-    assert first.is_renewal_due(50)
+    assert is_renewal_due(first, 50)
     await renewed(first)
-    assert second.is_renewal_due(50)
+    assert is_renewal_due(second, 50)
     assert (await renewed(second)).free_slots == 25
 
 
@@ -181,7 +195,7 @@ async def test_after_a_report_that_may_be_lost_nothing_more_starts(holder_of: Ma
 async def test_a_lost_report_is_repeated(holder_of: MakeHolder, model: Model) -> None:
     holder = await renewed(holder_of())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
-    await call_model(holder, BROKEN_MODEL, times=5)
+    await call_model(holder, model, BROKEN_MODEL, times=5)
     with lost_replies():
         await renewed(holder)
     assert holder.suspended_seconds(BROKEN_MODEL)
@@ -201,27 +215,26 @@ async def test_a_paused_account_starts_nothing_and_its_probes_return_to_the_queu
 async def test_refusals_suspend_their_model_at_once_and_no_other(holder_of: MakeHolder, model: Model) -> None:
     holder = await renewed(holder_of())
     model.error = ProviderError(ProbeErrorCode.INVALID_REQUEST, "there is no such model")
-    await call_model(holder, BROKEN_MODEL, times=5)
+    await call_model(holder, model, BROKEN_MODEL, times=5)
     assert (holder.suspended_seconds(BROKEN_MODEL) or 0) >= 30
     assert holder.suspended_seconds(MODEL) is None
     assert holder.free_slots == 50
 
 
 async def test_refusals_of_a_parameter_suspend_no_model(holder_of: MakeHolder, model: Model) -> None:
-    holder = holder_of()
-    await holder.renew(20, frozenset())
+    holder = await renewed(holder_of(), 20)
     refusal = ProviderError(ProbeErrorCode.INVALID_REQUEST, "HTTP 400: `temperature` is deprecated for this model.")
     model.error = ParameterRejected(refusal)
-    await call_model(holder, times=20)
+    await call_model(holder, model, times=20)
     assert holder.suspended_seconds(MODEL) is None
 
 
 async def test_an_opened_breaker_is_reported_soon(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
     holder = await renewed(holder_of())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
-    await call_model(holder, BROKEN_MODEL, times=5)
+    await call_model(holder, model, BROKEN_MODEL, times=5)
     clock.now += MIN_RENEW_INTERVAL_SECONDS
-    assert holder.is_renewal_due(50)
+    assert is_renewal_due(holder, 50)
 
 
 async def test_a_suspended_model_is_tried_by_one_probe_whose_success_resumes_it(
@@ -229,28 +242,28 @@ async def test_a_suspended_model_is_tried_by_one_probe_whose_success_resumes_it(
 ) -> None:
     holder = await renewed(holder_of())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
-    await call_model(holder, BROKEN_MODEL, times=5)
+    await call_model(holder, model, BROKEN_MODEL, times=5)
     await renewed(holder)
     clock.now += 31
     assert holder.suspended_seconds(BROKEN_MODEL) == 0
     await renewed(holder, 50, BROKEN_MODEL)
     assert holder.suspended_seconds(BROKEN_MODEL) is None
     model.error = None
-    attempt = holder.start_conversation(BROKEN_MODEL)
+    reservation = holder.start_conversation(BROKEN_MODEL)
     assert (holder.suspended_seconds(BROKEN_MODEL) or 0) > 0
     clock.now += 1
-    await attempt(ACCOUNT, BROKEN_MODEL, HELLO, 10.0)
+    await make_call(holder, model, BROKEN_MODEL, reservation)
     assert holder.suspended_seconds(BROKEN_MODEL) is None
 
 
 async def test_a_failed_trial_suspends_for_twice_as_long(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
     holder = await renewed(holder_of())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
-    await call_model(holder, BROKEN_MODEL, times=5)
+    await call_model(holder, model, BROKEN_MODEL, times=5)
     await renewed(holder)
     clock.now += 31
     await renewed(holder, 50, BROKEN_MODEL)
-    await call_model(holder, BROKEN_MODEL)
+    await call_model(holder, model, BROKEN_MODEL)
     assert 60 <= (holder.suspended_seconds(BROKEN_MODEL) or 0) < 65
 
 
@@ -259,7 +272,7 @@ async def test_an_exhausted_allowance_stops_the_worker_at_once(
 ) -> None:
     holder = await renewed(holder_of())
     model.reply = Reply("Hi", exhausted_allowance=ExhaustedAllowance(2.0))
-    await call_model(holder)
+    await call_model(holder, model)
     assert holder.free_slots == 0
     assert holder.requeue_delay_seconds() is None
     clock.now += 2.1
@@ -269,35 +282,35 @@ async def test_an_exhausted_allowance_stops_the_worker_at_once(
 async def test_probes_return_to_the_queue_during_a_long_block(holder_of: MakeHolder, model: Model) -> None:
     holder = await renewed(holder_of())
     model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, "slow down", retry_after_seconds=60.0)
-    await call_model(holder, times=3)
+    await call_model(holder, model, times=3)
     await renewed(holder)
     assert 60 <= (holder.requeue_delay_seconds() or 0) <= 62 + MAX_WAIT_SECONDS
     assert holder.free_slots == 0
 
 
-async def test_requests_per_minute_are_not_exceeded(holder_of: MakeHolder, clock: Clock) -> None:
+async def test_requests_per_minute_are_not_exceeded(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
     holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
     assert holder.free_slots == 10
-    await call_model(holder, times=10)
+    await call_model(holder, model, times=10)
     assert holder.free_slots == 0
     assert holder.requeue_delay_seconds() is None
     clock.now += 1
-    assert holder.is_renewal_due(50)
+    assert is_renewal_due(holder, 50)
     assert (await renewed(holder)).free_slots == 5
 
 
-async def test_further_calls_of_a_conversation_count_as_requests(holder_of: MakeHolder) -> None:
+async def test_further_calls_of_a_conversation_count_as_requests(holder_of: MakeHolder, model: Model) -> None:
     holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
-    attempt = holder.start_conversation(MODEL)
+    reservation = holder.start_conversation(MODEL)
     for _ in range(3):
-        await attempt(ACCOUNT, MODEL, HELLO, 10.0)
+        await make_call(holder, model, MODEL, reservation)
     holder.end_conversation()
     assert holder.free_slots == 7
 
 
-async def test_at_a_slow_rate_probes_are_handed_on_instead_of_waiting(holder_of: MakeHolder) -> None:
+async def test_at_a_slow_rate_probes_are_handed_on_instead_of_waiting(holder_of: MakeHolder, model: Model) -> None:
     holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=6)))
-    await call_model(holder)
+    await call_model(holder, model)
     await renewed(holder)
     assert 9 <= (holder.requeue_delay_seconds() or 0) <= 13
 
@@ -306,7 +319,7 @@ async def test_tokens_per_minute_limit_new_conversations_by_observed_usage(holde
     holder = await renewed(holder_of(limits=Limits(50, tokens_per_minute=300_000)))
     assert holder.free_slots == 10
     model.reply = Reply("Hi", usage=Usage(6_000, 4_000))
-    await call_model(holder)
+    await call_model(holder, model)
     assert holder.free_slots == 0
 
 
@@ -328,7 +341,116 @@ async def test_a_starved_worker_hands_its_probes_on(holder_of: MakeHolder, clock
 async def test_a_leaving_worker_frees_its_lease_and_sends_its_last_report(holder_of: MakeHolder, model: Model) -> None:
     holder = await renewed(holder_of("a"))
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
-    await call_model(holder, BROKEN_MODEL, times=5)
+    await call_model(holder, model, BROKEN_MODEL, times=5)
     await holder.leave()
     assert governor.get_status("ws_a", "openai").suspended_models != ()
     assert (await renewed(holder_of("b"))).free_slots == 50
+
+
+async def test_a_call_without_a_free_slot_waits_until_another_ends(holder_of: MakeHolder, model: Model) -> None:
+    holder = await renewed(holder_of(limits=Limits(1)))
+    reservation = holder.start_conversation(MODEL)
+    waiting = asyncio.create_task(make_call(holder, model))
+    await asyncio.sleep(0)
+    assert (holder.waiting_calls, holder.in_flight) == (1, 1)
+    reservation.release()
+    await waiting
+    assert (holder.waiting_calls, holder.in_flight) == (0, 0)
+
+
+async def test_waiting_calls_start_in_their_order(holder_of: MakeHolder) -> None:
+    holder = await renewed(holder_of(limits=Limits(1)))
+    reservation, order = holder.start_conversation(MODEL), list[str]()
+
+    async def call(name: str) -> None:
+        async with holder.slot(MODEL, 1.0):
+            order.append(name)
+
+    calls = [asyncio.create_task(call(name)) for name in "abc"]
+    await asyncio.sleep(0)
+    reservation.release()
+    await asyncio.gather(*calls)
+    assert order == ["a", "b", "c"]
+
+
+async def test_a_call_that_waits_too_long_is_postponed_and_holds_nothing(holder_of: MakeHolder) -> None:
+    holder = await renewed(holder_of(limits=Limits(1)))
+    holder.start_conversation(MODEL)
+    with pytest.raises(CallPostponed):
+        async with holder.slot(MODEL, 0.01):
+            pytest.fail("the call was made")
+    assert (holder.waiting_calls, holder.in_flight) == (0, 1)
+
+
+async def test_a_cancelled_waiting_call_holds_nothing(holder_of: MakeHolder, model: Model) -> None:
+    holder = await renewed(holder_of(limits=Limits(1)))
+    reservation = holder.start_conversation(MODEL)
+    waiting = asyncio.create_task(make_call(holder, model))
+    await asyncio.sleep(0)
+    reservation.release()
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert (holder.waiting_calls, holder.in_flight) == (0, 0)
+
+
+async def test_a_grader_s_call_to_a_paused_account_is_postponed(holder_of: MakeHolder, model: Model) -> None:
+    governor.set_paused("ws_a", "openai", True)
+    holder = await renewed(holder_of())
+    with pytest.raises(CallPostponed):
+        await make_call(holder, model)
+
+
+async def test_a_patient_call_waits_until_a_paused_account_resumes(
+    holder_of: MakeHolder, model: Model, clock: Clock
+) -> None:
+    governor.set_paused("ws_a", "openai", True)
+    holder = await renewed(holder_of())
+
+    async def call() -> None:
+        async with holder.slot(MODEL, 5.0, patient=True) as on_answer:
+            on_answer(await model())
+
+    waiting = asyncio.create_task(call())
+    await asyncio.sleep(0)
+    assert holder.waiting_calls == 1
+    governor.set_paused("ws_a", "openai", False)
+    clock.now += RENEW_INTERVAL_SECONDS
+    await renewed(holder)
+    await waiting
+
+
+async def test_a_call_of_a_suspended_judge_is_postponed(holder_of: MakeHolder, model: Model) -> None:
+    holder = await renewed(holder_of())
+    model.error = ProviderError(ProbeErrorCode.AUTH, "no")
+    await call_model(holder, model, BROKEN_MODEL, times=5)
+    with pytest.raises(CallPostponed) as postponed:
+        await make_call(holder, model, BROKEN_MODEL)
+    assert postponed.value.retry_after_seconds >= 30
+
+
+async def test_a_worker_that_has_not_heard_of_the_governor_for_five_seconds_starts_nothing(
+    holder_of: MakeHolder, clock: Clock
+) -> None:
+    holder = await renewed(holder_of())
+    clock.now += MAX_INFORMATION_AGE_SECONDS
+    assert holder.free_slots == 0
+
+
+async def test_a_lease_used_for_grading_only_follows_the_calls_of_the_last_seconds(
+    holder_of: MakeHolder, model: Model, clock: Clock
+) -> None:
+    holder = await renewed(holder_of(), 1)
+    report_demand(holder, 0)
+    await make_call(holder, model)
+    assert holder.demand == 1 + MIN_HEADROOM
+    clock.now += 10
+    await holder.renew()
+    assert holder.demand == 0
+
+
+async def test_the_slot_of_a_conversation_that_makes_no_call_is_not_counted_as_a_request(
+    holder_of: MakeHolder,
+) -> None:
+    holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
+    holder.start_conversation(MODEL).release()
+    assert holder.free_slots == 10
