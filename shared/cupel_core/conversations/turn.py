@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallGuard, no_guard
-from cupel_core.providers.call_time import measuring
+from cupel_core.providers.call_time import start_timer
 from cupel_core.providers.completion import Attempt, OnRetry, complete, complete_with_retry
 
 MAX_WAIT_SECONDS = 20.0
@@ -71,8 +71,8 @@ class _TimedAttempt:
 
     async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         async with self.target.guard() as on_answer:
-            with measuring() as timer:
-                reply = await self.target.attempt(account, model, request, timeout_seconds)
-                self.duration_ms = timer.duration_ms
+            timer = start_timer()
+            reply = await self.target.attempt(account, model, request, timeout_seconds)
+            self.duration_ms = timer.duration_ms
             on_answer(reply)
             return reply

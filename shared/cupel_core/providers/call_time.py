@@ -24,15 +24,11 @@ class CallTimer:
 _current: ContextVar[CallTimer | None] = ContextVar("call_timer", default=None)
 
 
-@contextmanager
-def measuring() -> Iterator[CallTimer]:
-    """Measure the call that is made inside, by the task that entered."""
+def start_timer() -> CallTimer:
+    """Measure the call that this task makes next, until it starts another timer."""
     timer = CallTimer()
-    token = _current.set(timer)
-    try:
-        yield timer
-    finally:
-        _current.reset(token)
+    _current.set(timer)
+    return timer
 
 
 @contextmanager

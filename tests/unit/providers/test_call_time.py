@@ -8,17 +8,17 @@ from aiohttp import web
 from cupel_core.clock import utc_now
 from cupel_core.providers import http, safe_http
 from cupel_core.providers.account import Account
-from cupel_core.providers.call_time import measuring, setting_up
+from cupel_core.providers.call_time import setting_up, start_timer
 from cupel_core.providers.wire_format import WireRequest
 from tests.unit.providers.agents import serving
 
 
 def test_set_up_is_not_part_of_a_call() -> None:
-    with measuring() as timer:
-        timer.started_at -= 1.0
-        with setting_up():
-            time.sleep(0.01)
-        timer.setup_seconds += 1.0
+    timer = start_timer()
+    timer.started_at -= 1.0
+    with setting_up():
+        time.sleep(0.01)
+    timer.setup_seconds += 1.0
     assert timer.setup_seconds > 1.0
     assert timer.duration_ms < 1_000
 
@@ -26,17 +26,16 @@ def test_set_up_is_not_part_of_a_call() -> None:
 def test_set_up_outside_of_a_call_is_not_measured() -> None:
     with setting_up():
         pass
-    with measuring() as timer:
-        assert timer.setup_seconds == 0
+    assert start_timer().setup_seconds == 0
 
 
 @pytest.mark.parametrize("is_official", [True, False])
 async def test_opening_a_connection_is_set_up(is_official: bool) -> None:
     async with serving(lambda _: web.Response(text="{}")) as server:
         account = Account("custom", server.url, allow_private=True)
-        with measuring() as timer:
-            client = http.client() if is_official else None
-            await http.post(account, WireRequest(server.url, {}), 5.0, utc_now(), client)
+        timer = start_timer()
+        client = http.client() if is_official else None
+        await http.post(account, WireRequest(server.url, {}), 5.0, utc_now(), client)
         await http.close()
         await safe_http.close()
     assert timer.setup_seconds > 0
@@ -46,8 +45,8 @@ async def test_a_connection_that_is_open_needs_no_set_up() -> None:
     async with serving(lambda _: web.Response(text="{}")) as server:
         account, client = Account("custom", server.url, allow_private=True), http.client()
         for _ in range(2):
-            with measuring() as timer:
-                await http.post(account, WireRequest(server.url, {}), 5.0, utc_now(), client)
+            timer = start_timer()
+            await http.post(account, WireRequest(server.url, {}), 5.0, utc_now(), client)
         await http.close()
         assert len({request.port for request in server.requests}) == 1
     assert timer.setup_seconds < 0.005
