@@ -7,10 +7,14 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict
 from cupel_core.finishing import phases
+from cupel_core.finishing.compare import compare_slice
+from cupel_core.finishing.phases import DELETED, SettleResult
+from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.runs import queries
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, events, outcomes, runs
 from cupel_core.store.barrier import Tree
+from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, RunSetup, ref_of
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}
@@ -95,3 +99,15 @@ def test_a_workflow_that_gives_up_says_where_and_why(cloud: Settings) -> None:
 def test_a_run_that_could_not_be_settled_stays_running(cloud: Settings) -> None:
     run = ended(RunSetup(scenario_count=3), failed=set())
     assert phases.fail(ref_of(run), 1, "settle", "outage", NOW) is RunStatus.RUNNING
+
+
+@pytest.mark.parametrize("status", [RunStatus.RUNNING, RunStatus.SUMMARIZING])
+async def test_the_workflow_of_a_deleted_run_ends_without_a_failure(cloud: Settings, status: RunStatus) -> None:
+    run = AnsweredRun().start() if status is RunStatus.RUNNING else AnsweredRun().summarizing()
+    ref = ref_of(run)
+    runs.delete(ref, NOW, erase_from=NOW)
+    assert phases.settle(ref, 1, NOW) == SettleResult(DELETED)
+    await summarize_slice(ref, 1, LeafRange(0, 1), lambda: 900.0)
+    await compare_slice(ref, 1, LeafRange(0, 1), lambda: 900.0)
+    assert phases.complete(ref, 1, NOW) == DELETED
+    assert phases.fail(ref, 1, "summarize", "why", NOW) == DELETED

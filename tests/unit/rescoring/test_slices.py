@@ -280,3 +280,13 @@ async def test_a_paused_judge_is_not_called_and_its_transcripts_are_left(cloud: 
     with pytest.raises(RetryableError):
         await rescore_slice(ref_of(run), wanted.id, part, lambda: 65.2, judge)
     assert judge.called_models == []
+
+
+async def test_the_workflow_of_a_deleted_run_ends_without_a_failure(cloud: Settings) -> None:
+    run = AnsweredRun().completed()
+    rescore = create_rescore(run)
+    runs.delete(ref_of(run), NOW, erase_from=NOW)
+    assert phases.begin(ref_of(run), rescore.id) == phases.BeginResult(phases.DELETED)
+    await rescore_slice(ref_of(run), rescore.id, LeafRange(0, 1), lambda: 900.0, ScriptedJudge())
+    assert phases.complete(ref_of(run), rescore.id, NOW) == phases.DELETED
+    assert phases.fail(ref_of(run), rescore.id, "score", "why", NOW) == phases.DELETED

@@ -1,5 +1,6 @@
 """Deleted content is found nowhere: neither in the table nor in any version of an object, nor by readers."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -11,7 +12,9 @@ from cupel_core.domain.runs.transcripts import CONTENT_DELETED, ProbeError, Summ
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Conflict
+from cupel_core.rescoring.queries import list_results
 from cupel_core.runs import erasure, probes, queries
+from cupel_core.runs.probe_search import ProbeFilter, search_probes
 from cupel_core.settings import Settings
 from cupel_core.store import (
     amendments,
@@ -27,6 +30,7 @@ from cupel_core.store import (
 )
 from cupel_core.store.erasures import ErasureKind
 from tests.answered_runs import get_transcript
+from tests.conftest import ROOT
 from tests.quoted_runs import ASKED, ERROR, LONG, MARKER, SHORT, quoted_run
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.stored_text import places_with
@@ -39,6 +43,10 @@ def clear_caches() -> Iterator[None]:
     yield
     snapshots.get.cache_clear()
     scenarios.read_page.cache_clear()
+
+
+def items_with(text: str, cloud: Settings) -> list[str]:
+    return [place for place in places_with(text, cloud) if not place.startswith("transcripts/")]
 
 
 def delete(run: Run, *indexes: int) -> None:
@@ -69,10 +77,37 @@ async def test_a_marker_is_stored_by_every_feature_that_stores_text(cloud: Setti
     assert len(places) - len(items) == 3, "the long messages, and their checkpoint in two rounds"
 
 
+async def test_the_documented_places_are_those_where_text_is_stored(cloud: Settings) -> None:
+    run = await quoted_run()
+    stored = {place.removeprefix(f"ws_a#run#{run.id}").split("#")[1] for place in items_with(MARKER, cloud)}
+    retention = (ROOT / "docs/operations.md").read_text().partition("## Retention")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`#(\w+)#`", retention)) == stored
+
+
 async def test_the_content_of_deleted_probes_is_found_nowhere(cloud: Settings) -> None:
     run = await quoted_run()
     delete(run, SHORT, LONG, ERROR)
     assert places_with(MARKER, cloud) == []
+
+
+async def test_no_answer_to_a_reader_contains_deleted_text(cloud: Settings) -> None:
+    run = await quoted_run()
+    before = answers_to_readers(run)
+    assert all(MARKER in answer for answer in before)
+    delete(run, SHORT, LONG, ERROR)
+    assert not [answer for answer in answers_to_readers(run) if MARKER in answer]
+
+
+def answers_to_readers(run: Run) -> list[str]:
+    workspace, probe_filter = run.workspace, ProbeFilter()
+    return [
+        repr(queries.list_transcripts(workspace, run.id, now=NOW)),
+        repr(queries.get_transcript(workspace, f"{run.id}-{SHORT}", NOW)),
+        repr(probes.list_probes(workspace, run.id, now=NOW)),
+        repr(probes.get_probe(workspace, f"{run.id}-{ERROR}", NOW)),
+        repr(search_probes(workspace, probe_filter, NOW)),
+        repr(list_results(workspace, run.id, "scr_1", model=None, limit=10, cursor=None, now=NOW)),
+    ]
 
 
 async def test_what_the_scenario_asked_stays_only_in_the_definition(cloud: Settings) -> None:
