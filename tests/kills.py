@@ -165,7 +165,7 @@ class KilledStack:
         calls = self._call_number()
         with self.users.acting():
             if self.random.random() < 0.9:  # The others are killed while their workers start.
-                wait_until(lambda: self._call_number() > calls, seconds=60)
+                wait_until(lambda: self._call_number() > calls, seconds=180)
             time.sleep(self.random.uniform(0, 2))
             kill_all(self.paths)
         emulator.start(self.paths, None)
@@ -177,12 +177,12 @@ class KilledStack:
 
     def finish(self) -> None:
         """Let every run end, and check it."""
-        wait_until(self._recover_until_ended, seconds=120, every=1)
+        wait_until(self._recover_until_ended, seconds=300, every=1)
         self.models.configure(script=[])
         for run in self.users.list_runs(self.api):
             if run["progress"]["failed"]:
                 self.api.retry_run(run["id"])
-        wait_until(self._recover_until_ended, seconds=120, every=1)
+        wait_until(self._recover_until_ended, seconds=300, every=1)
         for run_id in sorted(self.users.acknowledged.runs):
             run = self.api.get_run(run_id)
             if (run["status"], run["progress"]["completed"]) != ("COMPLETED", SCENARIOS):
