@@ -66,9 +66,15 @@ class Client:
         return self._get("/openapi.json")
 
     def list_definitions(
-        self, *, folder: str | None = None, search: str | None = None, tag: str | None = None
+        self,
+        *,
+        folder: str | None = None,
+        include_children: bool = False,
+        search: str | None = None,
+        tag: str | None = None,
     ) -> Iterator[Json]:
-        return self._pages("/definitions", folder=folder, search=search, tag=tag)
+        children = "true" if include_children else None
+        return self._pages("/definitions", folder=folder, includeChildren=children, search=search, tag=tag)
 
     def get_definition(self, definition_id: str, *, version: int | None = None) -> Json:
         return self._get(f"/definitions/{_segment(definition_id)}", version=version)

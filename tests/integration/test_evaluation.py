@@ -202,7 +202,7 @@ def connector(api: Client, models: ModelServer) -> str:
 
 def test_an_eval_of_an_agent_runs_its_scenarios(api: Client, models: ModelServer, connector: str) -> None:
     models.configure(script=script(BOOKED))
-    _, ids = define(api, scenario(), scenario(prompt="On Tuesday?"), content={"matchingRules": [{"any": "thing"}]})
+    _, ids = define(api, scenario(), scenario(prompt="On Tuesday?"), content={"maxTurns": 50})
     body = {"name": f"eval {time.time_ns()}", "connectorId": connector, "scenarioIds": ids, **JUDGED["config"]}
     eval_id = str(api.create_eval(body)["id"])
     started = api.create_eval_run(eval_id)

@@ -23,6 +23,9 @@ from cupel_core.paging import DEFAULT_LIMIT, Page
 router = OperationRouter()
 
 FolderFilter = Annotated[str | None, Query(min_length=1, max_length=200, description="Return only this folder")]
+IncludeChildren = Annotated[
+    bool, Query(alias="includeChildren", description="With `folder`: return also the folders below, such as `folder/a`")
+]
 TagFilter = Annotated[str | None, Query(min_length=1, max_length=200, description="Return only items with this tag")]
 Search = Annotated[
     str | None, Query(min_length=1, max_length=200, description="Case-insensitive substring of the name")
@@ -38,13 +41,22 @@ def create_definition(body: CreateDefinition) -> DefinitionResponse:
 @router.operation("listDefinitions")
 def list_definitions(
     folder: FolderFilter = None,
+    include_children: IncludeChildren = False,
     search: Search = None,
     tag: TagFilter = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> DefinitionPage:
     return _page(
-        catalog.list_definitions(router.workspace, folder=folder, search=search, tag=tag, limit=limit, cursor=cursor)
+        catalog.list_definitions(
+            router.workspace,
+            folder=folder,
+            include_children=include_children,
+            search=search,
+            tag=tag,
+            limit=limit,
+            cursor=cursor,
+        )
     )
 
 

@@ -45,7 +45,14 @@ class DefinitionContent(RequestModel):
         LongText | None, Field(description="The prompt, with a `[placeholder]` for each dimension by its name")
     ] = None
     dimensions: Annotated[list[DefinitionDimension], Field(max_length=100)] | None = None
-    matching_rules: Annotated[list[JsonObject], Field(max_length=1_000)] | None = None
+    matching_rules: Annotated[
+        list[JsonObject] | None,
+        Field(
+            max_length=1_000,
+            description="Which combinations of levels scenarios are generated from: `exclude` leaves out those that "
+            "match it, `only` (with `when`: of those that match `when`) those that do not",
+        ),
+    ] = None
     follow_ups: Annotated[
         list[LongText] | None, Field(max_length=99, description="User messages after the first, in order")
     ] = None

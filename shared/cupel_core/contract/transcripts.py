@@ -39,6 +39,9 @@ class TranscriptResponse(ResponseModel):
     definition_snapshot: dict[str, Any] | None
     content: Annotated[TranscriptContentResponse | None, Field(description="Null once it has expired")]
     turn_count: int
+    word_count: Annotated[
+        int | None, Field(description="Words of the target's answers; null for transcripts of earlier releases")
+    ]
     token_count: int
     usage: TokenUsageResponse
     judge_spend: Annotated[SpendResponse, Field(description="Spent on judging; not included in `usage` and `costUsd`")]
@@ -77,6 +80,7 @@ class TranscriptResponse(ResponseModel):
             definition_snapshot=view.definition_snapshot,
             content=_content(transcript) if view.content_available else None,
             turn_count=conversation.turns,
+            word_count=transcript.word_count,
             token_count=conversation.usage.total,
             usage=TokenUsageResponse.of(conversation.usage),
             judge_spend=SpendResponse.of(conversation.judge_spend),

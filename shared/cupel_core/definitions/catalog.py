@@ -43,13 +43,22 @@ def list_definitions(
     workspace: str,
     *,
     folder: str | None = None,
+    include_children: bool = False,
     search: str | None = None,
     tag: str | None = None,
     limit: int,
     cursor: str | None = None,
 ) -> Page[DefinitionHead]:
-    """Newest first; `search` is a part of the name, case-insensitive."""
-    return definitions.list_definitions(workspace, folder=folder, search=search, tag=tag, limit=limit, cursor=cursor)
+    """Newest first; `search` is a part of the name, case-insensitive; `include_children` adds folders below."""
+    return definitions.list_definitions(
+        workspace,
+        folder=folder,
+        include_children=include_children,
+        search=search,
+        tag=tag,
+        limit=limit,
+        cursor=cursor,
+    )
 
 
 def update(

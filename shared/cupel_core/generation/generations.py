@@ -6,16 +6,19 @@ from secrets import randbelow
 
 from cupel_core.accounts import load_account
 from cupel_core.definitions import ResolvedDefinition, resolve
+from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS
-from cupel_core.errors import Invalid
+from cupel_core.errors import FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
 from cupel_core.providers import provider_of
 from cupel_core.settings import settings
 from cupel_core.store import definition_scenarios, definitions, generations, queues, scenarios
 
+MAX_RULE_CHECKS = 2_000_000
+"""About 5 s with the CPU of the API's function."""
 _SEED_COUNT = 2**53
 """JSON readers represent integers up to here exactly."""
 
@@ -69,7 +72,7 @@ def _check_size(workspace: str, definition: ResolvedDefinition, spec: Generation
     """The number of combinations. Invalid if there are none, or too many."""
     if definition.content.template is None:
         raise Invalid.field("definitionId", "has no template to generate scenarios from")
-    size = Matrix(definition.content).size
+    size = _matrix_size(definition.content)
     present = (
         0 if spec.replace else definition_scenarios.get_current(workspace, definition.definition_id).manifest.total
     )
@@ -78,6 +81,18 @@ def _check_size(workspace: str, definition: ResolvedDefinition, spec: Generation
             f"{size:,} combinations and {present:,} present scenarios exceed the maximum of {MAX_SCENARIOS:,} scenarios"
         )
     return size
+
+
+def _matrix_size(content: Content) -> int:
+    """Raises Invalid for rules that are invalid, too many, or allow no combination."""
+    if errors := content_errors(replace(content, decision=None), ()):
+        raise Invalid.fields(FieldError(f"content.{issue.field}", issue.message) for issue in errors)
+    matrix = Matrix(content)
+    if matrix.rule_checks > MAX_RULE_CHECKS:
+        raise Invalid(f"the combinations times the matching rules exceed the maximum of {MAX_RULE_CHECKS:,}")
+    if not matrix.size:
+        raise Invalid.field("content.matchingRules", "allow no combination")
+    return matrix.size
 
 
 def _check_model(workspace: str, spec: GenerationSpec) -> None:

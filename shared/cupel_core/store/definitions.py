@@ -206,14 +206,24 @@ def delete(workspace: str, before: DefinitionHead, now: datetime) -> None:
 
 
 def list_definitions(
-    workspace: str, *, folder: str | None, search: str | None, tag: str | None, limit: int, cursor: str | None
+    workspace: str,
+    *,
+    folder: str | None,
+    include_children: bool = False,
+    search: str | None,
+    tag: str | None,
+    limit: int,
+    cursor: str | None,
 ) -> Page[DefinitionHead]:
-    """A page of definitions, newest first; `search` is a part of the name, in any case."""
+    """A page of definitions, newest first; `search` is a part of the name, in any case.
+
+    With `include_children` also those of folders below `folder`, whose names start with it and a slash.
+    """
     below = CreationIndex.gsi1sk < decode_cursor(cursor) if cursor else None
     matching = HeadItem.creation_index.query(
         f"{workspace}#definitions",
         below,
-        filter_condition=_filter(folder, search, tag),
+        filter_condition=_filter(folder, search, tag, include_children=include_children),
         scan_index_forward=False,
     )
     items: list[HeadItem] = []
@@ -236,6 +246,11 @@ def list_scenario_owners(workspace: str, tail: str) -> tuple[DefinitionHead, ...
     return tuple(get_heads(workspace, (edge.sk.partition("#")[2] for edge in edges)).values())
 
 
+def _in_folder(folder: str, *, include_children: bool) -> Condition:
+    own: Condition = HeadItem.folder == folder
+    return own | HeadItem.folder.startswith(f"{folder.rstrip('/')}/") if include_children else own
+
+
 def _unchanged_since(before: DefinitionHead) -> Any:
     """The write condition that the head is still the one that was read."""
     revision = HeadItem.revision == before.revision if before.revision else HeadItem.revision.does_not_exist()
@@ -250,10 +265,10 @@ def _get_version_item(workspace: str, version: DefinitionVersion) -> VersionItem
         raise UnknownVersion(f"definition {version.definition_id} has no version {version.number}") from None
 
 
-def _filter(folder: str | None, search: str | None, tag: str | None) -> Condition | None:
+def _filter(folder: str | None, search: str | None, tag: str | None, *, include_children: bool) -> Condition | None:
     condition: Condition | None = None
     for part in (
-        HeadItem.folder == folder if folder else None,
+        _in_folder(folder, include_children=include_children) if folder else None,
         HeadItem.folded_name.contains(search.casefold()) if search else None,
         HeadItem.tags.contains(tag) if tag else None,
     ):

@@ -104,6 +104,7 @@ def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
         omittedParameters=list(state.omitted_parameters) or None,
         judge=state.judge_spend.to_json() if state.judge_spend.calls else None,
         persona=state.persona_spend.to_json() if state.persona_spend.calls else None,
+        wordCount=state.answer_word_count if state.messages else transcript.word_count,
         # The statistics of a run are computed from this, without reading the content.
         scored=transcript.scoring and transcript.scoring.digest(),
     )
@@ -145,6 +146,7 @@ def _transcript(item: OutcomeItem, content: dict[str, Any]) -> Transcript:
         correction=TranscriptResult(**item.correction) if item.correction else None,
         content_expires_at=_moment(body["contentExpiresAt"]),
         last_accessed_at=_moment(item.last_accessed_at),
+        word_count=body.get("wordCount"),
     )
 
 

@@ -356,3 +356,25 @@ def test_a_version_label_is_set_and_listed(client: Client) -> None:
     changed = client.patch(f"/v1/definitions/{created['id']}", {"content": {"system": "t"}, "versionLabel": "v1.3"})
     assert (changed.json()["version"], changed.json()["versionLabel"]) == (2, "v1.3")
     assert client.get("/v1/definitions").json()["items"][0]["versionLabel"] == "v1.3"
+
+
+def test_the_folders_below_a_folder_are_listed_on_request(client: Client) -> None:
+    for folder in ("a", "a/b", "a/b/c", "ab", "b"):
+        client.post("/v1/definitions", {"name": folder, "folder": folder, "content": {"system": "s"}})
+
+    def listed(query: dict[str, str]) -> list[str]:
+        return [item["name"] for item in client.get("/v1/definitions", query=query).json()["items"]]
+
+    assert listed({"folder": "a"}) == ["a"]
+    assert listed({"folder": "a", "includeChildren": "true"}) == ["a/b/c", "a/b", "a"]
+    assert listed({"folder": "a/b", "includeChildren": "true"}) == ["a/b/c", "a/b"]
+
+
+def test_rules_that_allow_no_combination_are_refused(client: Client) -> None:
+    dimension = {"name": "risk", "levels": [{"score": 1, "label": "low"}, {"score": 2, "label": "high"}]}
+    content = {"template": "[risk]", "dimensions": [dimension], "matchingRules": [{"exclude": {"risk": 2}}]}
+    path = client.post("/v1/definitions", {"name": "x", "content": content}).headers["Location"]
+    assert client.post(f"{path}/scenarios/generate", {"mode": "matrix"}).json()["progress"]["total"] == 1
+    client.patch(path, {"content": {"matchingRules": [{"exclude": {"risk": [1, 2]}}]}})
+    refused = client.post(f"{path}/scenarios/generate", {"mode": "matrix"})
+    assert (refused.status, refused.fields()) == (422, ["content.matchingRules"])

@@ -325,3 +325,12 @@ def test_an_invalid_event_position_is_named(client: Client, run_id: str, value: 
     path = f"/v1/runs/{run_id}/events"
     assert client.get(path, query={"after": value}).fields() == ["after"]
     assert client.get(path, headers={"Last-Event-ID": value}).fields() == ["Last-Event-ID"]
+
+
+def test_words_of_answers_are_counted_and_stay_when_the_content_is_deleted(client: Client, run_id: str) -> None:
+    finish_two(run_id)
+    path = f"/v1/runs/{run_id}/transcripts"
+    assert [item["wordCount"] for item in client.get(path).json()["items"]] == [2]
+    client.delete(f"/v1/probes/{run_id}-0/content")
+    (transcript,) = client.get(path).json()["items"]
+    assert (transcript["content"], transcript["wordCount"]) == (None, 2)

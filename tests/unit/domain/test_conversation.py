@@ -172,3 +172,10 @@ def test_a_cost_that_is_not_known_stays_unknown() -> None:
     total = Spend(1, Usage(3, 4), 0.5) + Spend(1, Usage(1, 1), None)
     assert total == Spend(2, Usage(4, 5), None)
     assert (total + Spend(1, Usage(1, 1), 1.0)).cost_usd is None
+
+
+def test_only_words_of_the_targets_own_answers_count() -> None:
+    opening = (Message(MessageRole.USER, "one two"), Message(MessageRole.ASSISTANT, "three four five"))
+    said = (*opening, Message(MessageRole.USER, "six"), Message(MessageRole.ASSISTANT, "seven\n eight"))
+    assert ConversationState(said, turns=1).answer_word_count == 2
+    assert ConversationState(opening, turns=0).answer_word_count == 0

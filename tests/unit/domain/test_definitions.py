@@ -36,7 +36,7 @@ def test_a_full_content_survives_json() -> None:
         system="You advise.",
         template="There is [risk].",
         dimensions=(Dimension("risk", (Level(1, "low", "not much", ("little", "hardly any")), Level(2.5, "high"))),),
-        matching_rules=({"field": "risk", "is": 1},),
+        matching_rules=({"exclude": {"risk": 1}},),
         follow_ups=("Are you sure?",),
         max_turns=2,
         decision=DecisionMethod(r"(\d)", "Judge it.", "sim/steady"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel_core.domain.definitions.matching_rules import rule_errors
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
@@ -154,6 +155,7 @@ def content_errors(content: Content, known_providers: Collection[str]) -> tuple[
         *_empty_content_issues(content),
         *_placeholder_issues(content),
         *_dimension_issues(content),
+        *_rule_issues(content),
         *_decision_issues(content.decision or DecisionMethod(), known_providers),
     )
 
@@ -208,6 +210,13 @@ def _level_issues(field: str, dimension: Dimension) -> Iterator[ContentIssue]:
         scores.add(level.score)
         if not all(phrase.strip() for phrase in level.phrases):
             yield ContentIssue(f"{field}.levels.{number}", "must have a non-empty label or non-empty options")
+
+
+def _rule_issues(content: Content) -> Iterator[ContentIssue]:
+    levels = {
+        normalize_name(dimension.name): [level.score for level in dimension.levels] for dimension in content.dimensions
+    }
+    return (ContentIssue(*issue) for issue in rule_errors(content.matching_rules, levels))
 
 
 def _decision_issues(decision: DecisionMethod, known_providers: Collection[str]) -> Iterator[ContentIssue]:

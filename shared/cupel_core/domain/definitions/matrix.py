@@ -1,9 +1,10 @@
-"""Every combination of the levels of a definition's dimensions, in a fixed order: the last dimension changes fastest.
+"""The combinations of the levels of a definition's dimensions, in a fixed order: the last dimension changes fastest.
 
 Combinations are computed from their index and not stored: a matrix of 100,000 needs no more memory than one of ten.
+Only if matching rules leave some out, the numbers of the others are listed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -11,6 +12,7 @@ from math import prod
 from random import Random
 
 from cupel_core.domain.definitions.definitions import Content, Level
+from cupel_core.domain.definitions.matching_rules import allows
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.text.templates import Template, normalize_name
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -32,8 +34,13 @@ class Matrix:
 
     @property
     def size(self) -> int:
-        """The number of combinations; 1 without dimensions."""
-        return prod(len(dimension.levels) for dimension in self.content.dimensions)
+        """The number of combinations that the rules allow; 1 without dimensions."""
+        return len(self._combinations) if self.content.matching_rules else self._product
+
+    @property
+    def rule_checks(self) -> int:
+        """How many checks of a rule listing the combinations takes."""
+        return self._product * len(self.content.matching_rules)
 
     def __iter__(self) -> Iterator[Scenario]:
         return (self.scenario(index, self.text(index)) for index in range(self.size))
@@ -42,11 +49,7 @@ class Matrix:
         """The level of each dimension in combination 0 … size-1."""
         if not 0 <= index < self.size:
             raise IndexError(index)
-        levels = []
-        for dimension in reversed(self.content.dimensions):
-            index, position = divmod(index, len(dimension.levels))
-            levels.append(dimension.levels[position])
-        return tuple(reversed(levels))
+        return self._levels_of(self._combinations[index])
 
     def phrases(self, index: int) -> tuple[str, ...]:
         """The phrase of each dimension in a combination's text."""
@@ -68,8 +71,31 @@ class Matrix:
             name=" · ".join(f"{name}: {level.label}" for name, level in zip(names, levels, strict=True)),
             messages=(Message(MessageRole.USER, text),),
             dimensions={name: level.score for name, level in zip(names, levels, strict=True)},
-            metadata={"combination": index},
+            metadata={"combination": self._combinations[index]},
         )
+
+    def _levels_of(self, combination: int) -> tuple[Level, ...]:
+        levels = []
+        for dimension in reversed(self.content.dimensions):
+            combination, position = divmod(combination, len(dimension.levels))
+            levels.append(dimension.levels[position])
+        return tuple(reversed(levels))
+
+    @property
+    def _product(self) -> int:
+        return prod(len(dimension.levels) for dimension in self.content.dimensions)
+
+    @cached_property
+    def _combinations(self) -> Sequence[int]:
+        """The numbers of the allowed combinations among all."""
+        rules = self.content.matching_rules
+        if not rules:
+            return range(self._product)
+        return [number for number in range(self._product) if allows(rules, self._scores(number))]
+
+    def _scores(self, combination: int) -> dict[str, float]:
+        levels = self._levels_of(combination)
+        return {name: level.score for name, level in zip(self._names, levels, strict=True)}
 
     @cached_property
     def _template(self) -> Template:

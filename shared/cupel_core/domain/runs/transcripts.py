@@ -59,6 +59,8 @@ class Transcript:
     """A user's result, which replaces the computed one."""
     content_expires_at: datetime | None = None
     last_accessed_at: datetime | None = None
+    word_count: int | None = None
+    """Words of the target's answers, as counted when it was stored; None for a transcript of an earlier release."""
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -146,6 +146,12 @@ class ConversationState:
         return sum(message.role is not MessageRole.SYSTEM for message in self.messages)
 
     @property
+    def answer_word_count(self) -> int:
+        """Words of the target's answers, separated by white space; an opening's assistant messages are not its own."""
+        answers = [message.content for message in self.messages if message.role is MessageRole.ASSISTANT]
+        return sum(len(answer.split()) for answer in answers[max(0, len(answers) - self.turns) :])
+
+    @property
     def is_answered(self) -> bool:
         return bool(self.messages) and self.messages[-1].role is MessageRole.ASSISTANT and self.turns > 0
 
