@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-all check fmt bench faults soak simulate build connectors
+.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -33,7 +33,7 @@ test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/pytest -n 2
 
-test-all: test faults connectors simulate ## run every test: adds the fault matrix, third-party agent servers and more simulations
+test-all: test faults hostile connectors simulate ## run every test: adds the fault matrix, hostile inputs, third-party agent servers and more simulations
 
 check: ready ## check lint, formatting, types, import rules and the template; change nothing
 	@$(BIN)/ruff check .
@@ -53,6 +53,9 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 
 faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
 	@$(BIN)/pytest tests/faults
+
+hostile: ready ## run everything a workspace may write to stop a worker beside 200 ordinary probes of another workspace
+	@$(BIN)/pytest tests/hostile
 
 connectors: ready ## test third-party agent servers; installs them below .cupel/connectors
 	@$(BIN)/pytest tests/connectors

@@ -27,12 +27,17 @@ def put_json(key: str, value: object) -> None:
 
 def get_json(key: str) -> Any:
     """The document under `key`; raises NotFound if there is none."""
+    return orjson.loads(get_text(key))
+
+
+def get_text(key: str) -> bytes:
+    """The JSON of the document under `key`; raises NotFound if there is none."""
     client = clients.s3()
     try:
         response = client.get_object(Bucket=settings().bucket_name, Key=key)
     except client.exceptions.NoSuchKey:
         raise NotFound(f"there is no object {key}") from None
-    return orjson.loads(gzip.decompress(response["Body"].read()))
+    return gzip.decompress(response["Body"].read())
 
 
 def delete(key: str) -> None:

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as replace_fields
-from functools import lru_cache
 from itertools import batched, chain
+from typing import Any
 
 from cupel_core.domain.definitions.required_models import needs_models
 from cupel_core.domain.definitions.scenarios import (
@@ -26,9 +26,11 @@ from cupel_core.domain.scoring.selections import select_best_assertions
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.store import blobs
+from cupel_core.store.document_cache import DocumentCache
 
 _WRITERS = 8
-_CACHED_PAGES = 32
+MAX_CACHED_BYTES = 16_000_000
+"""Of JSON: about 50 ordinary pages."""
 
 
 def read_persona_ids(key: str) -> list[tuple[str, ...]]:
@@ -36,10 +38,12 @@ def read_persona_ids(key: str) -> list[tuple[str, ...]]:
     return [tuple(data.get("personaIds") or ()) for data in blobs.get_json(key)]
 
 
-@lru_cache(maxsize=_CACHED_PAGES)
-def read_page(key: str) -> tuple[Scenario, ...]:
-    """The scenarios of a page. Pages never change, so recently read ones are cached."""
-    return tuple(Scenario.from_json(data) for data in blobs.get_json(key))
+def _page_from_json(body: list[dict[str, Any]]) -> tuple[Scenario, ...]:
+    return tuple(map(Scenario.from_json, body))
+
+
+read_page = DocumentCache(_page_from_json, MAX_CACHED_BYTES)
+"""The scenarios of a page. Pages never change, so recently read ones are cached."""
 
 
 def get_scenario(manifest: Manifest, position: int) -> Scenario:

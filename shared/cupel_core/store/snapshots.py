@@ -1,13 +1,16 @@
 """Snapshots of what a run was started with: the definition's content, the scenario pages and the cases."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.errors import NotFound
 from cupel_core.store import blobs, scenarios
+from cupel_core.store.document_cache import DocumentCache
+
+MAX_CACHED_BYTES = 16_000_000
+"""Of JSON; the snapshot of a run of a million cases has 7 MB."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,7 @@ def save(key: str, snapshot: Snapshot) -> None:
     )
 
 
-@lru_cache(maxsize=32)
-def get(key: str) -> Snapshot:
-    """The snapshot under a key. Snapshots never change, so a process reads each once. Raises NotFound."""
-    body = blobs.get_json(key)
+def _from_json(body: dict[str, Any]) -> Snapshot:
     return Snapshot(
         definition=body["definition"],
         manifest=Manifest.from_json(body["manifest"]),
@@ -59,6 +59,10 @@ def get(key: str) -> Snapshot:
         personas=tuple(map(Persona.from_json, body["personas"])),
         case_personas=tuple(body["cast"]),
     )
+
+
+get = DocumentCache(_from_json, MAX_CACHED_BYTES)
+"""The snapshot under a key. Snapshots never change, so a process reads each once. Raises NotFound."""
 
 
 def get_definition(key: str) -> dict[str, Any] | None:

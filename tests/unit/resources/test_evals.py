@@ -95,8 +95,8 @@ def test_a_page_of_scenarios_is_read_once(monkeypatch: pytest.MonkeyPatch) -> No
     definition_id = define(2 * PAGE_SIZE + 5)
     scenarios.read_page.cache_clear()
     read: list[str] = []
-    get_json = blobs.get_json
-    monkeypatch.setattr(blobs, "get_json", lambda key: (read.append(key), get_json(key))[1])
+    get_text = blobs.get_text
+    monkeypatch.setattr(blobs, "get_text", lambda key: (read.append(key), get_text(key))[1])
     create([f"scn_{definition_id[-8:]}_{ordinal:06d}" for ordinal in (5, 2_004, 3, 1_500, 2_001)])
     assert len(read) == len(set(read)) == 3
 
