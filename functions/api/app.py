@@ -45,7 +45,7 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
         routing.check_query(operation.id, request.query_string_parameters)
     except AppError as refusal:
         return problems.lambda_response(refusal, request.request_context.request_id)
-    return locations.add_location(operation, request.path, app.resolve(request.raw_event, context))
+    return locations.add_location(operation, request.path, routing.resolve(app, request.raw_event, context))
 
 
 @app.not_found

@@ -24,6 +24,15 @@ VersionFilter = Annotated[
     int | None,
     Query(alias="version", ge=1, lt=1_000_000, description="Version of the definition; defaults to the latest"),
 ]
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        min_length=1,
+        max_length=1_000,
+        description="`ETag` of the state that the change is based on; 412 if it is not the current one",
+    ),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(

@@ -8,7 +8,15 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
-from cupel_core.errors import AppError, ClientError, FieldError, Invalid, RetryableError, Unauthorized
+from cupel_core.errors import (
+    AppError,
+    ClientError,
+    FieldError,
+    Invalid,
+    PreconditionFailed,
+    RetryableError,
+    Unauthorized,
+)
 from cupel_core.store.clients import is_transient
 
 CONTENT_TYPE = "application/problem+json"
@@ -94,6 +102,8 @@ def _headers(error: AppError) -> dict[str, str]:
             return {"WWW-Authenticate": "Bearer"}
         case RetryableError():
             return {"Retry-After": str(max(1, round(error.retry_after)))}
+        case PreconditionFailed(etag=str(etag)):
+            return {"ETag": etag}
         case MethodNotAllowed():
             return {"Allow": ", ".join(error.allowed)}
     return {}

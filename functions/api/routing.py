@@ -5,6 +5,8 @@ A cold start answers a single request; loading all routes and their models would
 
 import inspect
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from http import HTTPStatus
 from importlib import import_module
 from typing import Any, get_args
 
@@ -12,6 +14,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api.caller import caller
 from cupel_core.contract.operations import OPERATIONS
@@ -40,6 +43,7 @@ MODULES = {
     "tokens": ("tokens",),
 }
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
+_response_tag: ContextVar[str | None] = ContextVar("response_tag", default=None)
 _query_parameters: dict[str, tuple[str, ...]] = {}
 
 
@@ -73,6 +77,11 @@ class OperationRouter(APIGatewayHttpRouter):
 
         return register
 
+    def tagged[M](self, body: M, tag: str) -> M:
+        """The body of a response whose `ETag` is `tag`."""
+        _response_tag.set(tag)
+        return body
+
     @property
     def caller(self) -> Caller:
         """Who sent the current request."""
@@ -82,6 +91,16 @@ class OperationRouter(APIGatewayHttpRouter):
     def workspace(self) -> str:
         """The workspace that the current request belongs to."""
         return caller(self.current_event).workspace
+
+
+def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """The response of the operation's route, with its `ETag` if it has one."""
+    _response_tag.set(None)
+    response = app.resolve(event, context)
+    tag = _response_tag.get()
+    if tag is None or response["statusCode"] >= HTTPStatus.MULTIPLE_CHOICES:
+        return response
+    return {**response, "headers": {**response["headers"], "ETag": tag}}
 
 
 def load(app: APIGatewayHttpResolver, path: str) -> None:

@@ -6,6 +6,7 @@ AppError                500  an internal error
 │   ├── Forbidden       403
 │   ├── NotFound        404
 │   ├── Conflict        409
+│   ├── PreconditionFailed 412
 │   ├── TooLarge        413
 │   └── Invalid         422  `errors` names each field
 └── RetryableError      503  the same call may succeed after `retry_after` seconds
@@ -66,6 +67,17 @@ class NotFound(ClientError):
 class Conflict(ClientError):
     status = 409
     title = "Conflict"
+
+
+class PreconditionFailed(ClientError):
+    """`If-Match` names another state than the current one, whose entity tag is `etag`."""
+
+    status = 412
+    title = "Precondition failed"
+
+    def __init__(self, detail: str, etag: str | None = None) -> None:
+        super().__init__(detail)
+        self.etag = etag
 
 
 class TooLarge(ClientError):

@@ -2,7 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
-from api.parameters import Cursor, Limit
+from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.connectors import (
@@ -12,7 +12,10 @@ from cupel_core.contract.connectors import (
     CreateConnector,
     UpdateConnector,
 )
+from cupel_core.domain.resources.connectors import Connector
+from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import connectors
 
 router = OperationRouter()
@@ -20,7 +23,7 @@ router = OperationRouter()
 
 @router.operation("createConnector", status=201)
 def create_connector(body: CreateConnector) -> ConnectorResponse:
-    return ConnectorResponse.of(connectors.create(router.workspace, body.fields(), utc_now()))
+    return _tagged(connectors.create(router.workspace, body.fields(), utc_now()))
 
 
 @router.operation("listConnectors")
@@ -31,20 +34,25 @@ def list_connectors(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Conn
 
 @router.operation("getConnector")
 def get_connector(connector_id: str) -> ConnectorResponse:
-    return ConnectorResponse.of(connectors.get_resource(router.workspace, connector_id))
+    return _tagged(connectors.get_resource(router.workspace, connector_id))
 
 
 @router.operation("updateConnector")
-def update_connector(connector_id: str, body: UpdateConnector) -> ConnectorResponse:
-    return ConnectorResponse.of(connectors.update(router.workspace, connector_id, body.fields(), utc_now()))
+def update_connector(connector_id: str, body: UpdateConnector, if_match: IfMatch = None) -> ConnectorResponse:
+    precondition = Precondition.parse(if_match)
+    return _tagged(connectors.update(router.workspace, connector_id, body.fields(), utc_now(), precondition))
 
 
 @router.operation("deleteConnector", status=204)
-def delete_connector(connector_id: str) -> Response[None]:
-    connectors.delete(router.workspace, connector_id, utc_now())
+def delete_connector(connector_id: str, if_match: IfMatch = None) -> Response[None]:
+    connectors.delete(router.workspace, connector_id, utc_now(), Precondition.parse(if_match))
     return Response(204)
 
 
 @router.operation("testConnector")
 def test_connector(connector_id: str) -> ConnectorTestResultResponse:
     return ConnectorTestResultResponse.of(connectors.test_connection(router.workspace, connector_id))
+
+
+def _tagged(found: NamedResource[Connector]) -> ConnectorResponse:
+    return router.tagged(ConnectorResponse.of(found), etag(found.revision))

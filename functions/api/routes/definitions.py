@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from api.parameters import Cursor, Limit, VersionFilter
+from api.parameters import Cursor, IfMatch, Limit, VersionFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.definitions import (
@@ -17,8 +17,9 @@ from cupel_core.contract.definitions import (
     UpdateDefinition,
 )
 from cupel_core.definitions import catalog, forks
-from cupel_core.domain.definitions.definitions import DefinitionHead
+from cupel_core.domain.definitions.definitions import Definition, DefinitionHead
 from cupel_core.paging import DEFAULT_LIMIT, Page
+from cupel_core.preconditions import Precondition, etag
 
 router = OperationRouter()
 
@@ -34,8 +35,7 @@ Search = Annotated[
 
 @router.operation("createDefinition", status=201)
 def create_definition(body: CreateDefinition) -> DefinitionResponse:
-    created = catalog.create(router.workspace, body.labels(), body.content.specified(), utc_now())
-    return DefinitionResponse.of_definition(created)
+    return _tagged(catalog.create(router.workspace, body.labels(), body.content.specified(), utc_now()))
 
 
 @router.operation("listDefinitions")
@@ -62,19 +62,19 @@ def list_definitions(
 
 @router.operation("getDefinition")
 def get_definition(definition_id: str, version: VersionFilter = None) -> DefinitionResponse:
-    return DefinitionResponse.of_definition(catalog.get(router.workspace, definition_id, version))
+    return _tagged(catalog.get(router.workspace, definition_id, version))
 
 
 @router.operation("updateDefinition")
-def update_definition(definition_id: str, body: UpdateDefinition) -> DefinitionResponse:
+def update_definition(definition_id: str, body: UpdateDefinition, if_match: IfMatch = None) -> DefinitionResponse:
     overrides = body.content.specified() if body.content else None
-    updated = catalog.update(router.workspace, definition_id, body.labels(), overrides, utc_now())
-    return DefinitionResponse.of_definition(updated)
+    precondition = Precondition.parse(if_match)
+    return _tagged(catalog.update(router.workspace, definition_id, body.labels(), overrides, utc_now(), precondition))
 
 
 @router.operation("deleteDefinition", status=204)
-def delete_definition(definition_id: str) -> Response[None]:
-    catalog.delete(router.workspace, definition_id, utc_now())
+def delete_definition(definition_id: str, if_match: IfMatch = None) -> Response[None]:
+    catalog.delete(router.workspace, definition_id, utc_now(), Precondition.parse(if_match))
     return Response(204)
 
 
@@ -97,6 +97,10 @@ def list_definition_descendants(
     definition_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> DefinitionPage:
     return _page(forks.list_descendants(router.workspace, definition_id, limit=limit, cursor=cursor))
+
+
+def _tagged(definition: Definition) -> DefinitionResponse:
+    return router.tagged(DefinitionResponse.of_definition(definition), etag(definition.head.revision))
 
 
 def _page(page: Page[DefinitionHead]) -> DefinitionPage:

@@ -2,11 +2,13 @@
 
 from aws_lambda_powertools.event_handler import Response
 
-from api.parameters import Cursor, Limit
+from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.evals import CreateEval, EvalPage, EvalResponse, UpdateEval
+from cupel_core.domain.resources.evals import Eval
 from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import evals
 
 router = OperationRouter()
@@ -14,7 +16,7 @@ router = OperationRouter()
 
 @router.operation("createEval", status=201)
 def create_eval(body: CreateEval) -> EvalResponse:
-    return EvalResponse.of(evals.create(router.workspace, body.spec(), utc_now()))
+    return _tagged(evals.create(router.workspace, body.spec(), utc_now()))
 
 
 @router.operation("listEvals")
@@ -25,15 +27,20 @@ def list_evals(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> EvalPage:
 
 @router.operation("getEval")
 def get_eval(eval_id: str) -> EvalResponse:
-    return EvalResponse.of(evals.get(router.workspace, eval_id))
+    return _tagged(evals.get(router.workspace, eval_id))
 
 
 @router.operation("updateEval")
-def update_eval(eval_id: str, body: UpdateEval) -> EvalResponse:
-    return EvalResponse.of(evals.update(router.workspace, eval_id, body.fields(), utc_now()))
+def update_eval(eval_id: str, body: UpdateEval, if_match: IfMatch = None) -> EvalResponse:
+    precondition = Precondition.parse(if_match)
+    return _tagged(evals.update(router.workspace, eval_id, body.fields(), utc_now(), precondition))
 
 
 @router.operation("deleteEval", status=204)
-def delete_eval(eval_id: str) -> Response[None]:
-    evals.delete(router.workspace, eval_id, utc_now())
+def delete_eval(eval_id: str, if_match: IfMatch = None) -> Response[None]:
+    evals.delete(router.workspace, eval_id, utc_now(), Precondition.parse(if_match))
     return Response(204)
+
+
+def _tagged(stored: Eval) -> EvalResponse:
+    return router.tagged(EvalResponse.of(stored), etag(stored.revision))

@@ -54,6 +54,7 @@ _WRITE_PROBLEMS = {
     "413": "The body is too large",
     "415": "The body is not application/json",
 }
+_PRECONDITION_PROBLEMS = {"412": "`If-Match` does not name the current state; `ETag` does"}
 _THROTTLED: dict[str, dict[str, Any]] = {"429": {"description": "Too many requests; throttled by API Gateway"}}
 _PATH_PARAMETERS = {"name": "Name of the provider", "format": "Format of the file"}
 
@@ -162,6 +163,8 @@ def _problems_of(described: dict[str, Any], operation: Operation) -> dict[str, s
         problems |= _JUDGE_PROBLEMS
     if "{" in operation.path or "requestBody" in described:
         problems |= _REFERENCE_PROBLEMS
+    if any(one["name"] == "If-Match" for one in described.get("parameters", ())):
+        problems |= _PRECONDITION_PROBLEMS
     if "requestBody" in described or described.get("parameters"):
         problems |= _INPUT_PROBLEMS
     return problems

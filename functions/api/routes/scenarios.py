@@ -3,7 +3,7 @@
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse, OpenAPIResponseContentModel
 
-from api.parameters import Cursor, Limit, VersionFilter
+from api.parameters import Cursor, IfMatch, Limit, VersionFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.definitions import (
@@ -18,10 +18,11 @@ from cupel_core.contract.definitions import (
 )
 from cupel_core.contract.scenarios import UpdateScenario
 from cupel_core.definitions import scenarios
-from cupel_core.definitions.scenarios import AddedScenarios
+from cupel_core.definitions.scenarios import AddedScenarios, ScenarioInVersion
 from cupel_core.domain.definitions.generations import GenerationStatus
 from cupel_core.generation import generations
 from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.preconditions import Precondition
 
 router = OperationRouter()
 _GENERATION: OpenAPIResponseContentModel = {"model": ScenarioGenerationResponse}
@@ -55,18 +56,20 @@ def import_scenarios(definition_id: str, body: ImportScenarios) -> ScenariosCrea
 
 @router.operation("getScenario")
 def get_scenario(definition_id: str, scenario_id: str, version: VersionFilter = None) -> ScenarioDetailResponse:
-    return ScenarioDetailResponse.of_version(*scenarios.get(router.workspace, definition_id, scenario_id, version))
+    return _tagged(scenarios.get(router.workspace, definition_id, scenario_id, version))
 
 
 @router.operation("updateScenario")
-def update_scenario(definition_id: str, scenario_id: str, body: UpdateScenario) -> ScenarioDetailResponse:
-    changed = scenarios.update(router.workspace, definition_id, scenario_id, body, utc_now())
-    return ScenarioDetailResponse.of_version(*changed)
+def update_scenario(
+    definition_id: str, scenario_id: str, body: UpdateScenario, if_match: IfMatch = None
+) -> ScenarioDetailResponse:
+    precondition = Precondition.parse(if_match)
+    return _tagged(scenarios.update(router.workspace, definition_id, scenario_id, body, utc_now(), precondition))
 
 
 @router.operation("deleteScenario", status=204)
-def delete_scenario(definition_id: str, scenario_id: str) -> Response[None]:
-    scenarios.delete(router.workspace, definition_id, scenario_id, utc_now())
+def delete_scenario(definition_id: str, scenario_id: str, if_match: IfMatch = None) -> Response[None]:
+    scenarios.delete(router.workspace, definition_id, scenario_id, utc_now(), Precondition.parse(if_match))
     return Response(204)
 
 
@@ -80,6 +83,10 @@ def generate_scenarios(definition_id: str, body: GenerateScenarios) -> Response[
 @router.operation("getScenarioGeneration")
 def get_scenario_generation(definition_id: str, generation_id: str) -> ScenarioGenerationResponse:
     return ScenarioGenerationResponse.of(generations.get(router.workspace, definition_id, generation_id))
+
+
+def _tagged(found: ScenarioInVersion) -> ScenarioDetailResponse:
+    return router.tagged(ScenarioDetailResponse.of_version(*found), found.etag)
 
 
 def _created(added: AddedScenarios) -> ScenariosCreatedResponse:

@@ -1,12 +1,16 @@
 """Schedules: runs that start at set times."""
 
+from datetime import datetime
+
 from aws_lambda_powertools.event_handler import Response
 
-from api.parameters import Cursor, Limit
+from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.schedules import CreateSchedule, SchedulePage, ScheduleResponse, UpdateSchedule
+from cupel_core.domain.runs.schedules import Schedule
 from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.preconditions import Precondition, etag
 from cupel_core.schedules import schedules
 
 router = OperationRouter()
@@ -15,7 +19,7 @@ router = OperationRouter()
 @router.operation("createSchedule", status=201)
 def create_schedule(body: CreateSchedule) -> ScheduleResponse:
     now = utc_now()
-    return ScheduleResponse.of(schedules.create(router.workspace, body.spec(), now), now)
+    return _tagged(schedules.create(router.workspace, body.spec(), now), now)
 
 
 @router.operation("listSchedules")
@@ -28,17 +32,22 @@ def list_schedules(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Sched
 @router.operation("getSchedule")
 def get_schedule(schedule_id: str) -> ScheduleResponse:
     now = utc_now()
-    return ScheduleResponse.of(schedules.get(router.workspace, schedule_id, now), now)
+    return _tagged(schedules.get(router.workspace, schedule_id, now), now)
 
 
 @router.operation("updateSchedule")
-def update_schedule(schedule_id: str, body: UpdateSchedule) -> ScheduleResponse:
+def update_schedule(schedule_id: str, body: UpdateSchedule, if_match: IfMatch = None) -> ScheduleResponse:
     now = utc_now()
-    workspace = router.workspace
-    return ScheduleResponse.of(schedules.set_enabled(workspace, schedule_id, now, enabled=body.enabled), now)
+    precondition = Precondition.parse(if_match)
+    updated = schedules.set_enabled(router.workspace, schedule_id, now, enabled=body.enabled, precondition=precondition)
+    return _tagged(updated, now)
 
 
 @router.operation("deleteSchedule", status=204)
-def delete_schedule(schedule_id: str) -> Response[None]:
-    schedules.delete(router.workspace, schedule_id, utc_now())
+def delete_schedule(schedule_id: str, if_match: IfMatch = None) -> Response[None]:
+    schedules.delete(router.workspace, schedule_id, utc_now(), Precondition.parse(if_match))
     return Response(204)
+
+
+def _tagged(schedule: Schedule, now: datetime) -> ScheduleResponse:
+    return router.tagged(ScheduleResponse.of(schedule, now), etag(schedule.revision))

@@ -18,6 +18,7 @@ from cupel_core.domain.definitions.definitions import (
 )
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definitions
 
 
@@ -62,13 +63,19 @@ def list_definitions(
 
 
 def update(
-    workspace: str, definition_id: str, labels: Labels, overrides: Mapping[str, Any] | None, now: datetime
+    workspace: str,
+    definition_id: str,
+    labels: Labels,
+    overrides: Mapping[str, Any] | None,
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
 ) -> Definition:
     """Content fields in `overrides` replace the stored ones and create the next version; null unsets a field.
 
     A fork that unsets a field does not inherit it any more. Conflict if the definition was changed concurrently.
     """
     before = definitions.get(workspace, definition_id)
+    precondition.check(etag(before.revision))
     after = replace(labels.apply_to(before), updated_at=now)
     version = None
     if overrides is not None:
@@ -78,13 +85,17 @@ def update(
         latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
         version = replace(latest, label=labels.version_label or None)
         after = replace(after, version_label=version.label)
-    definitions.update(workspace, before, after, version)
+    with precondition.guard_write():
+        definitions.update(workspace, before, after, version)
     return get(workspace, definition_id)
 
 
-def delete(workspace: str, definition_id: str, now: datetime) -> None:
+def delete(workspace: str, definition_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
     """Hide the definition; its runs and its forks keep their content."""
-    definitions.delete(workspace, definitions.get(workspace, definition_id), now)
+    before = definitions.get(workspace, definition_id)
+    precondition.check(etag(before.revision))
+    with precondition.guard_write():
+        definitions.delete(workspace, before, now)
 
 
 def _next_version(

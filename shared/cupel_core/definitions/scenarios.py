@@ -1,10 +1,12 @@
 """The scenarios of a definition: added, imported from a file, listed in pages, changed and deleted one by one."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace as replace_fields
 from datetime import datetime
 from typing import NamedTuple
 
+import orjson
 from pydantic import ValidationError
 
 from cupel_core.contract.scenarios import CreateScenario, UpdateScenario
@@ -15,10 +17,12 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.paging import Page, decode_index, encode_cursor
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definition_scenarios, definitions, resources
 from cupel_core.store import scenarios as store
 from cupel_core.store.resources import ResourceKind
 
+_TAG_LENGTH = 32
 MAX_ERRORS = 100
 """Further errors are not reported: a user who has swapped two columns need not read 1,000 of them."""
 
@@ -38,6 +42,11 @@ class ScenarioInVersion(NamedTuple):
     scenario: Scenario
     definition_id: str
     version: int
+
+    @property
+    def etag(self) -> str:
+        """Of the scenario alone, so that changes of other scenarios do not matter."""
+        return _etag(self.scenario)
 
 
 def add_scenarios(workspace: str, definition_id: str, items: Sequence[CreateScenario], now: datetime) -> AddedScenarios:
@@ -103,7 +112,12 @@ def get(workspace: str, definition_id: str, scenario_id: str, version: int | Non
 
 
 def update(
-    workspace: str, definition_id: str, scenario_id: str, changes: UpdateScenario, now: datetime
+    workspace: str,
+    definition_id: str,
+    scenario_id: str,
+    changes: UpdateScenario,
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
 ) -> ScenarioInVersion:
     """Change a scenario in the definition's next version; earlier versions keep it as it was.
 
@@ -112,21 +126,32 @@ def update(
     current = definition_scenarios.get_current(workspace, definition_id)
     position = _position(current.manifest, definition_id, current.version.number, scenario_id)
     before = store.get_scenario(current.manifest, position)
+    precondition.check(_etag(before))
     changed = _changed(before, changes)
     _check_personas(workspace, [("personaIds", changed)])
     if changed == before:
         return ScenarioInVersion(before, definition_id, current.version.number)
     manifest = store.replace_scenario(workspace, definition_id, current.manifest, position, changed)
-    written = definition_scenarios.commit(workspace, current, manifest, now)
+    with precondition.guard_write():
+        written = definition_scenarios.commit(workspace, current, manifest, now)
     return ScenarioInVersion(changed, definition_id, written.version.number)
 
 
-def delete(workspace: str, definition_id: str, scenario_id: str, now: datetime) -> None:
+def delete(
+    workspace: str, definition_id: str, scenario_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL
+) -> None:
     """Remove a scenario in the definition's next version; earlier versions keep it. Conflict as `update`."""
     current = definition_scenarios.get_current(workspace, definition_id)
     position = _position(current.manifest, definition_id, current.version.number, scenario_id)
+    precondition.check(_etag(store.get_scenario(current.manifest, position)))
     manifest = store.remove_scenario(workspace, definition_id, current.manifest, position)
-    definition_scenarios.commit(workspace, current, manifest, now)
+    with precondition.guard_write():
+        definition_scenarios.commit(workspace, current, manifest, now)
+
+
+def _etag(scenario: Scenario) -> str:
+    content = orjson.dumps(scenario.to_json(), option=orjson.OPT_SORT_KEYS)
+    return etag(hashlib.sha256(content).hexdigest()[:_TAG_LENGTH])
 
 
 def _position(manifest: Manifest, definition_id: str, version: int, scenario_id: str) -> int:

@@ -11,6 +11,7 @@ from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.providers.connectors.config import config_errors
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import named_resource
@@ -70,18 +71,24 @@ def list_connectors(workspace: str, limit: int, cursor: str | None) -> Page[Name
     return named_resource.list_resources(workspace, ResourceKind.CONNECTOR, _connector, limit, cursor)
 
 
-def update(workspace: str, connector_id: str, fields: ConnectorFields, now: datetime) -> NamedResource[Connector]:
+def update(
+    workspace: str,
+    connector_id: str,
+    fields: ConnectorFields,
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
+) -> NamedResource[Connector]:
     """Headers and config are replaced as a whole. Raises Invalid, and Conflict if it was changed concurrently."""
     before = resources.get(workspace, ResourceKind.CONNECTOR, connector_id)
     body = _validated({**before.body, **stored_fields(fields, _FIELDS)})
     if "headers" not in fields and before.body["headerNames"]:
         secret_headers.check_same_address("headers", _address(before.body), _address(body))
-    return _named(named_resource.update(workspace, before, fields, body, now))
+    return _named(named_resource.update(workspace, before, fields, body, now, precondition))
 
 
-def delete(workspace: str, connector_id: str, now: datetime) -> None:
+def delete(workspace: str, connector_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
     """Hide the connector; runs that use it continue."""
-    named_resource.delete(workspace, ResourceKind.CONNECTOR, connector_id, now)
+    named_resource.delete(workspace, ResourceKind.CONNECTOR, connector_id, now, precondition)
 
 
 def _validated(body: dict[str, Any]) -> dict[str, Any]:

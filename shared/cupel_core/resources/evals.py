@@ -7,6 +7,7 @@ from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.resources.references import grader_config_errors, resolve_definition_id, target_errors
 from cupel_core.store import resources
 from cupel_core.store.resources import Resource, ResourceKind
@@ -43,9 +44,12 @@ def list_evals(workspace: str, limit: int, cursor: str | None) -> Page[Eval]:
     return Page(tuple(map(_eval, page.items)), page.next_cursor)
 
 
-def update(workspace: str, eval_id: str, fields: EvalFields, now: datetime) -> Eval:
+def update(
+    workspace: str, eval_id: str, fields: EvalFields, now: datetime, precondition: Precondition = UNCONDITIONAL
+) -> Eval:
     """Validates updated fields only. Conflict if it was changed concurrently, or another has the new name."""
     stored = resources.get(workspace, ResourceKind.EVAL, eval_id)
+    precondition.check(etag(stored.revision))
     before = _with_target(_eval(stored), fields)
     grader_config = replace(before.grader_config, **fields.get("grader_config", {}))
     after = replace(before, name=fields.get("name", before.name), updated_at=now, grader_config=grader_config)
@@ -53,13 +57,17 @@ def update(workspace: str, eval_id: str, fields: EvalFields, now: datetime) -> E
         _check_target(workspace, after)
     if "scenario_ids" in fields or "definition_id" in fields:
         after = _with_scenarios(workspace, after, fields)
-    resources.update(workspace, stored, replace(stored, name=after.name, body=after.to_json(), updated_at=now))
-    return after
+    with precondition.guard_write():
+        changed = replace(stored, name=after.name, body=after.to_json(), updated_at=now)
+        return _eval(resources.update(workspace, stored, changed))
 
 
-def delete(workspace: str, eval_id: str, now: datetime) -> None:
+def delete(workspace: str, eval_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
     """Hide the eval; its runs stay."""
-    resources.delete(workspace, ResourceKind.EVAL, eval_id, now)
+    before = resources.get(workspace, ResourceKind.EVAL, eval_id)
+    precondition.check(etag(before.revision))
+    with precondition.guard_write():
+        resources.delete(workspace, before, now)
 
 
 def _with_target(before: Eval, fields: EvalFields) -> Eval:
@@ -86,4 +94,5 @@ def _resource(item: Eval) -> Resource:
 
 
 def _eval(resource: Resource) -> Eval:
-    return Eval.from_json(resource.id, resource.name, resource.created_at, resource.updated_at, resource.body)
+    stored = Eval.from_json(resource.id, resource.name, resource.created_at, resource.updated_at, resource.body)
+    return replace(stored, revision=resource.revision)

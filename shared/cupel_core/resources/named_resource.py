@@ -8,6 +8,7 @@ from typing import Any
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.errors import Conflict
 from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.resources import headers
 from cupel_core.store import resources
 from cupel_core.store.resources import Resource, ResourceKind
@@ -16,7 +17,7 @@ from cupel_core.store.resources import Resource, ResourceKind
 def from_stored[T](resource: Resource, item: T) -> NamedResource[T]:
     """The item with the names of its headers and its times."""
     header_names = tuple(resource.body.get("headerNames") or ())
-    return NamedResource(item, header_names, resource.created_at, resource.updated_at)
+    return NamedResource(item, header_names, resource.created_at, resource.updated_at, resource.revision)
 
 
 def owner(kind: ResourceKind, resource_id: str) -> str:
@@ -44,13 +45,20 @@ def create(
 
 
 def update(
-    workspace: str, before: Resource, fields: Mapping[str, Any], body: Mapping[str, Any], now: datetime
+    workspace: str,
+    before: Resource,
+    fields: Mapping[str, Any],
+    body: Mapping[str, Any],
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
 ) -> Resource:
     """Headers in `fields` replace all. Conflict if it was changed concurrently, or another has the new name."""
+    precondition.check(etag(before.revision))
     headers_owner, new_headers = owner(before.kind, before.id), fields.get("headers") or {}
     stored = headers.save(workspace, headers_owner, new_headers) if "headers" in fields else {}
     after = replace(before, name=fields.get("name", before.name), body={**body, **stored}, updated_at=now)
-    updated = resources.update(workspace, before, after)
+    with precondition.guard_write():
+        updated = resources.update(workspace, before, after)
     if "headers" in fields and not new_headers:
         headers.delete(workspace, headers_owner)
     return updated
@@ -64,9 +72,14 @@ def list_resources[T](
     return Page(tuple(from_stored(resource, to_item(resource)) for resource in page.items), page.next_cursor)
 
 
-def delete(workspace: str, kind: ResourceKind, resource_id: str, now: datetime) -> None:
+def delete(
+    workspace: str, kind: ResourceKind, resource_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL
+) -> None:
     """Hide the resource. Its header values stay for runs that continue; to delete them, set `headers` to null first."""
-    resources.delete(workspace, kind, resource_id, now)
+    before = resources.get(workspace, kind, resource_id)
+    precondition.check(etag(before.revision))
+    with precondition.guard_write():
+        resources.delete(workspace, before, now)
 
 
 def stored_fields(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from cupel_core.domain.resources.personas import Persona, PersonaFields
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import named_resource
 from cupel_core.resources.named_resource import owner, stored_fields
@@ -53,7 +54,9 @@ def list_personas(workspace: str, limit: int, cursor: str | None) -> Page[NamedR
     return named_resource.list_resources(workspace, ResourceKind.PERSONA, _persona, limit, cursor)
 
 
-def update(workspace: str, persona_id: str, fields: PersonaFields, now: datetime) -> NamedResource[Persona]:
+def update(
+    workspace: str, persona_id: str, fields: PersonaFields, now: datetime, precondition: Precondition = UNCONDITIONAL
+) -> NamedResource[Persona]:
     """Headers are replaced as a whole. Conflict if it was changed concurrently, or another has the new name.
 
     Invalid for new headers without `connector_urls`, and for another of those without the headers.
@@ -61,13 +64,15 @@ def update(workspace: str, persona_id: str, fields: PersonaFields, now: datetime
     before = resources.get(workspace, ResourceKind.PERSONA, persona_id)
     _check_connector_urls(_persona(before), fields)
     return _named(
-        named_resource.update(workspace, before, fields, {**before.body, **stored_fields(fields, _FIELDS)}, now)
+        named_resource.update(
+            workspace, before, fields, {**before.body, **stored_fields(fields, _FIELDS)}, now, precondition
+        )
     )
 
 
-def delete(workspace: str, persona_id: str, now: datetime) -> None:
+def delete(workspace: str, persona_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
     """Hide the persona; runs that use it continue."""
-    named_resource.delete(workspace, ResourceKind.PERSONA, persona_id, now)
+    named_resource.delete(workspace, ResourceKind.PERSONA, persona_id, now, precondition)
 
 
 def _check_connector_urls(before: Persona | None, fields: PersonaFields) -> None:

@@ -14,6 +14,7 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.errors import AppError, Conflict, FieldError, Invalid, NotFound, RetryableError
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.start import validate
 from cupel_core.store import scheduler, schedules
@@ -57,10 +58,13 @@ def list_schedules(workspace: str, limit: int, cursor: str | None, now: datetime
     return Page(tuple(_ensure_installed(schedule, now) for schedule in page.items), page.next_cursor)
 
 
-def set_enabled(workspace: str, schedule_id: str, now: datetime, *, enabled: bool) -> Schedule:
+def set_enabled(
+    workspace: str, schedule_id: str, now: datetime, *, enabled: bool, precondition: Precondition = UNCONDITIONAL
+) -> Schedule:
     """Enable or disable the schedule. Conflict if its single time is over."""
 
     def change(schedule: Schedule) -> Schedule:
+        precondition.check(etag(schedule.revision))
         if schedule.timing.is_over(now):
             raise Conflict("the time of this schedule is over; create a new one")
         return replace(schedule, enabled=enabled, installed=False, updated_at=now)
@@ -68,14 +72,19 @@ def set_enabled(workspace: str, schedule_id: str, now: datetime, *, enabled: boo
     return _install(update_schedule(workspace, schedule_id, change))
 
 
-def delete(workspace: str, schedule_id: str, now: datetime) -> None:
+def delete(workspace: str, schedule_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
     """Delete the schedule. It no longer fires, even if EventBridge cannot be reached; deleting again retries that."""
+
+    def mark_deleted(current: Schedule) -> Schedule:
+        precondition.check(etag(current.revision))
+        return replace(current, deleted_at=now, updated_at=now)
+
     schedule = schedules.find(workspace, schedule_id)
     if schedule is None:
         raise NotFound(f"there is no schedule {schedule_id}")
     if schedule.deleted_at is None:
         with suppress(NotFound):
-            update_schedule(workspace, schedule_id, lambda current: replace(current, deleted_at=now, updated_at=now))
+            update_schedule(workspace, schedule_id, mark_deleted)
     scheduler.remove(schedule_id)
 
 

@@ -85,9 +85,8 @@ def update(workspace: str, before: Resource, after: Resource) -> Resource:
     return written
 
 
-def delete(workspace: str, kind: ResourceKind, resource_id: str, now: datetime) -> None:
-    """Hide a resource and release its name; what was started with it can still read it."""
-    before = get(workspace, kind, resource_id)
+def delete(workspace: str, before: Resource, now: datetime) -> None:
+    """Hide a resource and release its name; what was started with it can still read it. Conflict if it changed."""
     deleted = replace(before, deleted_at=now, updated_at=now, revision=before.revision + 1)
     try:
         with TransactWrite(connection=connection()) as transaction:

@@ -22,6 +22,7 @@ class Eval:
     connector_id: str | None = None
     model: str | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
+    revision: int = 1
 
     @property
     def target(self) -> str:

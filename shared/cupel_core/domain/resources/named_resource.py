@@ -12,3 +12,4 @@ class NamedResource[T]:
     header_names: tuple[str, ...]
     created_at: datetime
     updated_at: datetime
+    revision: int = 1

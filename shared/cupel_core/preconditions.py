@@ -1,0 +1,47 @@
+"""Entity tags and `If-Match`: a change that its sender bases on a state is refused if that is no longer the state.
+
+The check is part of the write: what was read and checked is written on condition that it is still what is stored.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cupel_core.errors import Conflict, PreconditionFailed
+
+_ANY = "*"
+
+
+def etag(revision: int | str) -> str:
+    """The strong entity tag of a revision."""
+    return f'"{revision}"'
+
+
+@dataclass(frozen=True)
+class Precondition:
+    """The tags of an `If-Match` header; None for a request without it."""
+
+    tags: frozenset[str] | None = None
+
+    @classmethod
+    def parse(cls, header: str | None) -> "Precondition":
+        """Weak tags and other text match nothing."""
+        return cls(None if header is None else frozenset(tag.strip() for tag in header.split(",")))
+
+    def check(self, current: str) -> None:
+        """Raise PreconditionFailed unless the header names the current tag, or any."""
+        if self.tags is not None and _ANY not in self.tags and current not in self.tags:
+            raise PreconditionFailed(f"If-Match does not name the current state, whose ETag is {current}", current)
+
+    @contextmanager
+    def guard_write(self) -> Iterator[None]:
+        """For the write after `check`: PreconditionFailed instead of Conflict if the state changed in between."""
+        try:
+            yield
+        except Conflict as conflict:
+            if self.tags is None or _ANY in self.tags or conflict.errors:
+                raise
+            raise PreconditionFailed(conflict.detail) from None
+
+
+UNCONDITIONAL = Precondition()
