@@ -86,7 +86,7 @@ class AnsweredRun:
             barrier.propagate(
                 Tree.for_run(run),
                 Node(0, number),
-                barrier.record(Tree.for_run(run), Node(0, number), completed_by_index),
+                barrier.record(Tree.for_run(run), Node(0, number), completed_by_index).leaf,
             )
 
     def outcome(self, run: Run, index: int) -> Transcript | ProbeError:

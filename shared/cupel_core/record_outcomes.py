@@ -8,7 +8,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.settings import settings
-from cupel_core.store import barrier, executions, outcomes, snapshots
+from cupel_core.store import barrier, executions, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 
 
@@ -35,9 +35,21 @@ def record(
         by_leaf.setdefault(leaf_of(index).number, {})[index] = completed
     for number in sorted(by_leaf):
         node = Node(0, number)
-        leaf = barrier.record(tree, node, by_leaf[number], claims.get(number, ()))
-        if barrier.propagate(tree, node, leaf):
+        item = barrier.record(tree, node, by_leaf[number], claims.get(number, ()))
+        if item.reopened_in_round > tree.retry_round:
+            _record_in_later_round(tree._replace(retry_round=item.reopened_in_round), node, by_leaf[number], claims)
+        elif barrier.propagate(tree, node, item.leaf):
             executions.start_finish(tree.ref, fencing_token)
+
+
+def _record_in_later_round(
+    tree: Tree, node: Node, outcomes_by_index: Mapping[int, bool], claims: Mapping[int, Sequence[str]]
+) -> None:
+    """Record what counts once a retry of the running run has reopened the leaf: transcripts. Errors are run again."""
+    completed = {index: True for index, is_completed in outcomes_by_index.items() if is_completed}
+    item = barrier.record(tree, node, completed, claims.get(node.number, ()))
+    if item.reopened_in_round == tree.retry_round and barrier.propagate(tree, node, item.leaf):
+        executions.start_finish(tree.ref, runs.get(tree.ref).fencing_token)
 
 
 def probe_error_of_run(

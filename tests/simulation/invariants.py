@@ -18,7 +18,7 @@ from cupel_core.store.barrier import Tree
 from cupel_core.store.run_items import RunItem, from_item
 from tests.simulation.expressions import Item
 from tests.simulation.harness import FANOUT
-from tests.simulation.models import Call
+from tests.simulation.models import Call, Turn
 from tests.simulation.scheduler import Violation
 from tests.simulation.table import Key
 
@@ -89,7 +89,8 @@ class Invariants:
 
     def _check_run(self, item: Item, before: Item) -> None:
         item_run = from_item(RunItem.from_raw_data(dict(item)))
-        if before and before["status"]["S"] != item_run.status:
+        was_reopened = self._run is not None and self._run.retry_round != item_run.retry_round
+        if before and (before["status"]["S"] != item_run.status or was_reopened):
             self.transitions[f"{before['status']['S']} → {item_run.status}"] += 1
         if before:
             require(item_run.id == (self._run and self._run.id), "6: two runs of one key")
@@ -130,7 +131,7 @@ class Invariants:
         if self._cloud.has_large_skew:
             return
         if not is_structured:
-            self._check_not_recorded(run, self._index(run, call), call.turn.number)
+            self._check_not_recorded(run, self._index(run, call.turn), call.turn.number)
         for other in earlier:
             if other.retry_round != call.retry_round:
                 continue
@@ -139,9 +140,21 @@ class Invariants:
             may_be_lost = not other.was_answered or other.invocation.had_failure
             require(may_be_lost, f"3: {call.turn} was answered and is called again")
 
-    def _index(self, run: Run, call: Call) -> int:
-        case = next(iter(snapshots.get(run.snapshot_key).cases(call.turn.scenario_id)), 0)
-        return run.plan.index(ProbePosition(case, run.plan.targets.index(call.turn.model), call.turn.repeat))
+    def round_of(self, turn: Turn) -> int:
+        """The retry round in which the conversation of a target's turn started."""
+        run = self._run
+        return self._round_of(run, self._index(run, turn)) if run else 1
+
+    def _round_of(self, run: Run, index: int) -> int:
+        node = leaf_of(index)
+        key = keys.barrier_nodes(RunRef(run.workspace, run.id), node, 0), keys.barrier_node(node.number)
+        encoded = [int(number) for number in self._cloud.table.item(*key).get("rounds", {}).get("NS", ())]
+        rounds = (number // FANOUT for number in encoded if number % FANOUT == index % FANOUT)
+        return max(rounds, default=run.conversation_round)
+
+    def _index(self, run: Run, turn: Turn) -> int:
+        case = next(iter(snapshots.get(run.snapshot_key).cases(turn.scenario_id)), 0)
+        return run.plan.index(ProbePosition(case, run.plan.targets.index(turn.model), turn.repeat))
 
     def _check_not_recorded(self, run: Run, index: int, turn: int) -> None:
         ref = RunRef(run.workspace, run.id)
@@ -152,7 +165,8 @@ class Invariants:
         item = self._cloud.table.item(keys.barrier_nodes(ref, node, 0), keys.barrier_node(node.number))
         counted = {*item.get("completed", {}).get("NS", ()), *item.get("failed", {}).get("NS", ())}
         require(str(index % FANOUT) not in counted, f"3: probe {index} is counted and its model is called again")
-        checkpoint = self._cloud.table.item(keys.checkpoints(ref, index), keys.numbered_probe(index, run.retry_round))
+        sort_key = keys.numbered_probe(index, self._round_of(run, index))
+        checkpoint = self._cloud.table.item(keys.checkpoints(ref, index), sort_key)
         if checkpoint:
             stored_turns = self._turns_of(checkpoint)
             require(turn >= stored_turns, f"3: turn {turn} of probe {index} is stored and is called again")

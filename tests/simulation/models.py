@@ -120,8 +120,9 @@ class Models:
         reply_count = sum(message.role is MessageRole.ASSISTANT for message in conversation.messages)
         turn = Turn(model, conversation.simulation_key.scenario_id, conversation.simulation_key.repeat, reply_count)
         self._cloud.scheduler.log(f"model call {turn}")
-        call = Call(turn, current.invocation, self._cloud.scheduler.now, self._cloud.invariants.retry_round)
-        self._cloud.invariants.check_call(call, self._calls[turn])
+        invariants = self._cloud.invariants
+        call = Call(turn, current.invocation, self._cloud.scheduler.now, invariants.round_of(turn))
+        invariants.check_call(call, self._calls[turn])
         self._calls[turn].append(call)
         self.call_count += 1
         return call

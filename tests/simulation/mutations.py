@@ -303,6 +303,8 @@ def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     reopen_leaf = reopen._reopen_leaf
 
     def mutated(tree: Any, node: Any, offsets: Any) -> Any:
+        if not offsets:
+            return barrier.get_leaf(tree.ref, node)
         values = {":offsets": barrier._number_set(offsets), ":retry_round": {"N": str(tree.retry_round)}}
         expression = "DELETE failed :offsets SET reopened = :retry_round"
         return barrier._update_leaf(tree.ref, node, expression, {}, values)
@@ -311,8 +313,31 @@ def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     patches.set(
         reopen,
         "_reopen_leaf",
-        lambda tree, node, item, ranges: reopen_leaf(tree, node, replace(item, reopened_in_round=0), ranges),
+        lambda tree, node, item, ranges, **options: reopen_leaf(
+            tree, node, replace(item, reopened_in_round=0), ranges, **options
+        ),
     )
+
+
+@mutation()
+def share_inner_nodes_between_retry_rounds(patches: Patches) -> None:
+    """A leaf whose errors are retried stays full for its parent."""
+    from cupel_core.store import keys
+
+    barrier_nodes = keys.barrier_nodes
+    patches.set(keys, "barrier_nodes", lambda ref, node, _: barrier_nodes(ref, node, 1))
+
+
+@mutation(SMALL_SKEW)
+def restart_all_conversations_at_a_retry(patches: Patches) -> None:
+    """A retry of a running run also restarts the conversations in progress."""
+    from cupel_core.domain.runs.claims import SliceDivision
+
+    def mutated(self: SliceDivision, index: int, conversation_round: int) -> int:
+        assert simulation.cloud is not None
+        return max(conversation_round, simulation.cloud.invariants.retry_round)
+
+    patches.set(SliceDivision, "round_of", mutated)
 
 
 def _postponed() -> list[Any]:

@@ -70,7 +70,7 @@ class Plan:
             if has_judge
             else Criteria(),
             content={"decision": decision, "followUps": follow_ups},
-            actions=rng.choices(names, weights=(5, 4, 4, 1, 2, 2), k=rng.choice((0, 0, 1, 3, 6))),
+            actions=rng.choices(names, weights=(5, 4, 4, 1, 5, 2), k=rng.choice((0, 0, 1, 3, 6))),
             final_actions=rng.choices(("retry", "retry", "expand"), k=rng.choice((0, 1, 2, 4))),
             mean_interval_seconds=rng.choice((0.5, 3.0, 10.0)),
             fault_seconds=rng.choice((10.0, 60.0, 180.0)),

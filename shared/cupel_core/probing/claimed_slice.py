@@ -1,6 +1,7 @@
 """A slice while a worker processes it: from its claim to its acknowledgement."""
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cupel_core.domain.runs.claims import Claim
@@ -37,6 +38,8 @@ class ClaimedSlice:
     """Of the probes that are this worker's; renewed while it processes the slice."""
     context: SliceContext
     pending: deque[int]
+    rounds: Mapping[int, int] = field(default_factory=dict)
+    """The retry round in which the conversation of a probe started, by index."""
     started: set[int] = field(default_factory=set)
     stored_outcomes: dict[int, bool] = field(default_factory=dict)
     """Outcomes (index → completed) that an earlier claimant stored without reporting them to the barrier."""

@@ -72,6 +72,7 @@ class SliceClaimer:
             claim=Claim(claim.offsets - others, claim.until),
             context=context,
             pending=deque(division.unclaimed),
+            rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
             stored_outcomes=stored,
         )
         claimed.pending.extend(index for index in division.expired if index not in stored)

@@ -69,7 +69,7 @@ class SliceContext:
             allow_private=settings().allow_private_endpoints,
         )
 
-    def conversation_spec(self, index: int, graders: GraderFactory) -> ConversationSpec:
+    def conversation_spec(self, index: int, retry_round: int, graders: GraderFactory) -> ConversationSpec:
         probe = self.run.plan.probe(index)
         persona = self.snapshot.persona(probe.case)
         headers, is_withheld = self._persona_headers(index, persona)
@@ -78,7 +78,7 @@ class SliceContext:
             scenario=self.scenario(index),
             content=self.content,
             graders=graders,
-            thread_id=thread_id(self.run.id, index, self.run.retry_round),
+            thread_id=thread_id(self.run.id, index, retry_round),
             persona=persona,
             persona_headers=headers,
             omitted_parameters=(RequestParameter.PERSONA_HEADERS,) if is_withheld else (),
@@ -86,7 +86,7 @@ class SliceContext:
             max_turns=self.run.max_turns,
             repeat=probe.repeat,
             seed=self.run.sample_seed,
-            retry_round=self.run.retry_round,
+            retry_round=retry_round,
         )
 
     def internal_error(self, index: int, message: str, attempts: int, now: datetime) -> ProbeError:

@@ -264,8 +264,8 @@ class Worker:
             guard=partial(calls.target_slot, account, model),
         )
         graders = claimed.context.graders(calls, self._rng, calls.check, self._call_timeout_seconds)
-        spec = claimed.context.conversation_spec(index, graders)
-        checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.context.run.retry_round)
+        spec = claimed.context.conversation_spec(index, claimed.rounds[index], graders)
+        checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.rounds[index])
         try:
             async with asyncio.timeout(self._deadline - self._clock()):
                 return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)

@@ -13,11 +13,11 @@ from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, R
 from cupel_core.domain.runs.sampling import expand as expand_sample
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
+from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.runs import dispatch
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.validation import check_probe_count
-from cupel_core.store import barrier, keys, runs, snapshots
+from cupel_core.store import barrier, keys, outbox, runs, snapshots
 
 
 def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = PauseReason.USER) -> Run:
@@ -45,16 +45,20 @@ def retry(
 ) -> Run:
     """Run errored probes again in a new retry round: all, those of one model, or one probe.
 
-    A run whose finishing failed is finished again even without errored probes. Raises Conflict when there is nothing to
-    retry, or while the run is not over.
+    While the run is RUNNING, its other probes continue where they are. A run whose finishing failed is finished again
+    even without errored probes. Raises Conflict when there is nothing to retry, and for a run that is PENDING, PAUSED,
+    SUMMARIZING or CANCELLED.
     """
     run = runs.get(RunRef(workspace, run_id))
     scope = RetryScope(model, probe_index)
     _check_retry(run, scope)
-    _check_is_over(run)
+    if refusal := _NO_RETRY.get(run.status):
+        raise Conflict(f"the run is {run.status}: {refusal}")
     finishing_failed = run.failure is not None and run.failure.where != "probing"
     if not finishing_failed and next(_errored_probes(run, scope), None) is None:
         raise Conflict(f"none of these probes has an error; the run is {run.status}")
+    if run.retry is not None and _is_dispatch_pending(run):
+        scope = scope.merged_with(run.retry)  # Its errors may still have to be taken out of some leaves.
     return _reopen(run, now, {"retry": {"model": model, "probeIndex": probe_index}}, retry=scope)
 
 
@@ -101,6 +105,19 @@ def _steer(ref: RunRef, action: Action, target: RunStatus, now: datetime, **chan
         raise Conflict(str(refusal)) from None
 
 
+_NO_RETRY = {
+    RunStatus.PENDING: "none of its probes has an error yet",
+    RunStatus.PAUSED: "resume it first",
+    RunStatus.SUMMARIZING: "its errors can be retried once it has ended",
+    RunStatus.CANCELLED: "a cancelled run does not continue; start a new run",
+}
+
+
+def _is_dispatch_pending(run: Run) -> bool:
+    request = DispatchRequest(workspace=run.workspace, run_id=run.id, fencing_token=run.fencing_token)
+    return outbox.get(request) is not None
+
+
 def _check_is_over(run: Run) -> None:
     if run.status not in (RunStatus.COMPLETED, RunStatus.FAILED):
         raise Conflict(str(IllegalTransition(Action.REOPEN, run.status)))
@@ -126,7 +143,7 @@ def _errored_probes(run: Run, scope: RetryScope) -> Iterator[int]:
 
 
 def _reopen(run: Run, now: datetime, data: dict[str, object], **changes: Any) -> Run:
-    """Back from COMPLETED or FAILED to RUNNING, provided the run has not changed since it was read."""
+    """To RUNNING with a new retry round, provided the run has not changed since it was read."""
     try:
         reopened = runs.transition(
             RunRef(run.workspace, run.id),

@@ -1,7 +1,7 @@
 """The barrier's nodes in the table. Plain client calls: the protocol relies on the sets that a write returns."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
@@ -44,6 +44,12 @@ class LeafItem:
     last_error: str | None = None
     reopened_in_round: int = 0
     """The retry round that last took errors out of the leaf to run them again."""
+    rounds: Mapping[int, int] = field(default_factory=dict)
+    """By offset, the retry round in which a probe was last taken out."""
+
+    def round_of(self, offset: int, conversation_round: int) -> int:
+        """The retry round in which a probe's conversation started, given that of the run's other probes."""
+        return max(conversation_round, self.rounds.get(offset, conversation_round))
 
     @property
     def failure_cause(self) -> str:
@@ -72,7 +78,8 @@ def acquire(
             if 0 < claim.until <= now and claim.offsets & new_claim.offsets
         }
         if not expired:
-            return divide_slice(item.leaf, others.values(), indexes, now)
+            rounds = {index: item.rounds[index % FANOUT] for index in indexes if index % FANOUT in item.rounds}
+            return replace(divide_slice(item.leaf, others.values(), indexes, now), rounds=rounds)
         item = _revoke(ref, node, expired)
     raise RetryableError("the claims of a leaf are being changed by others; try again")
 
@@ -115,10 +122,11 @@ def erase_error(ref: RunRef, node: Node) -> None:
     _update_leaf(ref, node, "REMOVE lastError", {}, {}, "attribute_exists(lastError)")
 
 
-def record(tree: Tree, node: Node, outcomes: dict[int, bool], released: Sequence[str] = ()) -> Leaf:
+def record(tree: Tree, node: Node, outcomes: dict[int, bool], released: Sequence[str] = ()) -> LeafItem:
     """Add outcomes (probe index → completed) to a leaf and release claims, in one write; returns the leaf afterwards.
 
-    Writes nothing if a later retry round has reopened the leaf: an error of this round no longer counts there.
+    Writes nothing if a later retry round has reopened the leaf: an error of this round no longer counts there. The
+    returned leaf then has a later `reopened_in_round` than the tree.
     """
     additions: list[str] = []
     values: dict[str, Any] = {}
@@ -131,16 +139,23 @@ def record(tree: Tree, node: Node, outcomes: dict[int, bool], released: Sequence
     clauses = [f"ADD {', '.join(additions)}"] if additions else []
     clauses += [f"REMOVE {', '.join(names)}"] if names else []
     if not clauses:
-        return get_leaf(tree.ref, node).leaf
+        return get_leaf(tree.ref, node)
     values[":retry_round"] = {"N": str(tree.retry_round)}
     condition = "attribute_not_exists(reopened) OR reopened <= :retry_round"
-    return _update_leaf(tree.ref, node, " ".join(clauses), names, values, condition).leaf
+    return _update_leaf(tree.ref, node, " ".join(clauses), names, values, condition)
 
 
-def reopen(tree: Tree, node: Node, offsets: Iterable[int]) -> LeafItem:
-    """Take errors out of a leaf, once per retry round; returns the leaf afterwards."""
-    values = {":offsets": _number_set(offsets), ":retry_round": {"N": str(tree.retry_round)}}
-    expression = "DELETE failed :offsets SET reopened = :retry_round"
+def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
+    """Take errors out of a leaf, once per retry round; returns the leaf afterwards.
+
+    Without offsets, only writers of earlier rounds are shut out.
+    """
+    values: dict[str, Any] = {":retry_round": {"N": str(tree.retry_round)}}
+    expression = "SET reopened = :retry_round"
+    if offsets:
+        values[":offsets"] = _number_set(offsets)
+        values[":rounds"] = _number_set(tree.retry_round * FANOUT + offset for offset in offsets)
+        expression += " ADD rounds :rounds DELETE failed :offsets"
     condition = "attribute_not_exists(reopened) OR reopened < :retry_round"
     return _update_leaf(tree.ref, node, expression, {}, values, condition)
 
@@ -295,7 +310,10 @@ def _leaf_item(item: dict[str, Any]) -> LeafItem:
     }
     error = item.get("lastError", {}).get("S")
     reopened = int(item.get("reopened", {}).get("N", 0))
-    return LeafItem(Leaf(_read_set(item, "completed"), _read_set(item, "failed")), claims, error, reopened)
+    rounds: dict[int, int] = {}
+    for encoded in sorted(_read_set(item, "rounds")):  # Ascending, so that the last round of an offset remains.
+        rounds[encoded % FANOUT] = encoded // FANOUT
+    return LeafItem(Leaf(_read_set(item, "completed"), _read_set(item, "failed")), claims, error, reopened, rounds)
 
 
 def _key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:

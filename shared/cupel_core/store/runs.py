@@ -109,6 +109,9 @@ def transition(
             status=step.target,
             fencing_token=new_token,
             retry_round=new_token if action is Action.REOPEN else run.retry_round,
+            conversation_round=new_token
+            if action is Action.REOPEN and run.status in TERMINAL
+            else run.conversation_round,
             event_seq=run.event_seq + 1,
             updated_at=now,
             **changes,

@@ -18,6 +18,7 @@ TABLE = {
     (RunStatus.RUNNING, Action.FAIL): RunStatus.FAILED,
     (RunStatus.SUMMARIZING, Action.COMPLETE): RunStatus.COMPLETED,
     (RunStatus.SUMMARIZING, Action.FAIL): RunStatus.FAILED,
+    (RunStatus.RUNNING, Action.REOPEN): RunStatus.RUNNING,
     (RunStatus.COMPLETED, Action.REOPEN): RunStatus.RUNNING,
     (RunStatus.FAILED, Action.REOPEN): RunStatus.RUNNING,
 }

@@ -165,3 +165,50 @@ def test_a_retried_probe_may_be_claimed_and_recorded_again(
     dispatched(retried, cloud)
     assert outcomes.get_recorded(retried, [0]) == {}
     assert slice_message(retried, [0]).fencing_token == 2
+
+
+def running(given: RunSetup, errored: set[int]) -> Run:
+    """A running run in which these probes are errored, and no other has an outcome."""
+    run = given.start()
+    runs.transition(ref_of(run), Action.START, NOW)
+    record(runs.get(ref_of(run)), 1, [failed(run, index) for index in errored])
+    return runs.get(ref_of(run))
+
+
+def test_errors_of_a_running_run_are_retried_with_its_missing_probes(cloud: Settings) -> None:
+    run = running(RunSetup(), {2, 4})
+    retried = control.retry("ws_a", run.id, NOW)
+    assert (retried.status, retried.retry_round, retried.conversation_round) == (RunStatus.RUNNING, 2, 1)
+    assert dispatched(retried, cloud) == [0, 1, 2, 3, 4, 5]
+    assert len(attempts.list_attempts(ref_of(run), range(6))) == 2
+
+
+def test_only_retried_probes_start_over_while_the_run_is_running(cloud: Settings) -> None:
+    run = running(RunSetup(), {2, 4})
+    retried = control.retry("ws_a", run.id, NOW, probe_index=4)
+    dispatched(retried, cloud)
+    leaf = barrier.get_leaf(ref_of(run), Node(0, 0))
+    assert [leaf.round_of(offset, retried.conversation_round) for offset in (0, 2, 4)] == [1, 1, 2]
+    assert leaf.leaf.failed == {2}
+
+
+def test_a_worker_of_before_the_retry_still_records_its_transcripts(cloud: Settings) -> None:
+    run = running(RunSetup(), {2})
+    dispatched(control.retry("ws_a", run.id, NOW), cloud)
+    record(run, 1, [failed(run, 3)], {0: True, 1: True})
+    assert barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.recorded == {0, 1}
+
+
+def test_two_different_retries_before_the_dispatch_cover_every_error(cloud: Settings) -> None:
+    run = running(RunSetup(), {2, 4, 5})
+    control.retry("ws_a", run.id, NOW, probe_index=2)
+    retried = control.retry("ws_a", run.id, NOW, probe_index=4)
+    dispatched(retried, cloud)
+    assert not barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.failed
+
+
+def test_errors_of_a_cancelled_run_are_not_retried(cloud: Settings) -> None:
+    run = running(RunSetup(), {2})
+    control.cancel("ws_a", run.id, NOW)
+    with pytest.raises(Conflict, match="a cancelled run does not continue; start a new run"):
+        control.retry("ws_a", run.id, NOW)

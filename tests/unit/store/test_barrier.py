@@ -24,7 +24,7 @@ def record_all(total: int, failed: set[int]) -> int:
     full = 0
     for index in indexes:
         node = leaf_of(index)
-        leaf = barrier.record(tree(total), node, {index: index not in failed})
+        leaf = barrier.record(tree(total), node, {index: index not in failed}).leaf
         full += barrier.propagate(tree(total), node, leaf)
     return full
 
@@ -43,7 +43,7 @@ def test_recording_twice_counts_once(cloud: Settings) -> None:
 
 def test_progress_counts_full_leaves_by_their_parent_and_open_ones_by_themselves(cloud: Settings) -> None:
     node = Node(0, 0)
-    barrier.propagate(tree(230), node, barrier.record(tree(), node, {index: index != 7 for index in range(100)}))
+    barrier.propagate(tree(230), node, barrier.record(tree(), node, {index: index != 7 for index in range(100)}).leaf)
     barrier.record(tree(), Node(0, 1), {100: True, 101: False})
     assert barrier.get_progress(tree(230)) == Progress(230, completed=100, failed=2)
 
@@ -56,7 +56,7 @@ def test_progress_of_a_run_of_a_million_counts_over_three_levels(cloud: Settings
 
 def test_propagating_again_changes_nothing(cloud: Settings) -> None:
     node = Node(0, 0)
-    leaf = barrier.record(tree(), node, dict.fromkeys(range(100), True))
+    leaf = barrier.record(tree(), node, dict.fromkeys(range(100), True)).leaf
     for _ in range(2):
         assert not barrier.propagate(tree(200), node, leaf)
     assert barrier.get_progress(tree(200)) == Progress(200, completed=100)
@@ -137,12 +137,12 @@ def test_a_reopened_leaf_takes_its_errors_out_once_per_retry_round(cloud: Settin
 def test_a_worker_of_an_earlier_retry_round_adds_nothing_to_a_reopened_leaf(cloud: Settings) -> None:
     barrier.record(tree(), Node(0, 0), {1: False})
     barrier.reopen(tree(retry_round=2), Node(0, 0), [1])
-    assert barrier.record(tree(retry_round=1), Node(0, 0), {1: False}).recorded == frozenset()
+    assert barrier.record(tree(retry_round=1), Node(0, 0), {1: False}).leaf.recorded == frozenset()
 
 
 def test_full_leaves_are_reported_anew_in_a_new_retry_round(cloud: Settings) -> None:
     node = Node(0, 0)
-    leaf = barrier.record(tree(101), node, dict.fromkeys(range(100), True))
+    leaf = barrier.record(tree(101), node, dict.fromkeys(range(100), True)).leaf
     barrier.propagate(tree(101), node, leaf)
     assert barrier.get_inner(tree(101, retry_round=2), Node(1, 0)).full_children == frozenset()
     assert barrier.get_progress(tree(101, retry_round=2)) == Progress(101, completed=100)

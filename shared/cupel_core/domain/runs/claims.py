@@ -6,8 +6,8 @@ renews it, so the probes of a dead worker are soon free. Correctness never depen
 once, whichever worker reports it.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
 
@@ -30,6 +30,12 @@ class SliceDivision:
     """Claimed, but the claim expired: outcomes may be stored without being in the barrier, so check before running."""
     claimed: tuple[int, ...] = ()
     """Another worker is running these now."""
+    rounds: Mapping[int, int] = field(default_factory=dict)
+    """By index, the last retry round in which the probe was taken out of the leaf to be run again."""
+
+    def round_of(self, index: int, conversation_round: int) -> int:
+        """The retry round in which a probe's conversation started, given that of the run's other probes."""
+        return max(conversation_round, self.rounds.get(index, conversation_round))
 
 
 def divide_slice(leaf: Leaf, others: Iterable[Claim], indexes: Iterable[int], now: float) -> SliceDivision:

@@ -98,7 +98,7 @@ TRANSITIONS: dict[Action, Transition] = {
     Action.COMPLETE: Transition(frozenset({_S.SUMMARIZING}), _S.COMPLETED, RunEventType.FINISHED),
     Action.FAIL: Transition(frozenset({_S.PENDING, _S.RUNNING, _S.SUMMARIZING}), _S.FAILED, RunEventType.FINISHED),
     Action.REOPEN: Transition(
-        frozenset({_S.COMPLETED, _S.FAILED}), _S.RUNNING, RunEventType.REOPENED, advances_fencing_token=True
+        frozenset({_S.RUNNING, _S.COMPLETED, _S.FAILED}), _S.RUNNING, RunEventType.REOPENED, advances_fencing_token=True
     ),
 }
 
@@ -173,6 +173,10 @@ class RetryScope:
     model: str | None = None
     probe_index: int | None = None
 
+    def merged_with(self, other: "RetryScope") -> "RetryScope":
+        """A scope that covers both; every errored probe if they differ."""
+        return self if self == other else RetryScope()
+
     def ranges(self, plan: Plan) -> tuple[range, ...]:
         """The indexes it covers, ascending; of these, only the errored ones are run again."""
         if self.probe_index is not None:
@@ -201,6 +205,9 @@ class Run:
     fencing_token: int = 1
     retry_round: int = 1
     """The fencing token that last reopened the run; inner barrier nodes and errors of earlier rounds do not count."""
+    conversation_round: int = 1
+    """The retry round in which all probes without an outcome started over. A retry while the run is RUNNING leaves it:
+    only the retried probes start over, the others continue (`LeafItem.round_of`)."""
     retry: RetryScope | None = None
     """Which probes the current retry round runs again."""
     event_seq: int = 0
