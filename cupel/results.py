@@ -40,6 +40,7 @@ class ModelTotals:
     successes: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     tokens: int = 0
+    calls: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
     errors: Counter[str] = field(default_factory=Counter)
@@ -55,10 +56,15 @@ class ModelTotals:
         self.unscored += is_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.tokens += transcript["tokenCount"]
-        self.cost_usd += transcript["costUsd"] or 0.0
-        self.unpriced += transcript["costUsd"] is None
+        self._add_spend(transcript["totalSpend"])
+
+    def _add_spend(self, spend: Json) -> None:
+        self.calls += spend["calls"]
+        self.cost_usd += spend["costUsd"] or 0.0
+        self.unpriced += spend["costUsd"] is None
 
     def add_error(self, error: Json) -> None:
+        self._add_spend(error["totalSpend"])
         self.errors[error["code"]] += 1
         self.examples.setdefault(error["code"], error["message"])
 
@@ -83,7 +89,8 @@ class Correctness:
 
 @dataclass(frozen=True)
 class ModelResults:
-    """`cost_usd` is None if the price of the model is unknown, `correct` if nothing was judged."""
+    """`cost_usd` is that of all calls: target, judge, simulated user and summary, also of errored probes. It is None if
+    no call was answered or the price of any is unknown. `correct` is None if nothing was judged."""
 
     model: str
     probes: int
@@ -138,7 +145,7 @@ def _results(model: str, probes: int, totals: ModelTotals) -> ModelResults:
         unscored=totals.unscored,
         tokens=totals.tokens,
         median_duration_ms=median(totals.durations_ms) if totals.durations_ms else None,
-        cost_usd=None if totals.unpriced else totals.cost_usd,
+        cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
         reasons=tuple(FailureReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
     )
 

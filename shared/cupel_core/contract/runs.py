@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Count100, Id, ModelId, Seed
-from cupel_core.contract.results import ProbeResultResponse
+from cupel_core.contract.results import ProbeResultResponse, SpendResponse
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.run import (
     PauseReason,
@@ -360,11 +360,18 @@ class ProbeErrorResponse(ResponseModel):
     code: ProbeErrorCode
     message: str
     attempts: Annotated[int, Field(description="Number of calls that were tried")]
+    total_spend: Annotated[SpendResponse, Field(description="Spent on the calls that were answered before the error")]
     created_at: Time
 
     @classmethod
     def of(cls, error: ProbeError) -> "ProbeErrorResponse":
-        return cls(code=error.code, message=error.message, attempts=error.attempts, created_at=error.created_at)
+        return cls(
+            code=error.code,
+            message=error.message,
+            attempts=error.attempts,
+            total_spend=SpendResponse.of(error.spending.total),
+            created_at=error.created_at,
+        )
 
 
 class ProbeResponse(ResponseModel):

@@ -48,6 +48,10 @@ class TranscriptResponse(ResponseModel):
     persona_spend: Annotated[
         SpendResponse, Field(description="Spent on simulating the user; not included in `usage` and `costUsd`")
     ]
+    summary_spend: Annotated[
+        SpendResponse, Field(description="Spent on the judge's decision; not included in `usage` and `costUsd`")
+    ]
+    total_spend: Annotated[SpendResponse, Field(description="Target, judge, simulated user and summary together")]
     duration_ms: Annotated[int, Field(description="Time spent in calls of the target")]
     cost_usd: CostUsd
     decision_code: str | None
@@ -85,6 +89,8 @@ class TranscriptResponse(ResponseModel):
             usage=TokenUsageResponse.of(conversation.usage),
             judge_spend=SpendResponse.of(conversation.judge_spend),
             persona_spend=SpendResponse.of(conversation.persona_spend),
+            summary_spend=SpendResponse.of(transcript.spending.summary),
+            total_spend=SpendResponse.of(transcript.spending.total),
             duration_ms=conversation.duration_ms,
             cost_usd=conversation.cost_usd,
             decision_code=summary.decision_code if summary else None,

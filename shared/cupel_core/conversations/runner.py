@@ -14,6 +14,7 @@ from cupel_core.conversations.turn import Halted, Target, run_turn
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
@@ -37,10 +38,11 @@ from cupel_core.domain.turns.model_request import (
     SimulationKey,
 )
 from cupel_core.grading.criteria import evaluate_criteria
+from cupel_core.grading.grader import JudgeError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.grading.simulated_user import generate_persona_message
 from cupel_core.providers import prices
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.decision_search import read_decision
 from cupel_core.scoring.grade_log import GradeLog
@@ -122,9 +124,19 @@ async def run_conversation(
                 await checkpoints.save(state)
         scoring, state = await _score(spec, state, checkpoints)
     except ProviderError as error:
-        return probe_error(spec, target.model, error, now(), retention)
+        return probe_error(spec, target.model, error, now(), retention, _spending_with_error(state, step, error))
     summary = await summarize_without_judge(spec.content, state.messages, now())
     return _transcript(spec, target, state, scoring, summary, now(), retention)
+
+
+def _spending_with_error(state: ConversationState, step: NextStep, error: ProviderError) -> Spending:
+    """What was spent before the error, with the replies of a judge or simulated user that were unusable."""
+    spending = conversation_spending(state)
+    if not isinstance(error, JudgeError):
+        return spending
+    if step is NextStep.SIMULATE_USER:
+        return replace(spending, persona=spending.persona + error.spend)
+    return replace(spending, judge=spending.judge + error.spend)
 
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
@@ -240,7 +252,7 @@ async def _score_assertions(
     log = GradeLog.resuming(state.grades, saver.note_change)
     try:
         scored = await score(spec.assertions, assertion_context(spec, state), spec.graders, log)
-    except (RetryLater, Halted, asyncio.CancelledError):
+    except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
         await saver.flush()
         raise
     finally:
@@ -310,7 +322,12 @@ async def summarize_without_judge(content: Content, messages: tuple[Message, ...
 
 
 def probe_error(
-    spec: ConversationSpec, model: str, error: ProviderError | RetryLater, now: datetime, retention: timedelta | None
+    spec: ConversationSpec,
+    model: str,
+    error: ProviderError | RetryLater,
+    now: datetime,
+    retention: timedelta | None,
+    spending: Spending,
 ) -> ProbeError:
     """The outcome of a probe whose conversation ended with this error. Its message may quote the conversation."""
     return ProbeError(
@@ -324,4 +341,5 @@ def probe_error(
         persona_id=spec.persona.id if spec.persona else None,
         retry_round=spec.retry_round,
         content_expires_at=now + retention if retention else None,
+        spending=spending,
     )

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.scoring.decisions import OTHER
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.grading.grader import Grader, GraderReply, as_material, request_structured
+from cupel_core.grading.grader import Grader, GraderReply, JudgeError, as_material, request_structured
 from cupel_core.providers.errors import ProviderError, RetryLater
 
 _INSTRUCTIONS = """You read a conversation between a user and an assistant and report the assistant's decision.
@@ -48,7 +49,8 @@ async def judge_decision(judge: DecisionJudge, messages: Sequence[Message]) -> G
 async def judge_summary(judge: DecisionJudge, messages: Sequence[Message], now: Callable[[], datetime]) -> Summary:
     """The judge's decision as a transcript's summary; a failing judge is recorded in it as `error`."""
     try:
-        decision = (await judge_decision(judge, messages)).value
+        reply = await judge_decision(judge, messages)
     except (ProviderError, RetryLater) as error:
-        return Summary(OTHER, "", now(), error=error.detail)
-    return Summary(decision.decisionCode, decision.decisionText, now())
+        spend = error.spend if isinstance(error, JudgeError) else Spend()
+        return Summary(OTHER, "", now(), error=error.detail, spend=spend)
+    return Summary(reply.value.decisionCode, reply.value.decisionText, now(), spend=reply.spend)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cupel_core.domain.runs.transcripts import Outcome, Transcript
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 
@@ -25,9 +25,9 @@ class InvocationTotals:
     def add(self, outcomes: Iterable[Outcome]) -> None:
         for outcome in outcomes:
             self.probes += 1
-            if isinstance(outcome, Transcript):
-                self.input_tokens += outcome.conversation.usage.input_tokens
-                self.output_tokens += outcome.conversation.usage.output_tokens
-                self.spent_usd += outcome.conversation.cost_usd or 0.0
-            else:
+            usage = outcome.spending.total.usage
+            self.input_tokens += usage.input_tokens
+            self.output_tokens += usage.output_tokens
+            self.spent_usd += outcome.spending.priced_usd
+            if isinstance(outcome, ProbeError):
                 self.errors[outcome.code] += 1

@@ -20,6 +20,7 @@ from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import ConversationSpec, probe_error, run_conversation
 from cupel_core.conversations.turn import Halted, Target
 from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import AppError
 from cupel_core.leases import LeasePool
@@ -270,7 +271,7 @@ class Worker:
             async with asyncio.timeout(self._deadline - self._clock()):
                 return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
         except RetryLater as wait:
-            return self._postpone_or_give_up(claimed, spec, target.model, wait)
+            return await self._postpone_or_give_up(claimed, spec, target.model, wait, checkpoints)
         except CallPostponed as wait:
             claimed.postpone(index, wait.retry_after_seconds, wait.provider)
         except TimeoutError:
@@ -295,13 +296,20 @@ class Worker:
         if not await self._may_call(claimed):
             raise Halted
 
-    def _postpone_or_give_up(
-        self, claimed: ClaimedSlice, spec: ConversationSpec, model: str, wait: RetryLater
+    async def _postpone_or_give_up(
+        self,
+        claimed: ClaimedSlice,
+        spec: ConversationSpec,
+        model: str,
+        wait: RetryLater,
+        checkpoints: TableCheckpoints,
     ) -> Outcome | None:
         if claimed.probe_slice.handoffs < MAX_HANDOFFS:
             claimed.postpone(spec.index, wait.retry_after_seconds, RETRY_LATER)
             return None
-        return probe_error(spec, model, wait, utc_now(), settings().retention)
+        state = await checkpoints.load()
+        spending = conversation_spending(state) if state else Spending()
+        return probe_error(spec, model, wait, utc_now(), settings().retention, spending)
 
     @staticmethod
     def _requeue_or_give_up(claimed: ClaimedSlice, index: int, error: BaseException) -> Outcome | None:

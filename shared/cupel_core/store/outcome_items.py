@@ -8,6 +8,7 @@ import orjson
 from pynamodb.attributes import BinaryAttribute, BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
@@ -64,7 +65,10 @@ def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
     )
     if isinstance(outcome, ProbeError):
         item.body |= {"code": outcome.code, "message": outcome.message, "attempts": outcome.attempts}
-        item.body |= _present(contentExpiresAt=outcome.content_expires_at and to_iso(outcome.content_expires_at))
+        item.body |= _present(
+            contentExpiresAt=outcome.content_expires_at and to_iso(outcome.content_expires_at),
+            spending=outcome.spending.to_json(),
+        )
     else:
         _fill(ref, item, outcome)
     return item
@@ -83,6 +87,7 @@ def summary_to_json(summary: Summary) -> dict[str, object]:
         "decisionText": summary.decision_text,
         "summarizedAt": to_iso(summary.summarized_at),
         "error": summary.error,
+        "spend": summary.spend.to_json() if summary.spend.calls else None,
     }
     return {name: value for name, value in body.items() if value is not None}
 
@@ -190,6 +195,7 @@ def _error(item: OutcomeItem) -> ProbeError:
         persona_id=item.body.get("personaId"),
         retry_round=item.body.get("generation", 1),
         content_expires_at=_moment(item.body.get("contentExpiresAt")),
+        spending=Spending.from_json(item.body.get("spending")),
     )
 
 
@@ -214,7 +220,8 @@ def _present(**fields: object) -> dict[str, Any]:
 
 
 def _summary(body: dict[str, Any]) -> Summary:
-    return Summary(body["decisionCode"], body["decisionText"], from_iso(body["summarizedAt"]), body.get("error"))
+    spend = Spend.from_json(body["spend"]) if "spend" in body else Spend()
+    return Summary(body["decisionCode"], body["decisionText"], from_iso(body["summarizedAt"]), body.get("error"), spend)
 
 
 def _moment(text: str | None) -> datetime | None:

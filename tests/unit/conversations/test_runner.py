@@ -143,6 +143,17 @@ async def test_a_judge_whose_replies_stay_unusable_is_an_error_and_not_a_model_f
     assert error.code is ProbeErrorCode.JUDGE_ERROR
 
 
+async def test_an_error_keeps_what_the_target_and_the_judge_have_cost(harness: Harnesses) -> None:
+    error = errored(await harness(judge=["I think so!", '{"successMet": "maybe"}']).run())
+    assert (error.spending.target.calls, error.spending.judge.calls) == (1, 2)
+    assert error.spending.total.usage.total == 45
+
+
+async def test_an_error_keeps_what_the_simulated_user_has_cost(harness: Harnesses) -> None:
+    error = errored(await harness(user=["", {"words": "no"}]).run())
+    assert (error.spending.target.calls, error.spending.judge.calls, error.spending.persona.calls) == (1, 1, 2)
+
+
 async def test_a_simulated_user_whose_replies_stay_unusable_is_an_error_too(harness: Harnesses) -> None:
     error = errored(await harness(user=["", {"words": "no"}]).run())
     assert error.code is ProbeErrorCode.JUDGE_ERROR

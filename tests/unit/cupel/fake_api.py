@@ -61,11 +61,16 @@ def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Js
         "result": None,
         "createdAt": "2026-01-31T09:30:01.000Z",
     }
-    return transcript | changes
+    transcript |= changes
+    return {"totalSpend": a_spend(transcript["costUsd"])} | transcript
+
+
+def a_spend(cost_usd: float | None = 0.0, calls: int = 1) -> Json:
+    return {"calls": calls, "usage": {"inputTokens": 80, "outputTokens": 20}, "costUsd": cost_usd}
 
 
 def an_error(index: int, model: str, code: str = "timeout", message: str = "no answer in 60 s") -> Json:
-    error = {"code": code, "message": message, "attempts": 4}
+    error = {"code": code, "message": message, "attempts": 4, "totalSpend": a_spend(calls=0)}
     return {"index": index, "status": "ERROR", "scenarioId": "scn_2", "modelId": model, "repeat": 0, "error": error}
 
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from cupel.client import Client
 from cupel.render import bar_chart, format_cost, format_duration, printable, results_tables
-from cupel.results import collect
+from cupel.results import collect, tabulate
 from cupel_core.domain.statistics import wilson_interval
-from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
+from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_spend, a_transcript, an_error
 
 
 @pytest.fixture
@@ -244,6 +244,18 @@ def test_a_narrow_terminal_gets_two_tables_instead_of_broken_cells(client: Clien
 def test_bars_show_shares_of_the_largest():
     assert bar_chart([8, 4, 1, 0, 0]) == "█ ▄ ▁ · ·"
     assert bar_chart([0, 0, 0, 0, 0]) == "· · · · ·"
+
+
+def test_the_cost_includes_judges_and_errored_probes(api: FakeApi, client: Client):
+    api.transcripts = [a_transcript(0, REAL, "1", costUsd=1.0, totalSpend=a_spend(1.5, calls=3))]
+    error = an_error(1, REAL)
+    error["error"]["totalSpend"] = a_spend(0.25)
+    totals = tabulate([REAL], 2, api.transcripts, [error])
+    assert totals[0].cost_usd == 1.75
+
+
+def test_a_model_of_which_no_call_was_answered_has_no_cost(api: FakeApi, client: Client):
+    assert tabulate([REAL], 1, [], [an_error(0, REAL)])[0].cost_usd is None
 
 
 def test_costs_of_every_size():

@@ -4,12 +4,13 @@ Its content is everything that was said, and every text that may quote it: reaso
 of errors. Content can be deleted and expires; what was decided, used, spent and scored stays.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self
 
+from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
 
 CONTENT_DELETED = "the text was deleted, or its retention period has ended"
@@ -24,6 +25,8 @@ class Summary:
     decision_text: str
     summarized_at: datetime
     error: str | None = None
+    spend: Spend = field(default_factory=Spend)
+    """The judge's, if one was asked."""
 
     def without_content(self) -> "Summary":
         return replace(self, decision_text="", error=self.error and CONTENT_DELETED)
@@ -67,6 +70,11 @@ class Transcript:
         return self.conversation.messages
 
     @property
+    def spending(self) -> Spending:
+        spending = conversation_spending(self.conversation)
+        return replace(spending, summary=self.summary.spend) if self.summary else spending
+
+    @property
     def result(self) -> TranscriptResult | None:
         """None if nothing was to be judged, or if it could not be computed."""
         scoring = self.scoring
@@ -99,6 +107,8 @@ class ProbeError:
     persona_id: str | None = None
     retry_round: int = 1
     content_expires_at: datetime | None = None
+    spending: Spending = field(default_factory=Spending)
+    """Of the calls that were answered before the error."""
 
     def without_content(self) -> Self:
         return replace(self, message=CONTENT_DELETED)
@@ -129,4 +139,5 @@ def unstorable(outcome: Outcome, reason: str) -> ProbeError:
         persona_id=outcome.persona_id,
         retry_round=outcome.retry_round,
         content_expires_at=outcome.content_expires_at,
+        spending=outcome.spending,
     )

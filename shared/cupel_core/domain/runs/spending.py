@@ -1,0 +1,47 @@
+"""What the model calls of one probe cost, by what they were for. Every paid call is counted, also in errored probes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from cupel_core.domain.turns.conversation import ConversationState, Spend
+
+
+@dataclass(frozen=True)
+class Spending:
+    """`judge` includes embeddings and selections; `summary` is the judge's decision when the run finishes."""
+
+    target: Spend = field(default_factory=Spend)
+    judge: Spend = field(default_factory=Spend)
+    persona: Spend = field(default_factory=Spend)
+    summary: Spend = field(default_factory=Spend)
+
+    @property
+    def total(self) -> Spend:
+        """Its cost is None if the price of any call is unknown."""
+        return sum(self._parts, Spend())
+
+    @property
+    def priced_usd(self) -> float:
+        """The cost of the calls whose price is known."""
+        return sum(part.cost_usd or 0.0 for part in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Spend, ...]:
+        return (self.target, self.judge, self.persona, self.summary)
+
+    def to_json(self) -> dict[str, Any] | None:
+        """Only the kinds of which calls were made; None if none was."""
+        return {
+            each.name: spend.to_json() for each in fields(self) if (spend := getattr(self, each.name)).calls
+        } or None
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any] | None) -> "Spending":
+        return cls(**{name: Spend.from_json(spend) for name, spend in (data or {}).items()})
+
+
+def conversation_spending(state: ConversationState) -> Spending:
+    """What a conversation has cost so far. Turns are the answered calls of its target."""
+    target = Spend(state.turns, state.usage, state.cost_usd if state.turns else 0.0)
+    return Spending(target, state.judge_spend, state.persona_spend)

@@ -1,0 +1,45 @@
+"""The API, the command and the metric report the same spend, because all read it from the outcome."""
+
+from cupel.in_process.probes import as_json, transcript_json
+from cupel.results import tabulate
+from cupel_core.contract.runs import ProbeErrorResponse
+from cupel_core.domain.runs.spending import Spending
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
+from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.messages import RunRef
+from cupel_core.probing.invocation_totals import InvocationTotals
+from cupel_core.store.outcome_items import from_item, to_item
+from tests.started_runs import NOW
+
+MODEL = "openai/m"
+CALL = Usage(10, 5)
+
+
+def stored(outcome: Outcome) -> Outcome:
+    return from_item(to_item(RunRef("ws_a", "run_a"), 1, outcome))
+
+
+def transcript() -> Transcript:
+    state = ConversationState(
+        (), 2, CALL, cost_usd=0.5, judge_spend=Spend(1, CALL, 0.25), persona_spend=Spend(1, CALL, 0.125)
+    )
+    summary = Summary("1", "yes", NOW, spend=Spend(1, CALL, 0.0625))
+    return Transcript(0, "scn_1", MODEL, NOW, state, summary=summary)
+
+
+def error() -> ProbeError:
+    spending = Spending(Spend(1, CALL, 2.0), judge=Spend(2, CALL, 4.0))
+    return ProbeError(1, "scn_1", MODEL, ProbeErrorCode.JUDGE_ERROR, "no", 1, NOW, spending=spending)
+
+
+def test_the_api_the_command_and_the_metric_agree() -> None:
+    answered, failed = stored(transcript()), stored(error())
+    assert isinstance(answered, Transcript)
+    assert isinstance(failed, ProbeError)
+    api = transcript_json("run_a", answered), {"modelId": MODEL, "error": as_json(ProbeErrorResponse.of(failed))}
+    totals = InvocationTotals()
+    totals.add([answered, failed])
+    in_api = api[0]["totalSpend"]["costUsd"] + api[1]["error"]["totalSpend"]["costUsd"]
+    in_command = tabulate([MODEL], 2, [api[0]], [api[1]])[0].cost_usd
+    assert (in_api, in_command, totals.spent_usd) == (6.9375, 6.9375, 6.9375)
