@@ -1,7 +1,8 @@
 """Users' regular expressions on model outputs, searched with a time limit. Workspaces share the process.
 
 Ordinary searches take microseconds and are made in the worker's process; what may need more (`is_quick_pattern`),
-or has needed more, is searched in a sandbox.
+or has needed more, is searched in a sandbox. `concurrent=False`: to release the interpreter's lock for microseconds and
+wait for it again would take milliseconds when other threads are busy.
 """
 
 import time
@@ -20,7 +21,7 @@ TIMEOUT_SECONDS = 0.4
 
 def matches(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bool:
     """Whether the pattern occurs in the text. Raises NotComputable for an invalid pattern, and TimeoutError."""
-    return _compiled(pattern).search(text, timeout=timeout_seconds) is not None
+    return _compiled(pattern).search(text, timeout=timeout_seconds, concurrent=False) is not None
 
 
 def last_group(
@@ -33,7 +34,8 @@ def last_group(
     expression, ends_at = _compiled_decision(pattern), time.process_time() + timeout_seconds
     for number, text in enumerate(texts):
         match = None
-        for match in expression.finditer(text, timeout=max(0.0, ends_at - time.process_time())):  # noqa: B007
+        seconds_left = max(0.0, ends_at - time.process_time())
+        for match in expression.finditer(text, timeout=seconds_left, concurrent=False):  # noqa: B007
             pass
         if match:
             return number, match.group(1)
