@@ -338,7 +338,10 @@ class Client:
         return self._pages("/schedules")
 
     def create_schedule(self, schedule: Json) -> Json:
-        """`{name, expression, timezone?, run, enabled?}`, where `run` has the fields that `create_run` accepts."""
+        """`{name, expression, timezone?, run | evalRun, enabled?}`; `run` has the fields that `create_run` accepts.
+
+        `evalRun` is `{evalId}` with the options of `create_eval_run`.
+        """
         return self._send("POST", "/schedules", schedule)
 
     def get_schedule(self, schedule_id: str) -> Json:

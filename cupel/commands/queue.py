@@ -84,6 +84,9 @@ def redrive(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         redriven = client.redrive_dead_letters(provider=provider, message_ids=messages)
+    missing = len(set(messages or ())) - redriven["sent"] - redriven["dropped"]
+    if missing > 0:
+        raise UsageError(f"{missing} of the messages are not dead letters; list them with: queue dead-letters")
     if as_json:
         session.print_json(redriven)
         return

@@ -6,20 +6,29 @@ import typer
 from rich.markup import escape
 
 from cupel import render
-from cupel.commands.options import AsJson, refuse_group_options
+from cupel.commands.options import AsJson, EmbeddingModel, JudgeModel, PersonaModel, Repeats, refuse_group_options
 from cupel.commands.run import resolve_definition_id, split_models
 from cupel.errors import UsageError
-from cupel.json_types import Json
+from cupel.json_types import Json, without_none
 from cupel.session import Session
 
-app = typer.Typer(help="List, create, enable, disable and delete schedules.", invoke_without_command=True)
+app = typer.Typer(help="List, show, create, change, enable, disable and delete schedules.", invoke_without_command=True)
 
+Models = Annotated[
+    list[str] | None, typer.Option(help="Targets: provider/name or connector/…; comma-separated or repeated.")
+]
+EvalId = Annotated[str | None, typer.Option("--eval", help="The id of an eval, instead of a definition and --models.")]
+Cron = Annotated[str | None, typer.Option(help="A cron expression with six fields, such as '0 9 ? * MON-FRI *'.")]
+Rate = Annotated[str | None, typer.Option(help="An interval, such as '6 hours'.")]
+At = Annotated[str | None, typer.Option(help="A single time, such as 2027-01-31T09:30:00.")]
+Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: the model's.")]
+MaxTurns = Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")]
 ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a schedule, such as sch_01jd3v….")]
 
 
 @app.callback()
 def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List, create, enable, disable and delete schedules, which start runs."""
+    """List, show, create, change, enable, disable and delete schedules, which start runs."""
     if ctx.invoked_subcommand:
         refuse_group_options(ctx)
         return
@@ -36,36 +45,98 @@ def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
+    """Show a schedule, what it starts, and its most recent firings."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        schedule = client.get_schedule(schedule_id)
+    if as_json:
+        session.print_json(schedule)
+        return
+    _print(session, schedule, as_json=False)
+    started = schedule["run"] or schedule["evalRun"]
+    for name, value in {**started, **started["config"]}.items():
+        if name != "config" and value is not None:
+            text = ", ".join(value) if isinstance(value, list) else value
+            session.out.print(f"{name}: {text}", markup=False, soft_wrap=True)
+    firings = render.table("due", "run or error")
+    for firing in schedule["firings"]:
+        result = firing["runId"] or render.shorten(firing["error"] or render.NO_VALUE, 80)
+        firings.add_row(render.format_time(firing["scheduledTime"]), escape(result))
+    session.out.print(firings)
+
+
+@app.command()
 def create(
     ctx: typer.Context,
-    definition: Annotated[
-        str, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
-    ],
-    models: Annotated[
-        list[str], typer.Option(help="Targets: provider/name or connector/…; comma-separated or repeated.")
-    ],
     name: Annotated[str, typer.Option(help="Name of the schedule.")],
-    cron: Annotated[
-        str | None, typer.Option(help="A cron expression with six fields, such as '0 9 ? * MON-FRI *'.")
+    definition: Annotated[
+        str | None, typer.Argument(metavar="[DEFINITION]", help="A definition file (YAML), or the id of a definition.")
     ] = None,
-    rate: Annotated[str | None, typer.Option(help="An interval, such as '6 hours'.")] = None,
-    at: Annotated[str | None, typer.Option(help="A single time, such as 2027-01-31T09:30:00.")] = None,
+    models: Models = None,
+    eval_id: EvalId = None,
+    cron: Cron = None,
+    rate: Rate = None,
+    at: At = None,
     timezone: Annotated[str, typer.Option(help="Time zone of --cron and --at, such as Europe/Berlin.")] = "UTC",
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample; default: random for each run.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, max=100, help="Conversations per target, scenario and persona.")] = 1,
+    repeats: Repeats = 1,
+    temperature: Temperature = None,
+    max_turns: MaxTurns = None,
+    judge_model: JudgeModel = None,
+    persona_model: PersonaModel = None,
+    embedding_model: EmbeddingModel = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create a schedule, which starts one run each time it is due."""
+    """Create a schedule, which starts one run of a definition or of an eval each time it is due."""
     session = ctx.ensure_object(Session)
-    run = {"models": split_models(models), "samplePercentage": sample, "repeats": repeats}
-    if seed is not None:
-        run["sampleSeed"] = seed
+    config = without_none(
+        temperature=temperature,
+        maxTurns=max_turns,
+        judgeModel=judge_model,
+        personaModel=persona_model,
+        embeddingModel=embedding_model,
+    )
     when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
+    if (definition is None) == (eval_id is None) or (eval_id is None) == (models is None):
+        raise UsageError("specify either a definition and --models, or --eval")
     with session.connect() as client:
-        run["definitionId"] = resolve_definition_id(session, client, definition)
-        created = client.create_schedule({**when, "run": run})
+        if eval_id is not None:
+            started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config}}
+        else:
+            run = {
+                "definitionId": resolve_definition_id(session, client, definition or ""),
+                "models": split_models(models or []),
+                "samplePercentage": sample,
+                "repeats": repeats,
+                "config": config,
+            }
+            started = {"run": {**run, **without_none(sampleSeed=seed)}}
+        created = client.create_schedule({**when, **started})
     _print(session, created, as_json=as_json)
+
+
+@app.command()
+def change(
+    ctx: typer.Context,
+    schedule_id: ScheduleId,
+    name: Annotated[str | None, typer.Option(help="Name of the schedule.")] = None,
+    cron: Cron = None,
+    rate: Rate = None,
+    at: At = None,
+    timezone: Annotated[str | None, typer.Option(help="Time zone of --cron and --at.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change the name of a schedule, or when it is due."""
+    session = ctx.ensure_object(Session)
+    expression = None if (cron, rate, at) == (None, None, None) else _expression(cron, rate, at)
+    changes = without_none(name=name, expression=expression, timezone=timezone)
+    if not changes:
+        raise UsageError("specify what to change: --name, --cron, --rate, --at or --timezone")
+    with session.connect() as client:
+        changed = client.update_schedule(schedule_id, changes)
+    _print(session, changed, as_json=as_json)
 
 
 @app.command()

@@ -27,6 +27,8 @@ def runs(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         items = list(islice(client.list_runs(definition_id=definition, status=status), limit))
+        if not items and definition is not None:
+            client.get_definition(definition)  # An unknown id is an error, not an empty list.
     if as_json:
         session.print_json(items)
     else:
@@ -53,6 +55,9 @@ def transcripts(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         items = list(islice(client.list_transcripts(run_id, model=model, scenario_id=scenario), limit))
+        if not items and scenario is not None:
+            run = client.get_run(run_id)
+            client.get_scenario(run["definitionId"], scenario, version=run["definitionVersion"])
     if as_json:
         session.print_json(items)
     elif full:

@@ -39,7 +39,7 @@ def get_schedule(schedule_id: str) -> ScheduleResponse:
 def update_schedule(schedule_id: str, body: UpdateSchedule, if_match: IfMatch = None) -> ScheduleResponse:
     now = utc_now()
     precondition = Precondition.parse(if_match)
-    updated = schedules.set_enabled(router.workspace, schedule_id, now, enabled=body.enabled, precondition=precondition)
+    updated = schedules.update(router.workspace, schedule_id, body.changes(), now, precondition)
     return _tagged(updated, now)
 
 

@@ -661,7 +661,7 @@ _ALL = (
         "/v1/schedules/{schedule_id}",
         "schedules",
         _MEMBER,
-        "Enable or disable a schedule",
+        "Change, enable or disable a schedule",
         "The updated schedule",
     ),
     Operation(

@@ -4,18 +4,33 @@ from datetime import datetime
 from typing import Annotated
 
 import orjson
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Flag
-from cupel_core.contract.runs import CreateRun
+from cupel_core.contract.fields import Flag, Id
+from cupel_core.contract.runs import CreateEvalRun, CreateRun
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleSpec, ScheduleStatus
-from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
+from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, RunSpec
 
 _EXPRESSION = (
     "EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)`"
 )
+
+
+class ScheduledEvalRun(CreateEvalRun):
+    model_config = example({"evalId": "evl_01", "repeats": 3})
+
+    eval_id: Id
+
+    def spec(self) -> EvalRunSpec:
+        return EvalRunSpec(self.eval_id, self.options())
+
+
+ScheduledRunInput = Annotated[CreateRun, Field(description="The run to start at each firing, as in POST /runs")]
+ScheduledEvalRunInput = Annotated[
+    ScheduledEvalRun, Field(description="Instead of `run`: the eval to run as it is at each firing")
+]
 
 
 class CreateSchedule(RequestModel):
@@ -32,17 +47,45 @@ class CreateSchedule(RequestModel):
     name: Annotated[str, Field(min_length=1, max_length=100)]
     expression: Annotated[str, Field(min_length=1, max_length=256, description=_EXPRESSION)]
     timezone: Annotated[str, Field(min_length=1, max_length=50, description="IANA time zone name")] = "UTC"
-    run: Annotated[CreateRun, Field(description="The run to start at each firing, as in POST /runs")]
+    run: ScheduledRunInput | None = None
+    eval_run: ScheduledEvalRunInput | None = None
     enabled: Flag = True
 
+    @model_validator(mode="after")
+    def _has_one_run(self) -> "CreateSchedule":
+        if (self.run is None) == (self.eval_run is None):
+            raise ValueError("must have exactly one of run and evalRun")
+        return self
+
     def spec(self) -> ScheduleSpec:
-        return ScheduleSpec(self.name, self.expression, self.timezone, self.enabled, self.run.spec())
+        run = self.run.spec() if self.run else self.eval_run.spec() if self.eval_run else None
+        assert run is not None  # noqa: S101 - validated
+        return ScheduleSpec(self.name, self.expression, self.timezone, self.enabled, run)
 
 
 class UpdateSchedule(RequestModel):
-    model_config = example({"enabled": False})
+    """Omitted fields keep their value."""
 
-    enabled: Flag
+    model_config = example({"expression": "rate(12 hours)", "enabled": False})
+
+    name: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    expression: Annotated[str | None, Field(min_length=1, max_length=256, description=_EXPRESSION)] = None
+    timezone: Annotated[str | None, Field(min_length=1, max_length=50, description="IANA time zone name")] = None
+    run: ScheduledRunInput | None = None
+    eval_run: ScheduledEvalRunInput | None = None
+    enabled: Flag | None = None
+
+    @model_validator(mode="after")
+    def _has_a_change(self) -> "UpdateSchedule":
+        if not self.model_fields_set:
+            raise ValueError("must have at least one field to change")
+        if self.run is not None and self.eval_run is not None:
+            raise ValueError("must have at most one of run and evalRun")
+        return self
+
+    def changes(self) -> ScheduleChanges:
+        run = self.run.spec() if self.run else self.eval_run.spec() if self.eval_run else None
+        return ScheduleChanges(self.name, self.expression, self.timezone, self.enabled, run)
 
 
 class ScheduledRunConfigResponse(ResponseModel):
@@ -56,7 +99,7 @@ class ScheduledRunConfigResponse(ResponseModel):
     evaluator_url: str | None
 
     @classmethod
-    def of(cls, spec: RunSpec) -> "ScheduledRunConfigResponse":
+    def of(cls, spec: RunSpec | EvalRunOptions) -> "ScheduledRunConfigResponse":
         graders = spec.grader_config
         return cls(
             temperature=spec.temperature,
@@ -94,6 +137,24 @@ class ScheduledRunResponse(ResponseModel):
         )
 
 
+class ScheduledEvalRunResponse(ResponseModel):
+    eval_id: str
+    priority: Priority
+    experiment_id: str | None
+    repeats: int
+    config: ScheduledRunConfigResponse
+
+    @classmethod
+    def of(cls, spec: EvalRunSpec) -> "ScheduledEvalRunResponse":
+        return cls(
+            eval_id=spec.eval_id,
+            priority=spec.options.priority,
+            experiment_id=spec.options.experiment_id,
+            repeats=spec.options.repeats,
+            config=ScheduledRunConfigResponse.of(spec.options),
+        )
+
+
 class ScheduleFiringResponse(ResponseModel):
     scheduled_time: Time
     fired_at: Time
@@ -112,7 +173,8 @@ class ScheduleResponse(ResponseModel):
     name: str
     expression: str
     timezone: str
-    run: ScheduledRunResponse
+    run: Annotated[ScheduledRunResponse | None, Field(description="Null if it runs an eval")]
+    eval_run: ScheduledEvalRunResponse | None
     enabled: bool
     status: Annotated[
         ScheduleStatus,
@@ -124,12 +186,15 @@ class ScheduleResponse(ResponseModel):
 
     @classmethod
     def of(cls, schedule: Schedule, now: datetime) -> "ScheduleResponse":
+        data = orjson.loads(schedule.run)
+        is_eval = "eval_options" in data
         return cls(
             id=schedule.id,
             name=schedule.name,
             expression=schedule.timing.expression,
             timezone=schedule.timing.timezone,
-            run=ScheduledRunResponse.of(RunSpec.from_json(orjson.loads(schedule.run))),
+            run=None if is_eval else ScheduledRunResponse.of(RunSpec.from_json(data)),
+            eval_run=ScheduledEvalRunResponse.of(EvalRunSpec.from_json(data)) if is_eval else None,
             enabled=schedule.enabled,
             status=schedule.status(now),
             firings=[ScheduleFiringResponse.of(firing) for firing in schedule.firings],

@@ -1,7 +1,7 @@
 """Run specifications of evals and of the playground."""
 
 from cupel_core.domain.resources.connectors import PROVIDER
-from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
+from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, PlaygroundSpec, RunSpec
 from cupel_core.resources import evals, references
 
 
@@ -15,6 +15,13 @@ def eval_run_spec(workspace: str, eval_id: str, options: EvalRunOptions) -> RunS
         eval_id=stored.id,
         **vars(options),
     )
+
+
+def current_spec(workspace: str, requested: RunSpec | EvalRunSpec) -> RunSpec:
+    """The specification of a run that starts now. NotFound if its eval was deleted."""
+    if isinstance(requested, RunSpec):
+        return requested
+    return eval_run_spec(workspace, requested.eval_id, requested.options)
 
 
 def playground_run_spec(workspace: str, playground: PlaygroundSpec, options: EvalRunOptions) -> RunSpec:

@@ -9,7 +9,8 @@ from cupel_core.domain.runs.run import StartedBy, StarterType
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import AppError, ClientError, Conflict, NotFound
 from cupel_core.messages import DueSchedule
-from cupel_core.runs.spec import spec_from_text
+from cupel_core.runs.eval_runs import current_spec
+from cupel_core.runs.spec import scheduled_from_text
 from cupel_core.runs.start import start
 from cupel_core.schedules.schedules import update_schedule
 from cupel_core.store import scheduler, schedules
@@ -49,7 +50,7 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
 
 def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> str:
     """The space in the idempotency key keeps it apart from all keys that requests may have."""
-    spec = replace(spec_from_text(schedule.run), schedule_id=schedule.id)
+    spec = replace(current_spec(schedule.workspace, scheduled_from_text(schedule.run)), schedule_id=schedule.id)
     started_by = StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
     return start(schedule.workspace, spec, f"{schedule.id} {to_iso(scheduled_time)}", now, started_by).run.id
 

@@ -9,12 +9,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from cupel_core.domain.runs.schedule_expressions import InvalidTiming, Timing, parse_timing
-from cupel_core.domain.runs.schedules import Schedule, ScheduleSpec
-from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, ScheduleSpec
+from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 from cupel_core.errors import AppError, Conflict, FieldError, Invalid, NotFound, RetryableError
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
+from cupel_core.runs.eval_runs import current_spec
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.start import validate
 from cupel_core.store import scheduler, schedules
@@ -25,7 +26,7 @@ _MAX_ATTEMPTS = 8
 
 def create(workspace: str, spec: ScheduleSpec, now: datetime) -> Schedule:
     """Raises Invalid for a time that EventBridge would not accept, and what starting the run now would raise."""
-    timing = _parse_timing(spec)
+    timing = _parse_timing(spec.expression, spec.timezone)
     if timing.is_over(now):
         raise Invalid.field("expression", "this time is over")
     _check_run(workspace, spec.run, now)
@@ -58,16 +59,20 @@ def list_schedules(workspace: str, limit: int, cursor: str | None, now: datetime
     return Page(tuple(_ensure_installed(schedule, now) for schedule in page.items), page.next_cursor)
 
 
-def set_enabled(
-    workspace: str, schedule_id: str, now: datetime, *, enabled: bool, precondition: Precondition = UNCONDITIONAL
+def update(
+    workspace: str,
+    schedule_id: str,
+    changes: ScheduleChanges,
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
 ) -> Schedule:
-    """Enable or disable the schedule. Conflict if its single time is over."""
+    """Change the schedule. Invalid as `create`; Conflict if its single time is over and no other is given."""
+    if changes.run is not None:
+        _check_run(workspace, changes.run, now)
 
     def change(schedule: Schedule) -> Schedule:
         precondition.check(etag(schedule.revision))
-        if schedule.timing.is_over(now):
-            raise Conflict("the time of this schedule is over; create a new one")
-        return replace(schedule, enabled=enabled, installed=False, updated_at=now)
+        return _changed(schedule, changes, now)
 
     return _install(update_schedule(workspace, schedule_id, change))
 
@@ -124,17 +129,37 @@ def _ensure_installed(schedule: Schedule, now: datetime) -> Schedule:
     return schedule
 
 
-def _parse_timing(spec: ScheduleSpec) -> Timing:
+def _changed(schedule: Schedule, changes: ScheduleChanges, now: datetime) -> Schedule:
+    timing = schedule.timing
+    if changes.expression is not None or changes.timezone is not None:
+        timing = _parse_timing(changes.expression or timing.expression, changes.timezone or timing.timezone)
+        if timing.is_over(now):
+            raise Invalid.field("expression", "this time is over")
+    if timing.is_over(now):
+        raise Conflict("the time of this schedule is over; set another expression or create a new schedule")
+    return replace(
+        schedule,
+        name=changes.name or schedule.name,
+        timing=timing,
+        run=spec_to_text(changes.run) if changes.run else schedule.run,
+        enabled=schedule.enabled if changes.enabled is None else changes.enabled,
+        installed=False,
+        updated_at=now,
+    )
+
+
+def _parse_timing(expression: str, timezone: str) -> Timing:
     try:
-        return parse_timing(spec.expression, spec.timezone)
+        return parse_timing(expression, timezone)
     except InvalidTiming as invalid:
         raise Invalid.field(invalid.field, str(invalid)) from invalid
 
 
-def _check_run(workspace: str, run: RunSpec, now: datetime) -> None:
-    """Raises Invalid with the run's fields below `run`."""
+def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> None:
+    """Raises Invalid with the run's fields below `run` or `evalRun`."""
+    name = "evalRun" if isinstance(run, EvalRunSpec) else "run"
     try:
-        validate(workspace, run, now)
+        validate(workspace, current_spec(workspace, run), now)
     except Invalid as invalid:
-        errors = tuple(FieldError(f"run.{error.field}", error.message) for error in invalid.errors)
-        raise Invalid(invalid.detail, errors or (FieldError("run", invalid.detail),)) from invalid
+        errors = tuple(FieldError(f"{name}.{error.field}", error.message) for error in invalid.errors)
+        raise Invalid(invalid.detail, errors or (FieldError(name, invalid.detail),)) from invalid

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.clock import utc_now
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -54,6 +55,7 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
     assert (told["enabled"], told["status"], told["firings"]) == (True, "ENABLED", [])
     assert told["run"] == {
         "definitionId": definition_id,
+        "definitionVersion": None,
         "models": ["sim/steady"],
         "samplePercentage": 50,
         "sampleSeed": None,
@@ -87,7 +89,7 @@ def test_a_schedule_is_the_same_in_a_list_and_by_itself(client: Client, schedule
         ({"timezone": "Mars/Olympus"}, "timezone"),
         ({"enabled": "yes"}, "enabled"),
         ({"colour": "blue"}, "colour"),
-        ({"run": None}, "run"),
+        ({"run": None}, "body"),
         ({"run": {}}, "run.definitionId"),
     ],
 )
@@ -163,3 +165,53 @@ def test_a_firing_that_started_nothing_has_the_reason(client: Client, definition
     fire(DueSchedule(workspace="acme", schedule_id=schedule_id, scheduled_time=DUE), NOW)
     (firing,) = client.get(f"/v1/schedules/{schedule_id}").json()["firings"]
     assert (firing["runId"], firing["error"]) == (None, f"there is no definition {definition_id}")
+
+
+@pytest.fixture
+def eval_id(client: Client, definition_id: str) -> str:
+    (scenario, *_) = client.get(f"/v1/definitions/{definition_id}/scenarios").json()["items"]
+    made = client.post("/v1/evals", {"name": "smoke", "scenarioIds": [scenario["id"]], "model": "sim/steady"})
+    name: str = made.json()["id"]
+    return name
+
+
+def test_an_eval_is_scheduled_and_run_as_it_is_when_it_is_due(client: Client, eval_id: str) -> None:
+    run = {"evalId": eval_id, "repeats": 2, "config": {"temperature": 0.5}}
+    made = client.post("/v1/schedules", {"name": "nightly", "expression": "rate(6 hours)", "evalRun": run})
+    assert (made.status, made.json()["run"], made.json()["evalRun"]["repeats"]) == (201, None, 2)
+    client.patch(f"/v1/evals/{eval_id}", {"model": "sim/bold"})
+    due = DueSchedule(workspace="acme", schedule_id=made.json()["id"], scheduled_time="2026-11-22T13:00:00Z")
+    firing = fire(due, utc_now())
+    assert firing is not None
+    started = client.get(f"/v1/runs/{firing.run_id}").json()
+    assert (started["evalId"], started["config"]["models"], started["config"]["temperature"]) == (
+        eval_id, ["sim/bold"], 0.5,
+    )  # fmt: skip
+    assert (started["startedBy"]["type"], started["startedBy"]["name"]) == ("schedule", "nightly")
+
+
+BOTH = {"run": {"definitionId": "x", "models": ["sim/steady"]}, "evalRun": {"evalId": "x"}}
+
+
+@pytest.mark.parametrize("runs", [{}, BOTH])
+def test_a_schedule_starts_a_run_or_an_eval(client: Client, runs: dict[str, object]) -> None:
+    answer = client.post("/v1/schedules", {"name": "x", "expression": "rate(6 hours)", **runs})
+    assert (answer.status, "exactly one of run and evalRun" in answer.json()["detail"]) == (422, True)
+
+
+def test_an_invalid_scheduled_eval_run_names_the_field(client: Client, eval_id: str) -> None:
+    run = {"evalId": eval_id, "config": {"judgeModel": "nobody/x"}}
+    answer = client.post("/v1/schedules", {"name": "x", "expression": "rate(6 hours)", "evalRun": run})
+    assert (answer.status, answer.fields()) == (422, ["evalRun.config.judgeModel"])
+
+
+def test_the_time_and_the_run_of_a_schedule_are_changed(client: Client, eval_id: str) -> None:
+    body = {"name": "x", "expression": "rate(6 hours)", "evalRun": {"evalId": eval_id}}
+    path = client.post("/v1/schedules", body).headers["Location"]
+    changes = {"name": "y", "expression": "rate(12 hours)", "evalRun": {"evalId": eval_id, "repeats": 3}}
+    changed = client.patch(path, changes)
+    assert changed.status == 200
+    read = client.get(path).json()
+    assert (read["name"], read["expression"], read["evalRun"]["repeats"]) == ("y", "rate(12 hours)", 3)
+    refused = client.patch(path, {"expression": "sometimes"})
+    assert (refused.status, refused.fields()) == (422, ["expression"])

@@ -101,3 +101,22 @@ def test_a_schedule_is_deleted(client: Client, cupel: Cupel, definition_id: str)
     (schedule,) = client.list_schedules()
     assert cupel("delete", schedule["id"]).exit_code == 0
     assert list(client.list_schedules()) == []
+
+
+def test_a_schedule_is_shown_and_changed(client: Client, cupel: Cupel, definition_id: str) -> None:
+    cupel("create", definition_id, "--models", "sim/steady", "--judge-model", "sim/judge", *CRON)
+    (schedule,) = client.list_schedules()
+    assert "judgeModel: sim/judge" in cupel("show", schedule["id"]).stdout
+    changed = cupel("change", schedule["id"], "--rate", "6 hours", "--name", "often")
+    assert (changed.exit_code, "rate(6 hours)" in changed.stdout) == (0, True)
+    assert client.get_schedule(schedule["id"])["name"] == "often"
+
+
+def test_an_eval_is_scheduled(client: Client, cupel: Cupel, definition_id: str) -> None:
+    (scenario, *_) = client.list_scenarios(definition_id)
+    made = client.create_eval({"name": "smoke", "scenarioIds": [scenario["id"]], "model": "sim/steady"})
+    created = cupel("create", "--eval", made["id"], *CRON)
+    assert created.exit_code == 0, created.output
+    (schedule,) = client.list_schedules()
+    assert (schedule["run"], schedule["evalRun"]["evalId"]) == (None, made["id"])
+    assert f"evalId: {made['id']}" in cupel("show", schedule["id"]).stdout

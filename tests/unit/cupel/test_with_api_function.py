@@ -162,3 +162,17 @@ def test_a_run_is_repeated_and_tells_its_definition_and_its_share_of_the_scenari
 def test_a_run_of_a_version_needs_the_id_of_a_definition(cupel: Cupel):
     refused = CliRunner().invoke(app, ["run", str(SAMPLES[0]), "--models", "sim/steady", "--definition-version", "1"])
     assert (refused.exit_code, "--definition-version" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("runs", "--definition", "def_nope"), ("queue", "redrive", "nope"), ("show", "run_nope")]
+)
+def test_an_unknown_id_is_an_error(cupel: Cupel, arguments: tuple[str, ...]):
+    refused = cupel(*arguments)
+    assert (refused.exit_code, bool(refused.stderr)) == (2, True)
+
+
+def test_an_unknown_scenario_of_a_run_is_an_error(cupel: Cupel):
+    run = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)["run"]
+    refused = cupel("transcripts", run["id"], "--scenario", "scn_nope")
+    assert (refused.exit_code, "scn_nope" in refused.stderr) == (2, True)

@@ -7,7 +7,7 @@ import pytest
 
 from cupel_core.definitions import catalog
 from cupel_core.domain.runs.run import Run, StartedBy, StarterType
-from cupel_core.domain.runs.schedules import Firing, Schedule
+from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges
 from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import DueSchedule
 from cupel_core.runs.spec import spec_from_text, spec_to_text
@@ -154,7 +154,7 @@ def test_a_firing_that_is_being_started_elsewhere_is_retried(make: Make) -> None
 
 def test_a_disabled_schedule_starts_nothing(make: Make) -> None:
     schedule = make()
-    schedules.set_enabled(WORKSPACE, schedule.id, NOW, enabled=False)
+    schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=False), NOW)
     assert fire(due(schedule), NOW) is None
     assert started() == []
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.schedules import Schedule, ScheduleSpec, ScheduleStatus
+from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -136,14 +136,14 @@ def test_a_single_time_that_has_passed_is_not_installed(
 
 def test_disabling_updates_eventbridge(make: Make) -> None:
     schedule = make()
-    disabled = schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
+    disabled = schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=False), LATER)
     assert (disabled.status(LATER), installed_schedule(schedule)["State"]) == (ScheduleStatus.DISABLED, "DISABLED")
 
 
 def test_a_schedule_is_enabled_again(make: Make) -> None:
     schedule = make()
-    schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
-    schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=True)
+    schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=False), LATER)
+    schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=True), LATER)
     assert installed_schedule(schedule)["State"] == "ENABLED"
 
 
@@ -157,7 +157,7 @@ def test_a_change_that_is_not_installed_is_installed_by_the_next_read(make: Make
 def test_a_schedule_whose_time_is_over_cannot_be_changed(make: Make) -> None:
     schedule = make("at(2026-11-20T12:03:00)")
     with pytest.raises(Conflict):
-        schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
+        schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=False), LATER)
 
 
 def test_eventbridge_has_the_last_change(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,11 +166,11 @@ def test_eventbridge_has_the_last_change(make: Make, monkeypatch: pytest.MonkeyP
 
     def overtaken(told: Schedule) -> None:
         monkeypatch.setattr(scheduler, "install", put)
-        schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=True)
+        schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=True), LATER)
         put(told)
 
     monkeypatch.setattr(scheduler, "install", overtaken)
-    ended = schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=False)
+    ended = schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=False), LATER)
     assert (ended.enabled, installed_schedule(schedule)["State"]) == (True, "ENABLED")
 
 
@@ -202,7 +202,7 @@ def test_a_schedule_deleted_during_a_change_stays_deleted(make: Make, monkeypatc
 
     monkeypatch.setattr(scheduler, "install", overtaken)
     with pytest.raises(NotFound):
-        schedules.set_enabled(WORKSPACE, schedule.id, LATER, enabled=True)
+        schedules.update(WORKSPACE, schedule.id, ScheduleChanges(enabled=True), LATER)
     assert installed() == []
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from cupel_core.domain.runs.schedule_expressions import Timing
-from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 
 MAX_FIRINGS = 10
 _MAX_ERROR_LENGTH = 500
@@ -37,7 +37,7 @@ class Schedule:
     name: str
     timing: Timing
     run: str
-    """What each firing starts: a serialized RunSpec."""
+    """What each firing starts: a serialized RunSpec or EvalRunSpec."""
     enabled: bool
     created_at: datetime
     updated_at: datetime
@@ -76,4 +76,15 @@ class ScheduleSpec:
     expression: str
     timezone: str
     enabled: bool
-    run: RunSpec
+    run: RunSpec | EvalRunSpec
+
+
+@dataclass(frozen=True)
+class ScheduleChanges:
+    """A change of a schedule; None keeps a value."""
+
+    name: str | None = None
+    expression: str | None = None
+    timezone: str | None = None
+    enabled: bool | None = None
+    run: RunSpec | EvalRunSpec | None = None

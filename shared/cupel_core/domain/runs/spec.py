@@ -76,6 +76,24 @@ class EvalRunOptions:
 
 
 @dataclass(frozen=True)
+class EvalRunSpec:
+    """A requested run of an eval as it is when the run starts."""
+
+    eval_id: str
+    options: EvalRunOptions = field(default_factory=EvalRunOptions)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"eval_id": self.eval_id, "eval_options": asdict(self.options)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        options = data["eval_options"]
+        graders = GraderConfig(**options["grader_config"])
+        changed = {**options, "priority": Priority(options["priority"]), "grader_config": graders}
+        return cls(data["eval_id"], EvalRunOptions(**changed))
+
+
+@dataclass(frozen=True)
 class PlaygroundSpec:
     """A playground run: one scenario and one target (connector or model), without a persona unless one is named."""
 
