@@ -88,12 +88,13 @@ class EvaluationRunner:
                 await self.sleep(wait.retry_after_seconds)
 
     async def _summarize(self, transcript: Transcript) -> Summary:
-        """The decision by the definition's own judge, for an answer that matches no pattern."""
+        """The decision by the rubric, for an answer that matches no pattern."""
         rules = self.plan.definition.content.decision
-        if rules is None or rules.judge_model is None or rules.rubric is None:
+        model = rules.judged_by(self.plan.grader_config.judge_model) if rules else None
+        if rules is None or rules.rubric is None or model is None:
             raise ValueError("only the transcripts of a definition with a judge can lack a summary")
         graders = replace(self.plan.graders, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
-        judge = DecisionJudge(graders.grader(rules.judge_model), rules.rubric)
+        judge = DecisionJudge(graders.grader(model), rules.rubric)
         return await judge_summary(judge, transcript.messages, utc_now)
 
 

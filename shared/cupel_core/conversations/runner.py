@@ -125,7 +125,7 @@ async def run_conversation(
         scoring, state = await _score(spec, state, checkpoints)
     except ProviderError as error:
         return probe_error(spec, target.model, error, now(), retention, _spending_with_error(state, step, error))
-    summary = await summarize_without_judge(spec.content, state.messages, now())
+    summary = await summarize_without_judge(spec, state.messages, now())
     return _transcript(spec, target, state, scoring, summary, now(), retention)
 
 
@@ -304,19 +304,21 @@ def _transcript(
     )
 
 
-async def summarize_without_judge(content: Content, messages: tuple[Message, ...], now: datetime) -> Summary | None:
-    """The summary by pattern or excerpt; None when the definition's judge must write it.
+async def summarize_without_judge(
+    spec: ConversationSpec, messages: tuple[Message, ...], now: datetime
+) -> Summary | None:
+    """The summary by pattern or excerpt; None when a judge must decide by the rubric.
 
     A pattern that cannot be applied within its limits is recorded as the summary's error.
     """
-    method = content.decision
+    method = spec.content.decision
     try:
         decision = await read_decision(method.pattern, messages) if method and method.pattern else None
     except ValueError as error:
         return Summary(OTHER, "", now, error=f"searching with the decision pattern {error}")
     if decision is not None:
         return Summary(*decision, now)
-    if method and method.rubric and method.judge_model:
+    if method and method.judged_by(spec.graders.config.judge_model):
         return None
     return Summary(OTHER, excerpt(last_answer(messages)), now)
 

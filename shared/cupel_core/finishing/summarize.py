@@ -47,10 +47,11 @@ async def summarize_slice(
 
 def _load_judge(run: Run, seconds_left: Callable[[], float], leases: LeasePool) -> DecisionJudge | None:
     rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
-    if rules is None or not rules.rubric or not rules.judge_model:
+    model = rules.judged_by(run.grader_config.judge_model) if rules else None
+    if rules is None or not rules.rubric or not model:
         return None
-    graders = slice_graders(run.workspace, GraderConfig(), (rules.judge_model,), seconds_left, leases)
-    return DecisionJudge(graders.grader(rules.judge_model), rules.rubric)
+    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases)
+    return DecisionJudge(graders.grader(model), rules.rubric)
 
 
 def _list_without_summary(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[Transcript]:

@@ -51,14 +51,14 @@ def search_probes(
 ) -> Page[ProbeView]:
     """Matching probes with their conversations. A page may end before `limit`, even without any probe."""
     run_cursor, start = _decode_position(cursor)
-    definition_id = _definition_of(workspace, probe_filter.scenario_id)
+    if probe_filter.scenario_id is not None:
+        references.resolve_definition_id(workspace, None, [probe_filter.scenario_id])  # Raises for an unknown one.
     views: list[ProbeView] = []
     budget = _MAX_SCANNED
     for _ in range(_RUNS_PER_PAGE // _RUNS_PER_READ):
         page = runs.list_runs(
             workspace,
             eval_id=probe_filter.eval_id,
-            definition_id=definition_id,
             limit=_RUNS_PER_READ,
             cursor=run_cursor,
             oldest_first=probe_filter.oldest_first,
@@ -109,11 +109,6 @@ def _candidates(run: Run, probe_filter: ProbeFilter) -> Sequence[int]:
 
 def _page_characters(views: Iterable[ProbeView]) -> int:
     return sum(content_characters(view.conversation) for view in views if view.conversation)
-
-
-def _definition_of(workspace: str, scenario_id: str | None) -> str | None:
-    """Only runs of the scenario's own definition are searched, not those of forks that inherited it."""
-    return None if scenario_id is None else references.resolve_definition_id(workspace, None, [scenario_id])
 
 
 def _decode_position(cursor: str | None) -> _Position:

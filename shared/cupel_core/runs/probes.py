@@ -26,6 +26,8 @@ _EMPTY_LEAF = LeafItem()
 class IndexedStatus(NamedTuple):
     probe_index: int
     status: ProbeStatus
+    retry_round: int
+    """In which its conversation started."""
 
 
 def list_probes(
@@ -68,15 +70,16 @@ def probe_statuses(run: Run, indexes: Iterable[int], now: datetime) -> Iterator[
         if index // _NODE_SPAN != loaded:
             loaded = index // _NODE_SPAN
             leaves = barrier.list_leaves(ref, Node(1, loaded))
-        yield IndexedStatus(index, _status(run, leaves.get(index // FANOUT, _EMPTY_LEAF), index % FANOUT, now))
+        leaf, offset = leaves.get(index // FANOUT, _EMPTY_LEAF), index % FANOUT
+        yield IndexedStatus(index, _status(run, leaf, offset, now), leaf.round_of(offset, run.conversation_round))
 
 
 def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
     """With outcomes, and with the errors of earlier attempts."""
-    ref, indexes = RunRef(run.workspace, run.id), [index for index, _ in probes]
-    stored = outcomes.get_many(ref, [index for index, status in probes if status in _WITH_OUTCOME])
+    ref, indexes = RunRef(run.workspace, run.id), [probe.probe_index for probe in probes]
+    stored = outcomes.get_many(ref, [probe.probe_index for probe in probes if probe.status in _WITH_OUTCOME])
     earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
-    for index, status in probes:
+    for index, status, retry_round in probes:
         probe, outcome = run.plan.probe(index), stored.get(index)
         case_ids = snapshots.case_ids(run.snapshot_key, probe.case)
         yield ProbeView(
@@ -87,17 +90,18 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
             model_id=run.plan.targets[probe.target],
             persona_id=case_ids.persona_id,
             repeat=probe.repeat,
+            retry_round=outcome.retry_round if outcome else retry_round,
             outcome=outcome and readable_at(outcome, now),
             attempts=tuple(readable_at(error, now) for error in earlier_errors.get(index, ())),
         )
 
 
 def with_conversations(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
-    """Views that also have the partial conversation of an errored probe, up to its last checkpoint."""
+    """Views that also have the conversation of a running or errored probe, up to its last checkpoint."""
     ref = RunRef(run.workspace, run.id)
     for view in build_views(run, probes, now):
-        error = view.error
-        checkpoint = checkpoints.load(ref, view.index, error.retry_round, now) if error else None
+        is_partial = view.error is not None or view.status is ProbeStatus.RUNNING
+        checkpoint = checkpoints.load(ref, view.index, view.retry_round, now) if is_partial else None
         yield replace(view, partial_conversation=checkpoint)
 
 

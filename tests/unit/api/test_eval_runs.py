@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.runs.barrier import leaf_of
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.conversation import ConversationState
@@ -16,6 +17,7 @@ from cupel_core.store.barrier import Tree
 from tests.started_runs import NOW, dispatch_and_probe
 from tests.unit.api.client import Answer, Client
 
+JUDGE = {"judgeModel": "sim/bold"}
 CRITERIA = {"successCriteria": "The table is booked.", "instructions": "wants a table for two"}
 
 
@@ -156,6 +158,23 @@ def test_an_errored_probe_has_the_messages_until_the_error(client: Client, eval_
     told = client.get(f"/v1/probes/{run.id}-0").json()
     assert (told["status"], told["error"]["code"]) == ("ERROR", "judge_error")
     assert [message["content"] for message in told["messages"]] == ["A table?", "For when?"]
+
+
+def test_a_running_probe_has_the_messages_so_far(client: Client, eval_id: str) -> None:
+    ref = ref_of(run_eval(client, eval_id)["run"])
+    said = (Message(MessageRole.USER, "A table?"), Message(MessageRole.ASSISTANT, "For when?"))
+    checkpoints.save(ref, 0, 1, ConversationState(said, turns=1), NOW)
+    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10), [0], 0.0)
+    probe = client.get(f"/v1/probes/{ref.run_id}-0").json()
+    assert probe["status"] == "RUNNING"
+    assert [message["content"] for message in probe["messages"]] == ["A table?", "For when?"]
+
+
+def test_a_scenarios_probes_are_also_those_in_runs_of_forks(client: Client, scenario_ids: list[str]) -> None:
+    parent = client.get("/v1/definitions").json()["items"][0]["id"]
+    fork = post(client, f"/v1/definitions/{parent}/fork", {"name": "fork"})["id"]
+    run = post(client, "/v1/runs", {"definitionId": fork, "models": ["sim/steady"], "config": JUDGE})["run"]
+    assert {probe["runId"] for probe in probes(client, scenarioId=scenario_ids[2])} == {run["id"]}
 
 
 def test_a_retried_probe_has_another_thread() -> None:

@@ -206,6 +206,19 @@ async def test_a_rubric_without_a_pattern_is_decided_by_its_judge() -> None:
     assert found.models[0].decisions.distribution["5"] == 1
 
 
+async def test_a_rubric_without_a_judge_of_its_own_is_decided_by_that_of_the_evaluation() -> None:
+    async with serving(responder({"decisionCode": "5", "decisionText": "It does."})) as server:
+        providers = {"custom": {"base_url": server.url}}
+        file = definition("France", content={"decision": {"rubric": "5 when it names Paris"}})
+        found = await cupel.evaluate_async(file, capital, judge_model="custom/judge", providers=providers)
+    assert found.models[0].decisions.distribution["5"] == 1
+
+
+def test_a_rubric_without_any_judge_is_refused() -> None:
+    problem = refusal(definition("France", content={"decision": {"rubric": "5 when it names Paris"}}))
+    assert "judge_model: is required: the definition's decision has a rubric" in problem
+
+
 def test_callbacks_are_called_in_order() -> None:
     calls: list[tuple[str, str]] = []
     cupel.evaluate(

@@ -40,6 +40,10 @@ class DecisionMethod:
     rubric: str | None = None
     judge_model: str | None = None
 
+    def judged_by(self, run_judge: str | None) -> str | None:
+        """The model that decides by the rubric: the definition's own, else the run's; None without a rubric."""
+        return (self.judge_model or run_judge) if self.rubric else None
+
 
 @dataclass(frozen=True)
 class Content:

@@ -57,6 +57,9 @@ def _uses(content: Content, scenarios: Iterable[Scenario]) -> Iterator[_Use]:
 
 
 def _content_uses(content: Content) -> Iterator[_Use]:
+    method = content.decision
+    if method and method.rubric and not method.judge_model:
+        yield _Use(JUDGE, "the definition's decision has a rubric and no judgeModel of its own")
     yield from _assertion_uses(content.assertions, "the definition")
 
 

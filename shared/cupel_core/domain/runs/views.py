@@ -42,11 +42,13 @@ class ProbeView:
     model_id: str
     persona_id: str | None
     repeat: int
+    retry_round: int
+    """In which its conversation started."""
     outcome: Outcome | None = None
     attempts: tuple[ProbeError, ...] = ()
     """Its errors before it was retried, oldest first."""
     partial_conversation: ConversationState | None = None
-    """The checkpoint of an errored probe's conversation; only in detailed reads."""
+    """The checkpoint of a running or errored probe's conversation; only in detailed reads."""
 
     @property
     def id(self) -> str:
@@ -58,8 +60,7 @@ class ProbeView:
         transcript = self.transcript
         if transcript is not None and transcript.conversation.thread_id:
             return transcript.conversation.thread_id
-        retry_round = self.outcome.retry_round if self.outcome else self.run.retry_round
-        return thread_id(self.run.id, self.index, retry_round)
+        return thread_id(self.run.id, self.index, self.retry_round)
 
     @property
     def conversation(self) -> ConversationState | None:
