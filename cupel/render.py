@@ -139,6 +139,7 @@ def run_lines(run: Json) -> list[str]:
         f"created {format_time(run['createdAt'])}{_starter(run)}, completed {format_time(run.get('completedAt'))}"
         + (f" after {format_duration(run['durationMs'])}" if run.get("durationMs") is not None else ""),
         *_simulated_judge_warning(config),
+        *problem_lines(run),
     ]
     failure = run.get("failure")
     if failure:
@@ -168,6 +169,28 @@ def _starter(run: Json) -> str:
     started_by = run.get("startedBy") or {}
     named = started_by.get("name") or started_by.get("id")
     return f" by {started_by['type']} {escape(str(named))}" if named else ""
+
+
+def problem_lines(run: Json) -> list[str]:
+    """What keeps a run from going on and what to do about it, as Rich markup; empty if nothing does."""
+    lines = [
+        f"[yellow]{escape(model['model'])} is suspended until {format_time(model['until'])}: "
+        f"{escape(model['reason'])}[/yellow]"
+        for model in run.get("suspendedModels") or ()
+    ]
+    if cause := run.get("pauseCause"):
+        lines.append(f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]")
+        lines.append(_repair_hint(run["id"], cause["model"]))
+    return lines
+
+
+def _repair_hint(run_id: str, model: str) -> str:
+    provider, _, name = model.partition("/")
+    repair = f"correct the connector {name}" if provider == "connector" else f"cupel providers set {provider} …"
+    return (
+        f"repair it ({escape(repair)}) and the run resumes by itself; cupel resume {escape(run_id)} tries again without"
+        f" a change; a wrong model name needs another run (cupel cancel {escape(run_id)})"
+    )
 
 
 def _pause_reason(reason: str) -> str:

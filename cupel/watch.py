@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from cupel import render
 from cupel.json_types import Json
 from cupel.session import Session
 from cupel_core.domain.runs.run import TERMINAL
@@ -20,11 +21,17 @@ WAIT_GROWTH = 1.2
 
 def watch(session: Session, client: "Client", run: Json) -> Json:
     """Show progress until the run has ended; return the run in its final state."""
+    shown: list[str] = []
     with progress_bar(session) as display:
         task = display.add_task("", total=run["progress"]["total"], run=run)
         for run in follow(client, run, session.sleep):  # noqa: B020 - each is the same run, later
             progress = run["progress"]
             display.update(task, completed=progress["completed"] + progress["failed"], run=run)
+            problems = render.problem_lines(run)
+            if problems != shown:
+                for line in problems:
+                    display.console.print(line, soft_wrap=True)
+                shown = problems
     return run
 
 

@@ -17,6 +17,7 @@ from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import connectors
+from cupel_core.runs import repairs
 
 router = OperationRouter()
 
@@ -40,7 +41,7 @@ def get_connector(connector_id: str) -> ConnectorResponse:
 @router.operation("updateConnector")
 def update_connector(connector_id: str, body: UpdateConnector, if_match: IfMatch = None) -> ConnectorResponse:
     precondition = Precondition.parse(if_match)
-    return _tagged(connectors.update(router.workspace, connector_id, body.fields(), utc_now(), precondition))
+    return _tagged(repairs.update_connector(router.workspace, connector_id, body.fields(), utc_now(), precondition))
 
 
 @router.operation("deleteConnector", status=204)

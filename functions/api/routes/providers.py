@@ -3,8 +3,10 @@
 from api.parameters import Cursor, Limit, ProviderFilter
 from api.routing import OperationRouter
 from cupel_core import accounts
+from cupel_core.clock import utc_now
 from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse, UpdateProvider
 from cupel_core.paging import DEFAULT_LIMIT, slice_page
+from cupel_core.runs import repairs
 
 router = OperationRouter()
 
@@ -17,7 +19,7 @@ def list_providers(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Provi
 
 @router.operation("updateProvider")
 def update_provider(name: str, body: UpdateProvider) -> ProviderResponse:
-    return ProviderResponse.of(accounts.update_provider(router.workspace, name, body.changes()))
+    return ProviderResponse.of(repairs.update_provider(router.workspace, name, body.changes(), utc_now()))
 
 
 @router.operation("listModels")

@@ -10,6 +10,7 @@ from cupel_core.contract.fields import Count100, Id, ModelId, Seed
 from cupel_core.contract.results import ProbeResultResponse, SpendResponse
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.run import (
+    PauseCause,
     PauseReason,
     Priority,
     ProbeStatus,
@@ -271,6 +272,15 @@ class StartedByResponse(ResponseModel):
         return cls(type=started_by.type, id=started_by.id, name=started_by.name)
 
 
+class PauseCauseResponse(ResponseModel):
+    model: Annotated[str, Field(description="The model that cannot be called")]
+    message: Annotated[str, Field(description="Why, in the provider's words")]
+
+    @classmethod
+    def of(cls, cause: PauseCause) -> "PauseCauseResponse":
+        return cls(model=cause.model, message=cause.message)
+
+
 class RunResponse(ResponseModel):
     id: str
     definition_id: str
@@ -289,6 +299,10 @@ class RunResponse(ResponseModel):
     playground: bool
     status: RunStatus
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
+    pause_cause: Annotated[
+        PauseCauseResponse | None,
+        Field(description="What must be repaired if the reason is `provider`; the run then resumes by itself"),
+    ]
     priority: Priority
     config: RunConfigResponse
     progress: RunProgressResponse
@@ -326,6 +340,7 @@ class RunResponse(ResponseModel):
             playground=run.playground,
             status=run.status,
             pause_reason=PauseReason.parse(run.pause_reason),
+            pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),

@@ -222,6 +222,16 @@ class LeaseHolder:
             waits.append(due - now)
         return max(waits)
 
+    def is_outdated(self, model: str, changed_at: float) -> bool:
+        """Whether the model's breaker may have been closed at this Unix time, and the next renewal will tell."""
+        breaker = self._breakers.get(model)
+        return breaker is not None and (breaker.opened_at or changed_at) < changed_at >= self._informed_at
+
+    def refusal(self, model: str) -> str | None:
+        """Why runs that call the model must be paused; None if it may be called, or tried."""
+        breaker = self._breakers.get(model)
+        return breaker.reason if breaker and breaker.is_refusing and self._clock() < breaker.until else None
+
     def suspended_seconds(self, model: str) -> float | None:
         """How long a probe of this model must wait: None when it may start, 0 until the lease is renewed."""
         breaker, now = self._breakers.get(model), self._clock()
@@ -263,7 +273,7 @@ class LeaseHolder:
         except ParameterRejected:  # Not a failure of the model: it is called again without the parameter.
             raise
         except ProviderError as error:
-            self._record_call(CallRecord(model, error.code, started_at), error.retry_after_seconds)
+            self._record_call(CallRecord(model, error.code, started_at, error.detail), error.retry_after_seconds)
             raise
         else:
             for answer in answers:

@@ -25,6 +25,7 @@ from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import AppError
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import LeaseHolder, PendingProbes
+from cupel_core.messages import RunRef
 from cupel_core.probing.checkpoints import TableCheckpoints
 from cupel_core.probing.claimed_slice import INTERNAL_ERROR, RETRY_LATER, ClaimedSlice
 from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer
@@ -32,6 +33,7 @@ from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, Fin
 from cupel_core.probing.conversation_calls import ConversationCalls
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.invocation_totals import InvocationTotals
+from cupel_core.probing.refusals import pause_refused_run
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.settings import settings
@@ -85,6 +87,8 @@ class Worker:
         self._open_conversations = 0
         self._target_leases: set[LeaseHolder] = set()
         self._fetch_task: asyncio.Task[None] | None = None
+        self._pausing: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
+        """By run and fencing token."""
         self._slice_size = MAX_CONCURRENT
         """Probes of the last slice; later ones are as large or smaller."""
         self._is_queue_empty = False
@@ -158,9 +162,14 @@ class Worker:
         if not claimed.may_start(self._clock()):
             return  # Until the claim is renewed, or known to be lost.
         for index in tuple(claimed.pending):
+            model = claimed.context.model_of(index)
+            if lease_holder.is_outdated(model, claimed.context.run.updated_at.timestamp()):
+                return  # Until the lease is renewed: a provider was perhaps repaired, and its runs resumed.
+            if (refusal := lease_holder.refusal(model)) is not None:
+                self._pause_run(claimed, model, refusal)
+                return
             if not lease_holder.free_slots or not self._may_open_conversation(claimed.probe_slice.workspace):
                 return
-            model = claimed.context.model_of(index)
             suspended_seconds = lease_holder.suspended_seconds(model)
             if suspended_seconds is None:
                 self._start_probe(claimed, index, lease_holder)
@@ -179,6 +188,20 @@ class Worker:
         calls = ConversationCalls(self._leases, claimed.probe_slice.workspace, reservation, check)
         probe = asyncio.create_task(self._run_probe(claimed, index, calls))
         probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls))
+
+    def _pause_run(self, claimed: ClaimedSlice, model: str, reason: str) -> None:
+        """Pause the slice's run. Once it is paused, its messages are void and the pending probes are dropped."""
+        key = (claimed.probe_slice.run, claimed.probe_slice.fencing_token)
+        pausing = self._pausing.get(key)
+        if pausing is None:
+            pause = asyncio.to_thread(pause_refused_run, claimed.context.run, model, reason)
+            self._pausing[key] = asyncio.create_task(pause)
+            self._pausing[key].add_done_callback(lambda _: self._wake.set())
+        elif pausing.done():
+            if pausing.exception() is None:
+                claimed.pending.clear()
+            else:
+                del self._pausing[key]  # Try again.
 
     def _fetch_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots."""

@@ -17,7 +17,9 @@ from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.runs import dispatch
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.validation import check_probe_count
-from cupel_core.store import barrier, keys, outbox, runs, snapshots
+from cupel_core.store import barrier, governor, keys, outbox, runs, snapshots
+
+_NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None}
 
 
 def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = PauseReason.USER) -> Run:
@@ -25,19 +27,26 @@ def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = Paus
 
     Returns a paused run unchanged. Raises Conflict for a run that is neither PENDING nor RUNNING.
     """
-    return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, pause_reason=reason)
+    changes = {"pause_reason": reason, "pause_cause": None}
+    return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, **changes)
 
 
 def resume(workspace: str, run_id: str, now: datetime) -> Run:
-    """Resume a paused run and dispatch the probes that its barrier is missing. Conflict if it is not paused."""
-    run = _steer(RunRef(workspace, run_id), Action.RESUME, RunStatus.RUNNING, now, pause_reason=None)
+    """Resume a paused run and dispatch the probes that its barrier is missing. Conflict if it is not paused.
+
+    The model that it was paused for may be called again.
+    """
+    cause = runs.get(RunRef(workspace, run_id)).pause_cause
+    if cause is not None:
+        governor.reset_breaker(workspace, cause.model.partition("/")[0], cause.model)
+    run = _steer(RunRef(workspace, run_id), Action.RESUME, RunStatus.RUNNING, now, **_NOT_PAUSED)
     dispatch.enqueue(run)
     return run
 
 
 def cancel(workspace: str, run_id: str, now: datetime) -> Run:
     """Cancel a run; its transcripts stay. Conflict for a run that is over or being summarized."""
-    return _steer(RunRef(workspace, run_id), Action.CANCEL, RunStatus.CANCELLED, now, completed_at=now)
+    return _steer(RunRef(workspace, run_id), Action.CANCEL, RunStatus.CANCELLED, now, completed_at=now, **_NOT_PAUSED)
 
 
 def retry(
@@ -120,7 +129,7 @@ def _is_dispatch_pending(run: Run) -> bool:
 
 def _check_is_over(run: Run) -> None:
     if run.status not in (RunStatus.COMPLETED, RunStatus.FAILED):
-        raise Conflict(str(IllegalTransition(Action.REOPEN, run.status)))
+        raise Conflict(f"the run is {run.status}: scenarios can be added once it has completed or failed")
 
 
 def _check_retry(run: Run, scope: RetryScope) -> None:

@@ -35,6 +35,12 @@ def list_active_runs() -> Iterator[ActiveRun]:
         yield ActiveRun(RunRef(item.workspace, item.run_id), since)
 
 
+def list_of_workspace(workspace: str) -> Iterator[RunRef]:
+    """The workspace's runs that have not ended."""
+    for item in ActiveRunItem.query(keys.ACTIVE_RUNS, ActiveRunItem.sk.startswith(keys.active_runs_of(workspace))):
+        yield RunRef(item.workspace, item.run_id)
+
+
 def set_silent_since(ref: RunRef, since: datetime | None) -> None:
     """Set or clear `silent_since`. Raises UpdateError if the run has ended, so that its item is not created again."""
     action = ActiveRunItem.silent_since.set(to_iso(since)) if since else ActiveRunItem.silent_since.remove()

@@ -85,6 +85,16 @@ def reset_learned_state(workspace: str, provider: str) -> None:
     _change(workspace, provider, change)
 
 
+def reset_breaker(workspace: str, provider: str, model: str) -> None:
+    """Close the breaker of one model, after what it calls was changed."""
+
+    def change(governor: Governor) -> Governor:
+        others = {name: breaker for name, breaker in governor.breakers.items() if name != model}
+        return replace(governor, breakers=others)
+
+    _change(workspace, provider, change)
+
+
 def get_status(workspace: str, provider: str) -> ProviderStatus:
     """The account's current status."""
     return _status(_read(workspace, provider).governor, utc_now())

@@ -209,8 +209,12 @@ ERASURES = "erasures"
 DELETIONS = "deletions/"
 
 
+def active_runs_of(workspace: str) -> str:
+    return f"{workspace}#"
+
+
 def active_run(ref: RunRef) -> str:
-    return f"{ref.workspace}#{ref.run_id}"
+    return f"{active_runs_of(ref.workspace)}{ref.run_id}"
 
 
 def open_rescore(ref: RunRef, rescore_id: str) -> str:

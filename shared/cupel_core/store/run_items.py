@@ -9,6 +9,7 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import (
+    PauseCause,
     Priority,
     Progress,
     RetryScope,
@@ -71,6 +72,7 @@ def from_item(item: RunItem) -> Run:
         temperature=body.get("temperature"),
         max_turns=body.get("maxTurns"),
         pause_reason=body.get("pauseReason"),
+        pause_cause=PauseCause(**body["pauseCause"]) if body.get("pauseCause") else None,
         failure=RunFailure(**failure) if failure else None,
         started_at=_moment(body.get("startedAt")),
         completed_at=_moment(body.get("completedAt")),
@@ -100,6 +102,7 @@ def to_item(run: Run) -> RunItem:
         "temperature": run.temperature,
         "maxTurns": run.max_turns,
         "pauseReason": run.pause_reason,
+        "pauseCause": run.pause_cause and asdict(run.pause_cause),
         "failure": run.failure and asdict(run.failure),
         "startedAt": run.started_at and to_iso(run.started_at),
         "completedAt": run.completed_at and to_iso(run.completed_at),

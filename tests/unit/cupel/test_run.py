@@ -178,6 +178,15 @@ def test_the_exit_code_is_the_runs(finished: FakeApi, cupel: Cupel, status: str,
     assert cupel("watch", "run_1").exit_code == exit_code
 
 
+def test_watching_says_once_what_a_run_waits_for_and_what_to_do(api: FakeApi, cupel: Cupel):
+    cause = {"model": "custom/gpt-x", "message": "it refuses every call (auth): no such key"}
+    api.runs = [a_run(pauseReason="provider", pauseCause=cause)]
+    api.polls = ["RUNNING", "PAUSED", "PAUSED", "CANCELLED"]
+    shown = cupel("watch", "run_1").stderr
+    assert shown.count("custom/gpt-x cannot be called: it refuses every call (auth): no such key") == 1
+    assert "cupel providers set custom" in shown
+
+
 def test_a_failed_run_says_where_and_why(api: FakeApi, cupel: Cupel):
     failure = {"where": "probing", "why": "no probe completed"}
     api.runs = [a_run(status="FAILED", failure=failure, progress={"total": 6, "completed": 0, "failed": 6})]

@@ -111,6 +111,27 @@ def test_results_as_json(cupel: Cupel):
     assert real["costUsd"] == 0.5
 
 
+REFUSED = {
+    "status": "PAUSED",
+    "pauseReason": "provider",
+    "pauseCause": {"model": "custom/gpt-x", "message": "it refuses every call (auth): HTTP 401: no such key"},
+}
+
+
+def test_a_run_that_waits_for_a_repair_says_what_is_wrong_and_what_to_do(api: FakeApi, cupel: Cupel):
+    api.runs = [a_run(**REFUSED)]
+    shown = cupel("show", "run_1").stdout
+    assert "PAUSED (provider)" in shown
+    assert "custom/gpt-x cannot be called: it refuses every call (auth): HTTP 401: no such key" in shown
+    assert "cupel providers set custom" in shown
+
+
+def test_suspended_models_are_shown(api: FakeApi, cupel: Cupel):
+    suspended = {"model": REAL, "until": "2026-01-31T09:30:30.000Z", "reason": "10 of the last 20 calls failed"}
+    api.runs = [a_run(status="RUNNING", suspendedModels=[suspended])]
+    assert f"{REAL} is suspended until" in cupel("show", "run_1").stdout
+
+
 def test_runs_are_listed_up_to_the_limit(api: FakeApi, cupel: Cupel):
     api.runs = [a_run(id=f"run_{number}") for number in range(5)]
     assert [run["id"] for run in json.loads(cupel("runs", "--limit", "3", "--json").stdout)] == [

@@ -15,6 +15,10 @@ def after(*codes: ProbeErrorCode | None, now: float = 100.0) -> Breaker:
     return breaker
 
 
+def failing(now: float = 100.0) -> Breaker:
+    return after(*[ProbeErrorCode.TIMEOUT] * 20, now=now)
+
+
 def opened(now: float = 100.0) -> Breaker:
     return after(*[ProbeErrorCode.AUTH] * 5, now=now)
 
@@ -23,9 +27,29 @@ def opened(now: float = 100.0) -> Breaker:
 def test_five_refusals_in_a_row_open_it(code: ProbeErrorCode) -> None:
     assert not after(*[code] * 4).is_open
     breaker = after(*[code] * 5)
-    assert breaker.is_open
-    assert breaker.until == 100 + MIN_OPEN_SECONDS
+    assert breaker.is_refusing
     assert code in breaker.reason
+
+
+def test_a_refusing_breaker_quotes_the_provider() -> None:
+    calls = [CallRecord(MODEL, ProbeErrorCode.AUTH, 100.0, "HTTP 401: no such key")] * 5
+    breaker = Breaker()
+    for call in calls:
+        breaker = breaker.after_call(call, 100.0)
+    assert "HTTP 401: no such key" in breaker.reason
+
+
+def test_a_further_refusal_opens_a_refusing_breaker_again() -> None:
+    breaker = opened(now=100.0)
+    again = breaker.after_call(CallRecord(MODEL, ProbeErrorCode.AUTH, 150.0), 151.0)
+    assert (again.is_refusing, again.opened_at) == (True, 151.0)
+
+
+def test_a_model_that_fails_for_a_while_is_not_refusing() -> None:
+    breaker = failing()
+    assert breaker.is_open
+    assert not breaker.is_refusing
+    assert breaker.until == 100 + MIN_OPEN_SECONDS
 
 
 def test_an_answer_between_refusals_resets_their_count() -> None:
@@ -60,16 +84,16 @@ def test_an_answer_to_a_later_call_closes_it() -> None:
 
 
 def test_each_failed_trial_doubles_the_time_up_to_a_cap() -> None:
-    breaker, lengths = opened(), []
+    breaker, lengths = failing(), []
     for _ in range(8):
         now = breaker.until + 1
-        breaker = breaker.after_call(CallRecord(MODEL, ProbeErrorCode.AUTH, now), now)
+        breaker = breaker.after_call(CallRecord(MODEL, ProbeErrorCode.TIMEOUT, now), now)
         lengths.append(breaker.until - now)
     assert lengths == [60, 120, 240, 480, MAX_OPEN_SECONDS, MAX_OPEN_SECONDS, MAX_OPEN_SECONDS, MAX_OPEN_SECONDS]
 
 
 def test_one_worker_at_a_time_may_try_and_only_when_it_is_due() -> None:
-    breaker = opened()
+    breaker = failing()
     assert breaker.with_trial_by("a", breaker.until - 1).trial_of is None
     tried = breaker.with_trial_by("a", breaker.until)
     assert tried.trial_of == "a"

@@ -198,7 +198,7 @@ async def test_a_lost_report_is_repeated(holder_of: MakeHolder, model: Model) ->
     await call_model(holder, model, BROKEN_MODEL, times=5)
     with lost_replies():
         await renewed(holder)
-    assert holder.suspended_seconds(BROKEN_MODEL)
+    assert holder.refusal(BROKEN_MODEL)
     await renewed(holder)
     assert governor.get_status("ws_a", "openai").suspended_models != ()
 
@@ -212,13 +212,26 @@ async def test_a_paused_account_starts_nothing_and_its_probes_return_to_the_queu
     assert holder.requeue_delay_seconds() is not None
 
 
-async def test_refusals_suspend_their_model_at_once_and_no_other(holder_of: MakeHolder, model: Model) -> None:
+async def test_refusals_stop_the_runs_of_their_model_at_once_and_no_other(holder_of: MakeHolder, model: Model) -> None:
     holder = await renewed(holder_of())
     model.error = ProviderError(ProbeErrorCode.INVALID_REQUEST, "there is no such model")
     await call_model(holder, model, BROKEN_MODEL, times=5)
-    assert (holder.suspended_seconds(BROKEN_MODEL) or 0) >= 30
-    assert holder.suspended_seconds(MODEL) is None
+    assert "there is no such model" in (holder.refusal(BROKEN_MODEL) or "")
+    assert holder.refusal(MODEL) is None
     assert holder.free_slots == 50
+
+
+async def test_a_breaker_is_outdated_for_a_run_that_was_changed_since_the_last_renewal(
+    holder_of: MakeHolder, model: Model, clock: Clock
+) -> None:
+    holder = await renewed(holder_of())
+    model.error = ProviderError(ProbeErrorCode.AUTH, "no")
+    await call_model(holder, model, BROKEN_MODEL, times=5)
+    assert not holder.is_outdated(BROKEN_MODEL, changed_at=clock.now - 1)
+    assert holder.is_outdated(BROKEN_MODEL, changed_at=clock.now + 1)
+    clock.now += 2
+    await renewed(holder)
+    assert not holder.is_outdated(BROKEN_MODEL, changed_at=clock.now - 1)
 
 
 async def test_refusals_of_a_parameter_suspend_no_model(holder_of: MakeHolder, model: Model) -> None:
@@ -241,8 +254,8 @@ async def test_a_suspended_model_is_tried_by_one_probe_whose_success_resumes_it(
     holder_of: MakeHolder, model: Model, clock: Clock
 ) -> None:
     holder = await renewed(holder_of())
-    model.error = ProviderError(ProbeErrorCode.AUTH, "no")
-    await call_model(holder, model, BROKEN_MODEL, times=5)
+    model.error = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no")
+    await call_model(holder, model, BROKEN_MODEL, times=20)
     await renewed(holder)
     clock.now += 31
     assert holder.suspended_seconds(BROKEN_MODEL) == 0
@@ -258,8 +271,8 @@ async def test_a_suspended_model_is_tried_by_one_probe_whose_success_resumes_it(
 
 async def test_a_failed_trial_suspends_for_twice_as_long(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
     holder = await renewed(holder_of())
-    model.error = ProviderError(ProbeErrorCode.AUTH, "no")
-    await call_model(holder, model, BROKEN_MODEL, times=5)
+    model.error = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no")
+    await call_model(holder, model, BROKEN_MODEL, times=20)
     await renewed(holder)
     clock.now += 31
     await renewed(holder, 50, BROKEN_MODEL)

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from cupel_core import accounts
+from cupel_core.clock import utc_now
 from cupel_core.domain.limits.governor import Limits, WorkerReport
-from cupel_core.domain.runs.run import Priority, Progress, Run
+from cupel_core.domain.runs.run import PauseReason, Priority, Progress, Run, RunEventType, RunStatus
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.worker import Worker
+from cupel_core.runs import control
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, checkpoints, clients, governor
+from cupel_core.store import barrier, checkpoints, clients, events, governor, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.queues import Delivery
 from tests.started_runs import NOW, RATING, RunSetup, ref_of, send_and_receive, slice_message
@@ -86,18 +88,52 @@ async def test_probes_that_the_governor_postpones_are_not_counted_as_handoffs(
     assert sent[0].probe_slice.handoffs == 0
 
 
-async def test_a_model_that_refuses_every_call_is_suspended_and_other_models_continue(
+def typo_run() -> Run:
+    """20 probes of a model that does not exist, and 20 of one that does."""
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    return RunSetup(scenario_count=20, models=("sim/typo", "sim/steady")).start()
+
+
+async def test_a_run_whose_model_refuses_every_call_is_paused(
     sent: list[Sent], finish_starts: list[tuple[str, int]]
 ) -> None:
-    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
-    run = RunSetup(scenario_count=20, models=("sim/typo", "sim/steady")).start()
+    run = typo_run()
+    assert await worker().run(deliver(run, list(range(40)), sent)) == []
+    paused = runs.get(ref_of(run))
+    assert (paused.status, paused.pause_reason) == (RunStatus.PAUSED, PauseReason.PROVIDER)
+    assert paused.pause_cause is not None
+    assert paused.pause_cause.model == "sim/typo"
+    assert "typo" in paused.pause_cause.message
+    assert 5 <= barrier.get_progress(Tree.for_run(run)).failed < 10
+
+
+async def test_the_pause_of_a_refused_run_is_an_event_with_its_cause(
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
+) -> None:
+    run = typo_run()
     await worker().run(deliver(run, list(range(40)), sent))
-    counts = barrier.get_progress(Tree.for_run(run))
-    assert counts.completed == 20
-    assert 5 <= counts.failed < 10
-    assert [suspended.model for suspended in governor.get_status("ws_a", "sim").suspended_models] == ["sim/typo"]
-    assert len(sent[0].probe_slice.indexes) == 20 - counts.failed
-    assert 30 <= sent[0].delay_seconds <= 32
+    event = events.list_after(ref_of(run), 0)[-1]
+    assert (event.type, event.data["pauseReason"], event.data["model"]) == (RunEventType.PAUSED, "provider", "sim/typo")
+
+
+async def test_the_remaining_probes_of_a_refused_run_are_dropped_with_their_messages(
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
+) -> None:
+    run = typo_run()
+    await worker().run(deliver(run, list(range(40)), sent))
+    assert sent == []
+
+
+async def test_a_resumed_run_tries_its_refused_model_and_is_paused_again(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = typo_run()
+    await worker().run(send_and_receive(slice_message(run, list(range(40)))))
+    before = barrier.get_progress(Tree.for_run(run)).failed
+    resumed = control.resume("ws_a", run.id, utc_now())
+    await worker().run(send_and_receive(slice_message(resumed, list(range(20)))))
+    assert runs.get(ref_of(run)).status is RunStatus.PAUSED
+    assert before + 5 <= barrier.get_progress(Tree.for_run(run)).failed < before + 10
 
 
 async def test_a_worker_of_low_priority_yields_to_one_of_high_priority(

@@ -3,7 +3,6 @@
 import time
 import uuid
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -155,7 +154,6 @@ def test_a_status_has_limits_workers_and_suspended_models(cloud: Settings) -> No
     assert [(suspended.model, "auth" in suspended.reason) for suspended in status.suspended_models] == [
         ("openai/typo", True)
     ]
-    assert status.suspended_models[0].until > datetime.now(UTC)
 
 
 def test_new_settings_reset_the_breakers(cloud: Settings) -> None:

@@ -1,8 +1,11 @@
 """A circuit breaker per model, which keeps a thousand probes from failing one by one.
 
-A breaker opens after several refusals in a row (a bad key, a model that does not exist) or when half of the latest
-calls failed. While it is open, its model is suspended. After a time that doubles with every consecutive opening, one
-probe may try; a success closes the breaker. Filtered content counts as an answer: only infrastructure errors count.
+A breaker opens when half of the latest calls failed. While it is open, its model is suspended. After a time that
+doubles with every consecutive opening, one probe may try; a success closes the breaker. Filtered content counts as an
+answer: only infrastructure errors count.
+
+It also opens after several refusals in a row (a bad key, a model that does not exist). No wait cures these: the runs
+that call the model are paused.
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +25,7 @@ RECHECK_SECONDS = 5.0
 
 _REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})
 _FAILURES = _REFUSALS | {ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
+_MAX_REASON_LENGTH = 400
 _FAILED, _ANSWERED = "x", "."
 
 
@@ -31,6 +35,8 @@ class CallRecord(NamedTuple):
     model: str
     code: ProbeErrorCode | None
     started_at: float
+    message: str = ""
+    """The provider's words."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,11 @@ class Breaker:
         return self.opened_at is not None
 
     @property
+    def is_refusing(self) -> bool:
+        """Whether it is open because every call was refused: only a person can repair that."""
+        return self.is_open and self.refusals >= MAX_REFUSALS
+
+    @property
     def is_healthy(self) -> bool:
         """Whether it is closed without recent failures, so that it need not be stored."""
         return not self.is_open and _FAILED not in self.recent
@@ -70,7 +81,7 @@ class Breaker:
             recent=(self.recent + (_FAILED if failed else _ANSWERED))[-WINDOW:],
         )
         if updated.refusals >= MAX_REFUSALS:
-            return updated.opened(f"{updated.refusals} calls in a row were refused: {call.code}", now)
+            return updated.refusing(call, now)
         if len(updated.recent) == WINDOW and updated.recent.count(_FAILED) >= MAX_FAILURES:
             return updated.opened(
                 f"{updated.recent.count(_FAILED)} of the last {WINDOW} calls failed: {call.code}", now
@@ -82,8 +93,14 @@ class Breaker:
         if not failed and call.started_at > opened_at:
             return Breaker()
         if failed and call.started_at >= self.until:
-            return self.opened(self.reason, now)
+            is_refusal = self.is_refusing and call.code in _REFUSALS
+            return self.refusing(call, now) if is_refusal else self.opened(self.reason, now)
         return self
+
+    def refusing(self, call: CallRecord, now: float) -> "Breaker":
+        """The open breaker after a refusal too many."""
+        reason = f"it refuses every call ({call.code}): {call.message}"[:_MAX_REASON_LENGTH]
+        return replace(self.opened(reason, now), refusals=max(MAX_REFUSALS, self.refusals))
 
     def opened(self, reason: str, now: float) -> "Breaker":
         seconds = min(MAX_OPEN_SECONDS, MIN_OPEN_SECONDS * 2.0 ** min(self.openings, 10))

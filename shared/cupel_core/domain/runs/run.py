@@ -167,6 +167,14 @@ class StartedBy:
 
 
 @dataclass(frozen=True)
+class PauseCause:
+    """Why the system paused a run: the model that cannot be called, and the provider's words."""
+
+    model: str
+    message: str
+
+
+@dataclass(frozen=True)
 class RetryScope:
     """The errored probes that a retry covers: those of one model, a single one, or all."""
 
@@ -224,6 +232,8 @@ class Run:
     temperature: float | None = None
     max_turns: int | None = None
     pause_reason: str | None = None
+    pause_cause: PauseCause | None = None
+    """Set if `pause_reason` is provider."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None

@@ -1,0 +1,24 @@
+"""Pauses a run whose model refuses every call, so that its remaining probes do not fail one by one."""
+
+from cupel_core.clock import utc_now
+from cupel_core.domain.runs.run import Action, IllegalTransition, PauseCause, PauseReason, Run
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.messages import RunRef
+from cupel_core.store import runs
+
+
+def pause_refused_run(run: Run, model: str, reason: str) -> None:
+    """Pause the run, unless another worker or a user was faster. Probes that have failed stay errored."""
+    cause = PauseCause(model, reason)
+    try:
+        runs.transition(
+            RunRef(run.workspace, run.id),
+            Action.PAUSE,
+            utc_now(),
+            fencing_token=run.fencing_token,
+            event_data={"pauseReason": PauseReason.PROVIDER, "model": model, "message": reason},
+            pause_reason=PauseReason.PROVIDER,
+            pause_cause=cause,
+        )
+    except (IllegalTransition, Conflict, NotFound):
+        return
