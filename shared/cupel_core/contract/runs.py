@@ -399,6 +399,12 @@ class ProbeResponse(ResponseModel):
     persona_id: str | None
     repeat: Annotated[int, Field(description="From 0")]
     thread_id: Annotated[str, Field(description="Id under which the agent knows the conversation; changes on retry")]
+    created_at: Annotated[Time, Field(description="When its run was created")]
+    started_at: Annotated[
+        Time | None, Field(description="When its conversation started; null until its first checkpoint or its end")
+    ]
+    completed_at: Annotated[Time | None, Field(description="When it completed or ended in an error")]
+    updated_at: Annotated[Time, Field(description="The latest of these times")]
     latency_ms: Annotated[int | None, Field(description="Time spent in calls of the target")]
     result: ProbeResultResponse | None
     error: ProbeErrorResponse | None
@@ -423,6 +429,10 @@ class ProbeResponse(ResponseModel):
             "persona_id": view.persona_id,
             "repeat": view.repeat,
             "thread_id": view.thread_id,
+            "created_at": view.run.created_at,
+            "started_at": view.started_at,
+            "completed_at": view.completed_at,
+            "updated_at": view.updated_at,
             "latency_ms": view.conversation.duration_ms if view.conversation else None,
             "result": ProbeResultResponse.of(result) if result else None,
             "error": ProbeErrorResponse.of(view.error) if view.error else None,

@@ -115,7 +115,7 @@ async def run_conversation(
     may start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
     """
     sandbox.use_workspace(spec.graders.workspace)
-    opening = ConversationState(spec.opening_messages)
+    opening = ConversationState(spec.opening_messages, started_at=now())
     state = (await checkpoints.load() if _may_have_checkpoint(spec, opening) else None) or opening
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:

@@ -11,7 +11,7 @@ import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 
-from cupel_core.clock import to_iso
+from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
@@ -51,6 +51,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "judge": state.judge_spend.to_json(),
         "persona": state.persona_spend.to_json(),
         "threadId": state.thread_id,
+        "startedAt": state.started_at and to_iso(state.started_at),
         "output": state.output,
         "omittedParameters": state.omitted_parameters,
         "grades": {path: [grade.result.to_json(), grade.spend.to_json()] for path, grade in state.grades.items()},
@@ -124,6 +125,7 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
         judge_spend=Spend.from_json(body["judge"]),
         persona_spend=Spend.from_json(body["persona"]),
         thread_id=body["threadId"],
+        started_at=from_iso(body["startedAt"]) if body.get("startedAt") else None,
         output=body["output"],
         omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
         grades={

@@ -106,6 +106,7 @@ def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
     item.body |= _present(
         finishReason=state.finish_reason,
         threadId=state.thread_id,
+        startedAt=state.started_at and to_iso(state.started_at),
         omittedParameters=list(state.omitted_parameters) or None,
         judge=state.judge_spend.to_json() if state.judge_spend.calls else None,
         persona=state.persona_spend.to_json() if state.persona_spend.calls else None,
@@ -178,6 +179,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         judge_spend=Spend.from_json(body["judge"]) if "judge" in body else Spend(),
         persona_spend=Spend.from_json(body["persona"]) if "persona" in body else Spend(),
         thread_id=body.get("threadId"),
+        started_at=_moment(body.get("startedAt")),
         output=content.get("output"),
         omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
     )

@@ -170,6 +170,14 @@ def test_a_running_probe_has_the_messages_so_far(client: Client, eval_id: str) -
     assert [message["content"] for message in probe["messages"]] == ["A table?", "For when?"]
 
 
+def test_a_probe_has_its_times(client: Client, eval_id: str) -> None:
+    run = completed_run(client, eval_id)
+    probe = client.get(f"/v1/probes/{run['id']}-0").json()
+    times = [probe[name] for name in ("createdAt", "startedAt", "completedAt")]
+    assert times == sorted(times)
+    assert probe["updatedAt"] == probe["completedAt"]
+
+
 def test_a_scenarios_probes_are_also_those_in_runs_of_forks(client: Client, scenario_ids: list[str]) -> None:
     parent = client.get("/v1/definitions").json()["items"][0]["id"]
     fork = post(client, f"/v1/definitions/{parent}/fork", {"name": "fork"})["id"]

@@ -63,6 +63,19 @@ class ProbeView:
         return thread_id(self.run.id, self.index, self.retry_round)
 
     @property
+    def started_at(self) -> datetime | None:
+        """When its conversation started, once a checkpoint or its transcript says so."""
+        return self.conversation.started_at if self.conversation else None
+
+    @property
+    def completed_at(self) -> datetime | None:
+        return self.outcome.created_at if self.outcome else None
+
+    @property
+    def updated_at(self) -> datetime:
+        return self.completed_at or self.started_at or self.run.created_at
+
+    @property
     def conversation(self) -> ConversationState | None:
         """The conversation of its transcript, or of its checkpoint."""
         return self.transcript.conversation if self.transcript else self.partial_conversation

@@ -6,6 +6,7 @@ message. This module is pure: everything that calls a model is in `cupel_core/co
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -134,6 +135,8 @@ class ConversationState:
     persona_spend: Spend = field(default_factory=Spend)
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
     """Of the assertions that a model has graded so far, by their path (`scoring/grade_log.py`)."""
+    started_at: datetime | None = field(default=None, compare=False)
+    """None for conversations that an earlier version started."""
     thread_id: str | None = None
     """The agent's id of this conversation."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
