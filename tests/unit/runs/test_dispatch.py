@@ -71,7 +71,7 @@ def test_a_large_run_is_sent_in_windows_as_its_queue_has_room(cloud: Settings) -
         dispatch.execute(dispatch_request(run), NOW, plenty)
         windows.append(indexes(sent(cloud, "sim")))
     assert windows == [list(range(1_000)), list(range(1_000, 2_500))]
-    assert queues.get_depth(cloud.dispatch_queue_url).delayed == 2
+    assert queues.get_depth(cloud.dispatch_queue_url).total == 2, "waiting or, on a busy machine, due already"
 
 
 def test_without_room_it_checks_less_and_less_often(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
