@@ -105,10 +105,10 @@ def _print_queues(session: Session, queues: Iterable[Json], *, as_json: bool) ->
     if as_json:
         session.print_json(items)
         return
-    counts = ["waiting", "in flight", "delayed", "dead letters"]
-    columns = render.table("provider", *counts, "workers", "state", right=[*counts, "workers"])
+    counts = ["pending probes", "parallel requests", "workers", "dead letters"]
+    columns = render.table("provider", *counts, "state", right=counts)
     for each in items:
-        cells = [each[name] for name in ("waiting", "inFlight", "delayed", "deadLetters", "workers")]
+        cells = [each[name] for name in ("pending", "granted", "workers", "deadLetters")]
         columns.add_row(each["provider"], *(f"{count:,}" for count in cells), _state(each))
     session.out.print(columns)
     for each in items:

@@ -1,5 +1,6 @@
 """Once a minute: erases content that is due, and repairs what crashes and malformed messages left behind."""
 
+from dataclasses import asdict
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -8,6 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.clock import utc_now
 from cupel_core.sweeping.erasure import erase_due
+from cupel_core.sweeping.generation_recovery import recover_generations
 from cupel_core.sweeping.rescore_recovery import recover_rescores
 from cupel_core.sweeping.run_recovery import RecoveryAction
 from cupel_core.sweeping.sweep import sweep
@@ -27,8 +29,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     erased = erase_due(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
     swept = sweep(utc_now(), seconds_left)
     recovered_rescores = recover_rescores(utc_now(), seconds_left)
-    counts = {"dispatched": swept.dispatched, "errored": swept.errored, "unreadable": swept.unreadable}
+    counts = {"dispatched": swept.dispatched, **asdict(swept.dead_letters)}
     counts["scorings"] = recovered_rescores
+    counts["generations"] = recover_generations(utc_now(), seconds_left)
     counts |= {f"content-{result}": count for result, count in erased.items()}
     counts |= {action: swept.recovered[action] for action in RecoveryAction}
     for name, count in counts.items():

@@ -117,33 +117,23 @@ def test_a_pause_affects_one_provider(api: Client, models: ModelServer) -> None:
         api.resume_queues("custom")
 
 
-def test_a_dead_letter_is_listed_and_redriven(api: Client, aws: Callable[[str], Any], models: ModelServer) -> None:
+def test_a_dead_letter_is_recorded_and_listed(api: Client, aws: Callable[[str], Any], models: ModelServer) -> None:
     sqs = aws("sqs")
     api.update_provider(UNUSED_PROVIDER, {"baseUrl": f"{models.url}/v1", "apiKey": "dummy"})
     with queues.source_disabled(aws("lambda"), f"probe-{UNUSED_PROVIDER}"):
         run_id = start_run(api, create_definition(api, 3), f"{UNUSED_PROVIDER}/bench")
-        wait_until(lambda: queue_status(api, UNUSED_PROVIDER)["waiting"] == 1)
+        assert queue_status(api, UNUSED_PROVIDER)["pending"] == 3
+        wait_until(lambda: queues.peek(sqs, f"probe-{UNUSED_PROVIDER}"))
         move_to_dead_letters(sqs, f"probe-{UNUSED_PROVIDER}")
-        assert (queue_status(api, UNUSED_PROVIDER)["waiting"], queue_status(api, UNUSED_PROVIDER)["deadLetters"]) == (
-            0,
-            1,
-        )
-        (dead_letter,) = api.list_dead_letters(provider=UNUSED_PROVIDER)
-        assert (dead_letter["provider"], dead_letter["runId"], dead_letter["indexes"]) == (
-            UNUSED_PROVIDER,
-            run_id,
-            [0, 1, 2],
-        )
-        assert api.redrive_dead_letters(message_ids=[dead_letter["messageId"]]) == {
-            "sent": 1,
-            "dropped": 0,
-            "runsToRetry": [],
-        }
-        assert (queue_status(api, UNUSED_PROVIDER)["waiting"], queue_status(api, UNUSED_PROVIDER)["deadLetters"]) == (
-            1,
-            0,
-        )
-    assert wait_for_end(api, run_id)["progress"] == {"total": 3, "completed": 3, "failed": 0}
+        aws("lambda").invoke(FunctionName="cupel-sweep", Payload=b"{}")
+    assert wait_for_end(api, run_id)["progress"] == {"total": 3, "completed": 0, "failed": 3}
+    status = queue_status(api, UNUSED_PROVIDER)
+    assert (status["pending"], status["deadLetters"]) == (0, 1)
+    (dead_letter,) = api.list_dead_letters(provider=UNUSED_PROVIDER)
+    assert (dead_letter["runId"], dead_letter["indexes"]) == (run_id, [0, 1, 2])
+    redriven = api.redrive_dead_letters(message_ids=[dead_letter["messageId"]])
+    assert redriven == {"sent": 0, "dropped": 1, "runsToRetry": [run_id]}
+    assert queue_status(api, UNUSED_PROVIDER)["deadLetters"] == 0
 
 
 def move_to_dead_letters(sqs: Any, queue: str) -> None:

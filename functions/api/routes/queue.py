@@ -45,7 +45,7 @@ def resume_queues(body: Annotated[ResumeQueues, Body()] = ResumeQueues()) -> Pro
 def list_dead_letters(
     provider: ProviderFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> DeadLetterPage:
-    page = slice_page(dead_letters.list_dead_letters(router.workspace, provider), limit, cursor)
+    page = dead_letters.list_dead_letters(router.workspace, provider, limit, cursor)
     return DeadLetterPage(items=[DeadLetterResponse.of(letter) for letter in page.items], next_cursor=page.next_cursor)
 
 

@@ -707,7 +707,7 @@ _ALL = (
         "/v1/queue/dead-letters",
         "queue",
         _VIEWER,
-        "List dead letters: messages that failed too often to be delivered again",
+        "List dead letters: messages that failed too often, whose probes are recorded as errored",
         "The dead letters of this workspace",
     ),
     Operation(

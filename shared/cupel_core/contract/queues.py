@@ -34,16 +34,17 @@ class RedriveDeadLetters(RequestModel):
 
 
 class ProviderQueueResponse(ResponseModel):
-    """Counts are SQS's approximate numbers of messages for all workspaces of the stack; a message holds up to 100
-    probes."""
+    """This workspace's work with one provider."""
 
     provider: str
-    waiting: int
-    in_flight: int
-    delayed: Annotated[
-        int, Field(description="Messages delayed because the provider asked to wait or a model is suspended")
+    pending: Annotated[
+        int,
+        Field(description="Probes without an outcome, in the oldest 50 of the runs that have not ended nor are paused"),
     ]
-    dead_letters: int
+    granted: Annotated[int, Field(description="Parallel requests that the workers may make together")]
+    dead_letters: Annotated[
+        int, Field(description="Messages that failed too often, whose probes are recorded as errored; at most 10,000")
+    ]
     paused: Annotated[bool, Field(description="Whether this workspace has paused its work with the provider")]
     throttled_until: Time | None
     limit: Annotated[int | None, Field(description="Maximum parallel requests; null until a worker has reported")]
@@ -58,9 +59,8 @@ class ProviderQueueResponse(ResponseModel):
         account = status.account
         return cls(
             provider=status.provider,
-            waiting=status.waiting,
-            in_flight=status.in_flight,
-            delayed=status.delayed,
+            pending=status.pending,
+            granted=account.granted,
             dead_letters=status.dead_letters,
             paused=account.paused,
             throttled_until=account.blocked_until,
@@ -80,9 +80,7 @@ class DeadLetterResponse(ResponseModel):
     message_id: str
     provider: str
     priority: Priority
-    received_count: Annotated[
-        int, Field(description="Number of times it was received, including reads of the dead-letter queue")
-    ]
+    received_count: Annotated[int, Field(description="Number of times it was received")]
     run_id: str
     indexes: Annotated[list[int], Field(description="Indexes of the probes it contains")]
     cause: str

@@ -1,46 +1,32 @@
 """Dead letters of a workspace: slices that a queue gave up on, and how to redrive them.
 
-Once a minute, the sweeper records the missing probes of a dead slice as errored. Until then the slice can be redriven;
-afterwards its probes are retried with their run.
+Once a minute, the sweeper moves dead letters from their queues to the table and records their missing probes as
+errored; such probes are retried with their run.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import chain, product
-
-from pydantic import ValidationError
+from collections.abc import Collection
+from itertools import islice
 
 from cupel_core.domain.runs.barrier import FANOUT, Leaf, Node
 from cupel_core.domain.runs.dead_letters import DeadLetter, RedriveResult
-from cupel_core.domain.runs.run import ACTIVE, Priority, Run
+from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.errors import NotFound
 from cupel_core.messages import ProbeSlice
+from cupel_core.paging import Page
 from cupel_core.queues.status import select_providers
-from cupel_core.settings import Lane, settings
-from cupel_core.store import barrier, queues, runs
-from cupel_core.store.queues import Delivery
+from cupel_core.settings import settings
+from cupel_core.store import barrier, dead_letters, queues, runs
+from cupel_core.store.dead_letters import StoredDeadLetter
 
-MAX_PER_QUEUE = 200
+MAX_REDRIVEN = 1_000
 """Dead letters processed by one call, so that it ends in time; further ones need another call."""
-_THREADS = 16
 
 
-@dataclass(frozen=True)
-class _DeadSlice:
-    lane: Lane
-    delivery: Delivery
-    probe_slice: ProbeSlice
-
-
-def list_dead_letters(workspace: str, provider: str | None = None) -> tuple[DeadLetter, ...]:
-    """The workspace's dead letters of one provider, or of all for None. They stay in their queues."""
-
-    def list_lane(lane: Lane) -> list[DeadLetter]:
-        deliveries = queues.peek(settings().probe_dlq_url(*lane), MAX_PER_QUEUE)
-        return [_dead_letter(dead_slice) for dead_slice in _parse(workspace, lane, deliveries)]
-
-    return tuple(chain.from_iterable(_for_each_lane(provider, list_lane)))
+def list_dead_letters(workspace: str, provider: str | None, limit: int, cursor: str | None) -> Page[DeadLetter]:
+    """The workspace's dead letters of one provider, or of all for None."""
+    _check(provider)
+    page = dead_letters.list_page(workspace, provider, limit, cursor)
+    return Page(tuple(map(_dead_letter, page.items)), page.next_cursor)
 
 
 def redrive(workspace: str, provider: str | None = None, message_ids: Collection[str] | None = None) -> RedriveResult:
@@ -48,56 +34,39 @@ def redrive(workspace: str, provider: str | None = None, message_ids: Collection
 
     `provider` and `message_ids` restrict which ones; None means all.
     """
-
-    def redrive_lane(lane: Lane) -> RedriveResult:
-        taken = queues.take(settings().probe_dlq_url(*lane), MAX_PER_QUEUE)
-        parsed = _parse(workspace, lane, taken)
-        chosen = [dead for dead in parsed if message_ids is None or dead.delivery.id in message_ids]
-        results = [_resend(dead_slice) for dead_slice in chosen]
-        queues.delete([dead_slice.delivery for dead_slice in chosen])
-        deleted = {dead_slice.delivery.id for dead_slice in chosen}
-        queues.release([delivery for delivery in taken if delivery.id not in deleted])
-        return sum(results, RedriveResult())
-
-    return sum(_for_each_lane(provider, redrive_lane), RedriveResult())
+    _check(provider)
+    stored = dead_letters.list_all(workspace, provider)
+    chosen = (letter for letter in stored if message_ids is None or letter.message_id in message_ids)
+    return sum(map(_redrive, islice(chosen, MAX_REDRIVEN)), RedriveResult())
 
 
-def _for_each_lane[T](provider: str | None, function: Callable[[Lane], T]) -> list[T]:
-    """The results in the registry's order."""
-    lanes = [Lane(*each) for each in product(select_providers(provider), Priority)]
-    with ThreadPoolExecutor(max_workers=_THREADS) as threads:
-        return list(threads.map(function, lanes))
+def _check(provider: str | None) -> None:
+    """Raise Invalid for an unknown provider."""
+    select_providers(provider)
 
 
-def _parse(workspace: str, lane: Lane, deliveries: Iterable[Delivery]) -> list[_DeadSlice]:
-    """The workspace's slices. Unreadable messages belong to no workspace; the operator's alarm counts them."""
-    dead_slices = []
-    for delivery in deliveries:
-        try:
-            probe_slice = ProbeSlice.model_validate_json(delivery.body)
-        except ValidationError:
-            continue
-        if probe_slice.workspace == workspace:
-            dead_slices.append(_DeadSlice(lane, delivery, probe_slice))
-    return dead_slices
-
-
-def _dead_letter(dead_slice: _DeadSlice) -> DeadLetter:
-    probe_slice = dead_slice.probe_slice
+def _dead_letter(letter: StoredDeadLetter) -> DeadLetter:
+    probe_slice = letter.probe_slice
     return DeadLetter(
-        message_id=dead_slice.delivery.id,
-        provider=dead_slice.lane.provider,
-        priority=dead_slice.lane.priority,
-        receive_count=dead_slice.delivery.receive_count,
+        message_id=letter.message_id,
+        provider=letter.provider,
+        priority=letter.priority,
+        receive_count=letter.receive_count,
         run_id=probe_slice.run_id,
         indexes=tuple(probe_slice.indexes),
         cause=barrier.get_leaf(probe_slice.run, Node(0, probe_slice.leaf)).failure_cause,
     )
 
 
-def _resend(dead_slice: _DeadSlice) -> RedriveResult:
-    """Called before the dead letter is deleted: a crash in between leaves both, and the probes still run only once."""
-    probe_slice = dead_slice.probe_slice
+def _redrive(letter: StoredDeadLetter) -> RedriveResult:
+    """A crash before the removal leaves the dead letter and its new message; the probes still run only once."""
+    result = _resend(letter)
+    dead_letters.remove(letter)
+    return result
+
+
+def _resend(letter: StoredDeadLetter) -> RedriveResult:
+    probe_slice = letter.probe_slice
     run = _find_run(probe_slice)
     if run is None:
         return RedriveResult(dropped=1)
@@ -107,7 +76,7 @@ def _resend(dead_slice: _DeadSlice) -> RedriveResult:
     if not missing or run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE:
         return RedriveResult(dropped=1, runs_to_retry=runs_to_retry)
     remainder = probe_slice.model_copy(update={"indexes": missing})
-    queues.send(settings().probe_queue_url(*dead_slice.lane), [remainder], group=run.id)
+    queues.send(settings().probe_queue_url(letter.provider, letter.priority), [remainder], group=run.id)
     return RedriveResult(sent=1, runs_to_retry=runs_to_retry)
 
 

@@ -1,23 +1,36 @@
-"""The status of the providers' queues, and whether the workspace uses them.
+"""A workspace's work with each provider: what is pending, what died, and whether it is paused or held up.
 
-The queues belong to the stack: their counts are messages (slices) of all workspaces. Pausing affects one workspace.
+The queues belong to the stack, and SQS cannot count one workspace's messages. What is pending is therefore counted from
+the workspace's runs.
 """
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 from cupel_core.domain.limits.provider_status import QueueStatus
-from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.run import ACTIVE
+from cupel_core.domain.runs.slices import provider_ranges, providers_of
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS
-from cupel_core.settings import settings
-from cupel_core.store import governor, queues
+from cupel_core.store import active_runs, barrier, dead_letters, governor, runs
+from cupel_core.store.barrier import Tree
+
+MAX_COUNTED_RUNS = 50
+"""Later runs wait behind these; counting the probes of one run may take several reads."""
+MAX_COUNTED = 10_000
 
 
 def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatus, ...]:
     """The status of one provider's queues, or of all in the registry's order. Invalid for an unknown provider."""
     names = select_providers(provider)
+    pending = _count_pending(workspace, frozenset(names))
+    died = Counter(letter.provider for letter in islice(dead_letters.list_all(workspace, provider), MAX_COUNTED))
     with ThreadPoolExecutor(max_workers=len(names)) as threads:
-        return tuple(threads.map(lambda name: _queue_status(workspace, name), names))
+        accounts = threads.map(lambda name: governor.get_status(workspace, name), names)
+        return tuple(
+            QueueStatus(name, pending[name], died[name], account) for name, account in zip(names, accounts, strict=True)
+        )
 
 
 def pause(workspace: str, provider: str | None = None) -> None:
@@ -41,14 +54,14 @@ def select_providers(provider: str | None) -> tuple[str, ...]:
     return (provider,)
 
 
-def _queue_status(workspace: str, provider: str) -> QueueStatus:
-    depths = [queues.get_depth(settings().probe_queue_url(provider, priority)) for priority in Priority]
-    dead = [queues.get_depth(settings().probe_dlq_url(provider, priority)) for priority in Priority]
-    return QueueStatus(
-        provider=provider,
-        waiting=sum(depth.waiting for depth in depths),
-        in_flight=sum(depth.in_flight for depth in depths),
-        delayed=sum(depth.delayed for depth in depths),
-        dead_letters=sum(depth.total for depth in dead),
-        account=governor.get_status(workspace, provider),
-    )
+def _count_pending(workspace: str, providers: frozenset[str]) -> Counter[str]:
+    """By provider, over the oldest runs that have not ended."""
+    pending: Counter[str] = Counter()
+    for active_run in islice(active_runs.list_active_runs_of(workspace), MAX_COUNTED_RUNS):
+        run = runs.find(active_run.ref)
+        if run is None or run.status not in ACTIVE:
+            continue
+        for provider in providers & set(providers_of(run.plan)):
+            for indexes in provider_ranges(run.plan, provider):
+                pending[provider] += len(indexes) - barrier.count_recorded(Tree.for_run(run), indexes)
+    return pending

@@ -4,18 +4,22 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.runs.stalls import Stall
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
-from cupel_core.store.table import Item
+from cupel_core.store.table import Item, updated
 
 
 class ActiveRunItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
     silent_since = UnicodeAttribute(attr_name="silentSince", null=True)
+    recorded = NumberAttribute(null=True)
+    recorded_since = UnicodeAttribute(attr_name="recordedSince", null=True)
+    redispatches = NumberAttribute(null=True)
 
     @classmethod
     def for_run(cls, ref: RunRef) -> "ActiveRunItem":
@@ -26,13 +30,26 @@ class ActiveRun(NamedTuple):
     ref: RunRef
     silent_since: datetime | None
     """Since when no queue has contained a message of the run although probes are missing; None otherwise."""
+    stall: Stall | None = None
+    """None until the sweeper has seen the run once."""
+
+    @property
+    def sort_key(self) -> str:
+        return keys.active_run(self.ref)
 
 
-def list_active_runs() -> Iterator[ActiveRun]:
-    """All runs that have not ended, of all workspaces."""
-    for item in ActiveRunItem.query(keys.ACTIVE_RUNS):
-        since = from_iso(item.silent_since) if item.silent_since else None
-        yield ActiveRun(RunRef(item.workspace, item.run_id), since)
+def list_active_runs(after: str | None = None) -> Iterator[ActiveRun]:
+    """All runs that have not ended, of all workspaces; those after a sort key, if one is given."""
+    for item in ActiveRunItem.query(keys.ACTIVE_RUNS, ActiveRunItem.sk > after if after else None):
+        yield _active_run(item)
+
+
+def list_active_runs_of(workspace: str) -> Iterator[ActiveRun]:
+    """The workspace's runs that have not ended, oldest first."""
+    for item in ActiveRunItem.query(
+        keys.ACTIVE_RUNS, ActiveRunItem.sk.startswith(keys.active_run(RunRef(workspace, "")))
+    ):
+        yield _active_run(item)
 
 
 def list_of_workspace(workspace: str) -> Iterator[RunRef]:
@@ -42,9 +59,27 @@ def list_of_workspace(workspace: str) -> Iterator[RunRef]:
 
 
 def set_silent_since(ref: RunRef, since: datetime | None) -> None:
-    """Set or clear `silent_since`. Raises UpdateError if the run has ended, so that its item is not created again."""
+    """Set or clear `silent_since`, unless the run has ended meanwhile: its item is not created again."""
     action = ActiveRunItem.silent_since.set(to_iso(since)) if since else ActiveRunItem.silent_since.remove()
-    ActiveRunItem.for_run(ref).update(actions=[action], condition=ActiveRunItem.pk.exists())
+    updated(ActiveRunItem.for_run(ref), [action], ActiveRunItem.pk.exists())
+
+
+def set_stall(ref: RunRef, stall: Stall) -> None:
+    """Note what the sweeper saw of the run's progress, unless the run has ended meanwhile."""
+    actions = [
+        ActiveRunItem.recorded.set(stall.recorded),
+        ActiveRunItem.recorded_since.set(to_iso(stall.since)),
+        ActiveRunItem.redispatches.set(stall.redispatches),
+    ]
+    updated(ActiveRunItem.for_run(ref), actions, ActiveRunItem.pk.exists())
+
+
+def _active_run(item: ActiveRunItem) -> ActiveRun:
+    since = from_iso(item.silent_since) if item.silent_since else None
+    stall = None
+    if item.recorded is not None and item.recorded_since is not None:
+        stall = Stall(int(item.recorded), from_iso(item.recorded_since), int(item.redispatches or 0))
+    return ActiveRun(RunRef(item.workspace, item.run_id), since, stall)
 
 
 def remove(ref: RunRef) -> None:

@@ -216,6 +216,40 @@ def is_finished(tree: Tree) -> bool:
     return get_inner(tree, root).is_full(root, tree.total)
 
 
+def count_recorded(tree: Tree, indexes: range) -> int:
+    """How many of these probes have an outcome. Reads only nodes that are not full, as `get_progress` does."""
+    return _count_recorded(tree, root_of(tree.total), indexes)
+
+
+def _count_recorded(tree: Tree, node: Node, indexes: range) -> int:
+    if node.level == 0:
+        return _count_in_leaf(get_leaf(tree.ref, node).leaf, node, indexes)
+    known, recorded = get_inner(tree, node), 0
+    leaves = list_leaves(tree.ref, node) if node.level == 1 and not known.is_full(node, tree.total) else {}
+    for number in range(node.number * FANOUT, (node.number + 1) * FANOUT):
+        child = Node(node.level - 1, number)
+        covered = len(_overlap(indexes, child, tree.total))
+        if not covered:
+            continue
+        if number % FANOUT in known.full_children:
+            recorded += covered
+        elif node.level > 1:
+            recorded += _count_recorded(tree, child, indexes)
+        elif number in leaves:
+            recorded += _count_in_leaf(leaves[number].leaf, child, indexes)
+    return recorded
+
+
+def _count_in_leaf(leaf: Leaf, node: Node, indexes: range) -> int:
+    return sum(node.first_index + offset in indexes for offset in leaf.recorded)
+
+
+def _overlap(indexes: range, node: Node, total: int) -> range:
+    """Those of the indexes that a node covers."""
+    end = node.first_index + probe_count(node, total)
+    return range(max(indexes.start, node.first_index), min(indexes.stop, end))
+
+
 def _count(tree: Tree, node: Node) -> tuple[int, int]:
     """(completed, failed) below a node."""
     if node.level == 0:

@@ -8,11 +8,12 @@ pays for a model call twice nor adds scenarios twice.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationMode, GenerationStatus
@@ -24,7 +25,7 @@ from cupel_core.messages import GenerationRequest
 from cupel_core.store import blobs, definition_scenarios, keys
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.definitions import ExtraWrite
-from cupel_core.store.table import Item, error_code
+from cupel_core.store.table import Item, connection, error_code, updated
 
 
 class GenerationItem(Item):
@@ -35,8 +36,57 @@ class GenerationItem(Item):
     body = JSONAttribute()
 
 
+class OpenGenerationItem(Item):
+    workspace = UnicodeAttribute()
+    definition_id = UnicodeAttribute(attr_name="definitionId")
+    generation_id = UnicodeAttribute(attr_name="generationId")
+    touched_at = UnicodeAttribute(attr_name="touchedAt")
+
+
+class OpenGeneration(NamedTuple):
+    """A generation whose end the sweeper has not seen, and when its message was last sent for certain."""
+
+    request: GenerationRequest
+    touched_at: datetime
+
+    @property
+    def sort_key(self) -> str:
+        return keys.open_generation(self.request.workspace, self.request.definition_id, self.request.generation_id)
+
+
 def create(generation: Generation) -> None:
-    _to_item(generation).save(condition=GenerationItem.pk.does_not_exist())
+    """Create a generation, and list it for the sweeper in the same transaction: its message may be lost."""
+    open_item = OpenGenerationItem(
+        keys.OPEN_GENERATIONS,
+        keys.open_generation(generation.workspace, generation.definition_id, generation.id),
+        workspace=generation.workspace,
+        definition_id=generation.definition_id,
+        generation_id=generation.id,
+        touched_at=to_iso(generation.created_at),
+    )
+    with TransactWrite(connection=connection()) as transaction:
+        transaction.save(_to_item(generation), condition=GenerationItem.pk.does_not_exist())
+        transaction.save(open_item)
+
+
+def list_open(after: str | None = None) -> Iterator[OpenGeneration]:
+    """The generations whose end the sweeper has not seen; those after a sort key, if one is given."""
+    condition = OpenGenerationItem.sk > after if after else None
+    for item in OpenGenerationItem.query(keys.OPEN_GENERATIONS, condition):
+        request = GenerationRequest(
+            workspace=item.workspace, definition_id=item.definition_id, generation_id=item.generation_id
+        )
+        yield OpenGeneration(request, from_iso(item.touched_at))
+
+
+def touch_open(open_generation: OpenGeneration, now: datetime) -> None:
+    """Note that the generation's message was sent again."""
+    item = OpenGenerationItem(keys.OPEN_GENERATIONS, open_generation.sort_key)
+    updated(item, [OpenGenerationItem.touched_at.set(to_iso(now))], OpenGenerationItem.pk.exists())
+
+
+def remove_open(open_generation: OpenGeneration) -> None:
+    OpenGenerationItem(keys.OPEN_GENERATIONS, open_generation.sort_key).delete()
 
 
 def get(workspace: str, definition_id: str, generation_id: str) -> Generation:

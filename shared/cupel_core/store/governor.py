@@ -110,6 +110,7 @@ def _status(governor: Governor, now: datetime) -> ProviderStatus:
         limit=governor.limit,
         learned_limit=learned if learned != governor.limit else None,
         workers=len(governor.live_leases(seconds)),
+        granted=sum(lease.granted for lease in governor.live_leases(seconds).values()),
         suspended_models=tuple(
             SuspendedModel(model, _moment(breaker.until), breaker.reason) for model, breaker in suspended
         ),

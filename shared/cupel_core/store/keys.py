@@ -190,6 +190,14 @@ def governor(workspace: str) -> str:
     return f"{workspace}#governor"
 
 
+def dead_letters(workspace: str) -> str:
+    return f"{workspace}#dead-letters"
+
+
+def dead_letter(provider: str, message_id: str) -> str:
+    return f"{provider}#{message_id}"
+
+
 def tokens(workspace: str) -> str:
     return f"{workspace}#tokens"
 
@@ -205,7 +213,9 @@ def idempotency_key(workspace: str, digest: str) -> str:
 OUTBOX = "outbox"
 ACTIVE_RUNS = "active"
 OPEN_RESCORES = "rescoring"
+OPEN_GENERATIONS = "generating"
 ERASURES = "erasures"
+SWEEP_CURSORS = "sweep-cursors"
 DELETIONS = "deletions/"
 
 
@@ -219,6 +229,10 @@ def active_run(ref: RunRef) -> str:
 
 def open_rescore(ref: RunRef, rescore_id: str) -> str:
     return f"{active_run(ref)}#{rescore_id}"
+
+
+def open_generation(workspace: str, definition_id: str, generation_id: str) -> str:
+    return f"{workspace}#{definition_id}#{generation_id}"
 
 
 def erasure(due: str, ref: RunRef, what: str) -> str:

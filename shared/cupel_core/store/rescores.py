@@ -42,6 +42,10 @@ class OpenRescore(NamedTuple):
     rescore_id: str
     created_at: datetime
 
+    @property
+    def sort_key(self) -> str:
+        return keys.open_rescore(self.ref, self.rescore_id)
+
 
 def create(rescore: Rescore, start: IdempotencyItem | None = None) -> None:
     """Create a rescore; with `start`, also answer its Idempotency-Key.
@@ -108,9 +112,9 @@ def end(rescore: Rescore) -> Rescore:
     return rescore
 
 
-def list_open_rescores() -> Iterator[OpenRescore]:
-    """All rescores that have not ended, of all workspaces."""
-    for item in OpenRescoreItem.query(keys.OPEN_RESCORES):
+def list_open_rescores(after: str | None = None) -> Iterator[OpenRescore]:
+    """All rescores that have not ended, of all workspaces; those after a sort key, if one is given."""
+    for item in OpenRescoreItem.query(keys.OPEN_RESCORES, OpenRescoreItem.sk > after if after else None):
         yield OpenRescore(RunRef(item.workspace, item.run_id), item.rescore_id, from_iso(item.created_at))
 
 

@@ -36,7 +36,7 @@ class CreationIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class Item(Model):
-    """The keys every item has."""
+    """The keys every item has. Never used itself: its subclasses would inherit its connection, which has no index."""
 
     class Meta(metaclass=_TableNameFromSettings):
         pass

@@ -2,26 +2,37 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from operator import attrgetter
 
-from cupel_core.errors import NotFound
+from aws_lambda_powertools import Logger
+
+from cupel_core.errors import AppError, NotFound
 from cupel_core.rescoring import phases
 from cupel_core.store import executions, rescores, runs
+from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.executions import RestartResult
 from cupel_core.store.rescores import OpenRescore
+from cupel_core.sweeping.in_turn import in_turn
 
 GRACE_PERIOD = timedelta(minutes=1)
 """The request that created a rescore is about to start its execution."""
 _RESERVE_SECONDS = 5.0
 
+logger = Logger(child=True)
+
 
 def recover_rescores(now: datetime, seconds_left: Callable[[], float]) -> int:
     """Check every open rescore, as far as time allows; returns how many were restarted or given up."""
     recovered = 0
-    for open_rescore in rescores.list_open_rescores():
-        if seconds_left() < _RESERVE_SECONDS:
-            break
-        if now - open_rescore.created_at >= GRACE_PERIOD:
+    for open_rescore in in_turn(
+        "rescores", rescores.list_open_rescores, attrgetter("sort_key"), lambda: seconds_left() >= _RESERVE_SECONDS
+    ):
+        if now - open_rescore.created_at < GRACE_PERIOD:
+            continue
+        try:
             recovered += _recover(open_rescore, now)
+        except (AppError, *AWS_ERRORS):  # It must not keep others waiting.
+            logger.exception("a rescore could not be recovered", rescore_id=open_rescore.rescore_id)
     return recovered
 
 

@@ -7,21 +7,30 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
+from operator import attrgetter
+
+from aws_lambda_powertools import Logger
 
 from cupel_core.domain.runs.barrier import FANOUT, Node, root_of
 from cupel_core.domain.runs.run import TERMINAL, Action, IllegalTransition, Run, RunEventType, RunFailure, RunStatus
 from cupel_core.domain.runs.slices import providers_of
-from cupel_core.errors import Conflict
+from cupel_core.domain.runs.stalls import Stall
+from cupel_core.errors import AppError, Conflict
 from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.settings import settings
-from cupel_core.store import active_runs, barrier, executions, outbox, queues, runs
+from cupel_core.store import active_runs, barrier, executions, governor, outbox, queues, runs
 from cupel_core.store.active_runs import ActiveRun
 from cupel_core.store.barrier import Tree
+from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.executions import RestartResult
+from cupel_core.sweeping.in_turn import in_turn
 
 REDISPATCH_AFTER_SILENCE = timedelta(minutes=2)
 """SQS's message counts are approximate, so a queue counts as empty only if it stays so."""
 _RESERVE_SECONDS = 10.0
+
+logger = Logger(child=True)
 
 
 class RecoveryAction(StrEnum):
@@ -36,16 +45,27 @@ class RecoveryAction(StrEnum):
 def recover_runs(now: datetime, seconds_left: Callable[[], float]) -> Counter[RecoveryAction]:
     """Check every run that is not over, as far as time allows; returns how often each action was taken."""
     actions: Counter[RecoveryAction] = Counter()
-    for active_run in active_runs.list_active_runs():
-        if seconds_left() < _RESERVE_SECONDS:
-            break
-        run = runs.find(active_run.ref)
-        if run is None or run.status in TERMINAL:
-            active_runs.remove(active_run.ref)
-            continue
-        for action in _recover(run, active_run, now):
-            runs.append_event(active_run.ref, RunEventType.RECOVERED, now, {"action": action})
-            actions[action] += 1
+    has_time = partial(_has_time, seconds_left)
+    for active_run in in_turn("runs", active_runs.list_active_runs, attrgetter("sort_key"), has_time):
+        try:
+            actions.update(_recover_run(active_run, now))
+        except (AppError, *AWS_ERRORS):  # Such as a run that was deleted meanwhile; it must not keep others waiting.
+            logger.exception("a run could not be recovered", run_id=active_run.ref.run_id)
+    return actions
+
+
+def _has_time(seconds_left: Callable[[], float]) -> bool:
+    return seconds_left() >= _RESERVE_SECONDS
+
+
+def _recover_run(active_run: ActiveRun, now: datetime) -> list[RecoveryAction]:
+    run = runs.find(active_run.ref)
+    if run is None or run.status in TERMINAL:
+        active_runs.remove(active_run.ref)
+        return []
+    actions = _recover(run, active_run, now)
+    for action in actions:
+        runs.append_event(active_run.ref, RunEventType.RECOVERED, now, {"action": action})
     return actions
 
 
@@ -112,13 +132,37 @@ def _redispatch_if_silent(
     if any(queues.get_depth(url).total for url in urls):
         if active_run.silent_since is not None:
             active_runs.set_silent_since(active_run.ref, None)
-        return []
+        return _redispatch_if_stalled(run, request, active_run, now)
     if active_run.silent_since is None:
         active_runs.set_silent_since(active_run.ref, now)
         return []
     if now - active_run.silent_since < REDISPATCH_AFTER_SILENCE:
         return []
     active_runs.set_silent_since(active_run.ref, None)
+    return _redispatch(request, now)
+
+
+def _redispatch_if_stalled(
+    run: Run, request: DispatchRequest, active_run: ActiveRun, now: datetime
+) -> list[RecoveryAction]:
+    """If the run has made no progress for long, its messages may be lost among those of other runs in the queue."""
+    counts = barrier.get_progress(Tree.for_run(run))
+    recorded = counts.completed + counts.failed
+    stall = active_run.stall.observe(recorded, now) if active_run.stall else Stall(recorded, now)
+    due = stall.is_due(now) and not _is_held_up(run)
+    stall = stall.redispatched(now) if due else stall
+    if stall != active_run.stall:
+        active_runs.set_stall(active_run.ref, stall)
+    return _redispatch(request, now) if due else []
+
+
+def _is_held_up(run: Run) -> bool:
+    """Whether its provider is known to make it wait."""
+    statuses = [governor.get_status(run.workspace, provider) for provider in set(providers_of(run.plan))]
+    return any(status.paused or status.blocked_until or status.suspended_models for status in statuses)
+
+
+def _redispatch(request: DispatchRequest, now: datetime) -> list[RecoveryAction]:
     outbox.restart(request, now)
     queues.send(settings().dispatch_queue_url, [request])
     return [RecoveryAction.REDISPATCHED]

@@ -4,18 +4,20 @@ from typing import Any
 
 import pytest
 
+from cupel_core.clock import utc_now
 from cupel_core.domain.runs.barrier import Node
-from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.run import Action, Priority, Run
+from cupel_core.ids import new_id
 from cupel_core.providers import PROVIDERS
-from cupel_core.settings import Settings
-from cupel_core.store import barrier, governor, queues
-from tests.started_runs import RunSetup, ref_of, slice_message
+from cupel_core.store import barrier, dead_letters, governor, runs
+from cupel_core.store.barrier import Tree
+from cupel_core.store.dead_letters import StoredDeadLetter
+from tests.started_runs import NOW, RunSetup, ref_of, slice_message
 from tests.unit.api.client import Client
 
 IDLE = {
-    "waiting": 0,
-    "inFlight": 0,
-    "delayed": 0,
+    "pending": 0,
+    "granted": 0,
     "deadLetters": 0,
     "paused": False,
     "throttledUntil": None,
@@ -24,6 +26,12 @@ IDLE = {
     "workers": 0,
     "suspendedModels": [],
 }
+
+
+def die(run: Run, indexes: list[int]) -> None:
+    """Store a dead letter, as the sweeper does."""
+    letter = StoredDeadLetter(new_id("msg"), "sim", Priority.NORMAL, 5, slice_message(run, indexes))
+    dead_letters.save(letter, utc_now())
 
 
 def queue_of(client: Client, provider: str, **options: Any) -> dict[str, Any]:
@@ -41,15 +49,19 @@ def test_every_provider_has_a_queue(client: Client) -> None:
     assert answer == {"items": [{"provider": name, **IDLE} for name in PROVIDERS], "nextCursor": None}
 
 
-def test_messages_of_all_priorities_are_counted_by_status(client: Client, cloud: Settings) -> None:
+def test_the_counts_are_those_of_the_workspace(client: Client, stranger: str) -> None:
+    run = RunSetup(workspace="acme", scenario_count=130, models=("sim/steady", "openai/gpt-5-mini")).start()
+    barrier.record(Tree.for_run(run), Node(0, 1), {129: True, 130: True, 131: False})
+    die(run, [1, 2])
+    found = {name: (queue_of(client, name)["pending"], queue_of(client, name)["deadLetters"]) for name in PROVIDERS}
+    assert {name: counts for name, counts in found.items() if any(counts)} == {"sim": (129, 1), "openai": (128, 0)}
+    assert queue_of(client, "sim", token=stranger) == {"provider": "sim", **IDLE}
+
+
+def test_the_counts_omit_runs_that_are_paused(client: Client) -> None:
     run = RunSetup(workspace="acme").start()
-    for number, priority in enumerate(Priority):
-        queues.send(cloud.probe_queue_url("sim", priority), [slice_message(run, [number])])
-        queues.send(cloud.probe_dlq_url("sim", priority), [slice_message(run, [number])])
-    queues.send(cloud.probe_queue_url("sim"), [slice_message(run, [4])], delay_seconds=60)
-    queues.receive(cloud.probe_queue_url("sim", Priority.HIGH), 1)
-    items = queue_of(client, "sim")
-    assert (items["waiting"], items["inFlight"], items["delayed"], items["deadLetters"]) == (2, 1, 1, 3)
+    runs.transition(ref_of(run), Action.PAUSE, NOW)
+    assert queue_of(client, "sim")["pending"] == 0
 
 
 def test_a_provider_is_paused_and_resumed(client: Client) -> None:
@@ -81,13 +93,13 @@ def test_a_member_may_pause_and_a_viewer_may_only_read(client: Client, member: s
     assert paused(client, token=viewer) == set(PROVIDERS)
 
 
-def test_a_dead_letter_is_listed_for_its_workspace_only(client: Client, cloud: Settings, stranger: str) -> None:
+def test_a_dead_letter_is_listed_for_its_workspace_only(client: Client, stranger: str) -> None:
     run = RunSetup(workspace="acme").start()
     barrier.note_error(ref_of(run), Node(0, 0), "no such snapshot")
-    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1, 2])])
+    die(run, [1, 2])
     (letter,) = client.get("/v1/queue/dead-letters").json()["items"]
     assert letter.pop("messageId")
-    assert letter.pop("receivedCount") >= 1
+    assert letter.pop("receivedCount") == 5
     assert letter == {
         "provider": "sim",
         "priority": "NORMAL",
@@ -98,9 +110,9 @@ def test_a_dead_letter_is_listed_for_its_workspace_only(client: Client, cloud: S
     assert client.get("/v1/queue/dead-letters", token=stranger).json()["items"] == []
 
 
-def test_a_redrive_reports_what_became_of_the_dead_letters(client: Client, cloud: Settings) -> None:
+def test_a_redrive_reports_what_became_of_the_dead_letters(client: Client) -> None:
     run = RunSetup(workspace="acme").start()
-    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1, 2])])
+    die(run, [1, 2])
     answer = client.post("/v1/queue/dead-letters/redrive", {"provider": "sim"})
     assert (answer.status, answer.json()) == (200, {"sent": 1, "dropped": 0, "runsToRetry": []})
     assert client.get("/v1/queue/dead-letters").json()["items"] == []

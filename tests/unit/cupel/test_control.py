@@ -16,9 +16,11 @@ from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import NotFound
+from cupel_core.ids import new_id
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, governor, outcomes, queues, runs
+from cupel_core.store import barrier, dead_letters, governor, outcomes, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.dead_letters import StoredDeadLetter
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT
 from tests.started_runs import NOW, RunSetup, ref_of, slice_message
@@ -97,12 +99,11 @@ def test_a_run_that_has_all_its_scenarios_is_not_expanded(cupel: Cupel, run: Run
     assert "samplePercentage: " in refused.stderr
 
 
-def test_queues_are_listed_with_their_counts(cupel: Cupel, cloud: Settings, run: Run):
-    queues.send(cloud.probe_queue_url("sim", Priority.HIGH), [slice_message(run, [1])])
+def test_queues_are_listed_with_their_counts(cupel: Cupel, run: Run):
     listed = {queue["provider"]: queue for queue in output_of(cupel, "queue")}
-    assert (listed["sim"]["waiting"], listed["openai"]["waiting"]) == (1, 0)
+    assert (listed["sim"]["pending"], listed["openai"]["pending"]) == (run.plan.total, 0)
     row = next(line for line in cupel("queue").stdout.splitlines() if line.startswith("sim"))
-    assert row.split() == ["sim", "1", "0", "0", "0", "0", "running"]
+    assert row.split() == ["sim", str(run.plan.total), "0", "0", "0", "running"]
 
 
 def test_one_queue_is_paused_and_resumed(cupel: Cupel):
@@ -135,9 +136,15 @@ def test_a_throttled_provider_is_shown_as_such(cupel: Cupel):
     assert "throttled until 20" in cupel("queue", "--provider", "sim").stdout
 
 
-def test_dead_letters_are_listed_and_redriven(cupel: Cupel, cloud: Settings, run: Run):
+def die(run: Run, indexes: list[int]) -> None:
+    """Store a dead letter, as the sweeper does."""
+    letter = StoredDeadLetter(new_id("msg"), "sim", Priority.NORMAL, 5, slice_message(run, indexes))
+    dead_letters.save(letter, datetime.now(UTC))
+
+
+def test_dead_letters_are_listed_and_redriven(cupel: Cupel, run: Run):
     barrier.note_error(ref_of(run), Node(0, 0), "KeyError: [x]")
-    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1, 2])])
+    die(run, [1, 2])
     table = cupel("queue", "dead-letters").stdout
     assert (run.id in table, "KeyError: [x]" in table) == (True, True)
     (dead_letter,) = output_of(cupel, "queue", "dead-letters")
@@ -149,9 +156,9 @@ def test_dead_letters_are_listed_and_redriven(cupel: Cupel, cloud: Settings, run
     assert "0 sent again, 0 deleted" in cupel("queue", "redrive").stdout
 
 
-def test_a_dead_letter_of_errored_probes_points_to_the_retry(cupel: Cupel, cloud: Settings, run: Run):
+def test_a_dead_letter_of_errored_probes_points_to_the_retry(cupel: Cupel, run: Run):
     end(run, errored={1})
-    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1])])
+    die(run, [1])
     assert f"retry {run.id}" in cupel("queue", "redrive").stdout
 
 

@@ -146,3 +146,16 @@ def test_full_leaves_are_reported_anew_in_a_new_retry_round(cloud: Settings) -> 
     barrier.propagate(tree(101), node, leaf)
     assert barrier.get_inner(tree(101, retry_round=2), Node(1, 0)).full_children == frozenset()
     assert barrier.get_progress(tree(101, retry_round=2)) == Progress(101, completed=100)
+
+
+@pytest.mark.parametrize("total", [90, 230, 12_345])
+def test_recorded_probes_are_counted_in_any_range(cloud: Settings, total: int) -> None:
+    """Full leaves by their parents, the others by themselves."""
+    recorded = set(range(120)) | {200, 229, 10_000, 12_344}
+    for first in sorted({index // 100 * 100 for index in recorded if index < total}):
+        node = leaf_of(first)
+        outcomes = {index: index % 7 != 0 for index in recorded if leaf_of(index) == node and index < total}
+        barrier.propagate(tree(total), node, barrier.record(tree(total), node, outcomes).leaf)
+    for indexes in (range(total), range(50, 60), range(99, 221), range(10_000, total), range(0)):
+        expected = sum(index in indexes for index in recorded if index < total)
+        assert barrier.count_recorded(tree(total), indexes) == expected

@@ -5,13 +5,16 @@ import pytest
 
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.stalls import FIRST_PATIENCE
+from cupel_core.errors import RetryableError
+from cupel_core.messages import RunRef
 from cupel_core.runs import dispatch
 from cupel_core.settings import Settings
-from cupel_core.store import active_runs, barrier, events, executions, outbox, queues, runs
+from cupel_core.store import active_runs, barrier, events, executions, governor, outbox, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.executions import RestartResult
 from cupel_core.sweeping.run_recovery import RecoveryAction, recover_runs
-from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of
+from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 
 LATER = NOW + timedelta(minutes=5)
 
@@ -131,3 +134,61 @@ def test_without_time_the_remaining_runs_are_left_to_the_next_sweep(
     run = running(RunSetup(scenario_count=3), cloud)
     barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
     assert recover_runs(NOW, lambda: 1.0) == Counter()
+
+
+def test_a_run_that_cannot_be_read_does_not_keep_others_waiting(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged, intact = sorted((running(RunSetup(scenario_count=3), cloud) for _ in range(2)), key=lambda run: run.id)
+    find = runs.find
+
+    def fail_for_one(ref: RunRef) -> Run | None:
+        if ref.run_id == damaged.id:
+            raise RetryableError("the table is busy")
+        return find(ref)
+
+    monkeypatch.setattr(runs, "find", fail_for_one)
+    recover_runs(NOW, plenty)
+    assert recover_runs(LATER, plenty) == Counter({RecoveryAction.REDISPATCHED: 1})
+    assert outbox.get(dispatch_request(intact)) is not None
+
+
+def test_a_run_that_was_not_reached_is_the_first_of_the_next_sweep(cloud: Settings, restarted: list[str]) -> None:
+    settled = sorted(summarizing(cloud).id for _ in range(3))
+    for _ in settled:
+        remaining = iter([600.0])
+        recover_runs(NOW, lambda left=remaining: next(left, 0.0))  # type: ignore[misc]
+    assert restarted == [f"{run_id}-1" for run_id in settled]
+
+
+def summarizing(cloud: Settings) -> Run:
+    run = running(RunSetup(scenario_count=1), cloud)
+    return runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
+
+
+def test_a_run_without_progress_is_dispatched_again_although_its_queue_is_busy(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = running(RunSetup(scenario_count=3), cloud)
+    busy_queue(cloud)
+    assert recover_runs(NOW, plenty) == recover_runs(NOW + FIRST_PATIENCE / 2, plenty) == Counter()
+    assert recover_runs(NOW + FIRST_PATIENCE, plenty) == Counter({RecoveryAction.REDISPATCHED: 1})
+    outbox.remove(dispatch_request(run))
+    assert recover_runs(NOW + 2 * FIRST_PATIENCE, plenty) == Counter()
+    assert recover_runs(NOW + 3 * FIRST_PATIENCE, plenty) == Counter({RecoveryAction.REDISPATCHED: 1})
+
+
+def test_a_run_whose_provider_is_paused_is_not_dispatched_again(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    running(RunSetup(scenario_count=3), cloud)
+    busy_queue(cloud)
+    governor.set_paused("ws_a", "sim", True)
+    recover_runs(NOW, plenty)
+    assert recover_runs(NOW + FIRST_PATIENCE, plenty) == Counter()
+
+
+def busy_queue(cloud: Settings) -> None:
+    """Another workspace's message is always in the queue."""
+    other = RunSetup(workspace="ws_b").start()  # Not dispatched: the sweeper leaves it alone.
+    queues.send(cloud.probe_queue_url("sim"), [slice_message(other, [0])])

@@ -1,11 +1,17 @@
+"""The sweep of stale dispatches and dead letters."""
+
 from datetime import timedelta
 
+import pytest
+
 from cupel_core.domain.runs.barrier import Node
-from cupel_core.domain.runs.run import Action, Progress
+from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.errors import RetryableError
+from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, clients, outcomes, queues, runs
+from cupel_core.store import barrier, clients, dead_letters, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.sweeping.sweep import sweep
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
@@ -22,7 +28,7 @@ def test_a_dead_slice_is_recorded_as_errored_with_its_cause(
     barrier.note_error(ref_of(run), Node(0, 0), "KeyError: 'x'")
     barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
     queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [0, 1, 2])])
-    assert sweep(NOW, plenty).errored == 2
+    assert sweep(NOW, plenty).dead_letters.errored == 2
     dead = outcomes.get(ref_of(run), 1)
     assert isinstance(dead, ProbeError)
     assert dead.code is ProbeErrorCode.DEAD_LETTER
@@ -31,10 +37,54 @@ def test_a_dead_slice_is_recorded_as_errored_with_its_cause(
     assert finish_starts == [(run.id, 1)]
 
 
-def test_a_dead_letter_stays_and_is_counted_once(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
+def test_a_recorded_dead_letter_moves_to_its_workspace(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=3).start()
+    queues.send(cloud.probe_dlq_url("sim", Priority.HIGH), [slice_message(run, [1])])
+    assert [sweep(NOW, plenty).dead_letters.errored for _ in range(2)] == [1, 0]
+    assert receive_bodies(cloud.probe_dlq_url("sim", Priority.HIGH)) == []
+    (letter,) = dead_letters.list_all("ws_a")
+    assert (letter.priority, letter.probe_slice) == (Priority.HIGH, slice_message(run, [1]))
+
+
+def test_more_than_a_hundred_dead_letters_are_recorded_in_one_sweep(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=130).start()
+    letters = [slice_message(run, [index], index // 100) for index in range(130)]
+    queues.send(cloud.probe_dlq_url("sim"), letters)
+    assert sweep(NOW, plenty).dead_letters.errored == 130
+    assert finish_starts == [(run.id, 1)]
+
+
+def test_dead_letters_that_cannot_be_processed_do_not_keep_others_waiting(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged, intact = (RunSetup(scenario_count=3).start() for _ in range(2))
+    get = runs.get
+
+    def fail_for_one(ref: RunRef, **options: bool) -> Run:
+        if ref.run_id == damaged.id:
+            raise RetryableError("the table is busy")
+        return get(ref, **options)
+
+    monkeypatch.setattr(runs, "get", fail_for_one)
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(damaged, [1]), slice_message(intact, [1])])
+    assert sweep(NOW, plenty).dead_letters.errored == 1
+    assert len(receive_bodies(cloud.probe_dlq_url("sim"))) == 1
+
+
+def test_dead_letters_of_a_deleted_run_are_deleted(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
+    run = RunSetup().start()
+    runs.delete(ref_of(run), NOW, erase_from=NOW)
     queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1])])
-    assert [sweep(NOW, plenty).errored for _ in range(2)] == [1, 0]
+    assert sweep(NOW, plenty).dead_letters.errored == 0
+    assert receive_bodies(cloud.probe_dlq_url("sim")) == []
+
+
+def test_dead_letters_leave_time_for_recovery(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
+    run = RunSetup().start()
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1])])
+    assert sweep(NOW, lambda: 12.0).dead_letters.errored == 0
     assert len(receive_bodies(cloud.probe_dlq_url("sim"))) == 1
 
 
@@ -44,12 +94,12 @@ def test_a_dead_slice_of_a_run_that_is_over_changes_nothing(
     run = RunSetup(scenario_count=3).start()
     runs.transition(ref_of(run), Action.CANCEL, NOW)
     queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1])])
-    assert sweep(NOW, plenty).errored == 0
+    assert sweep(NOW, plenty).dead_letters.errored == 0
 
 
 def test_an_unreadable_dead_letter_is_counted(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     clients.sqs().send_message(QueueUrl=cloud.probe_dlq_url("sim"), MessageBody="no json")
-    assert sweep(NOW, plenty).unreadable == 1
+    assert sweep(NOW, plenty).dead_letters.unreadable == 1
 
 
 def test_a_stale_dispatch_is_sent_again(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:

@@ -22,16 +22,17 @@ class ProviderStatus:
     limit: int | None = None
     learned_limit: int | None = None
     workers: int = 0
+    granted: int = 0
+    """Parallel requests that the workers may make together."""
     suspended_models: tuple[SuspendedModel, ...] = ()
 
 
 @dataclass(frozen=True)
 class QueueStatus:
-    """A provider's queues of all priorities together."""
+    """A workspace's work with one provider, in all priorities together."""
 
     provider: str
-    waiting: int
-    in_flight: int
-    delayed: int
+    pending: int
+    """Probes without an outcome, in runs that have not ended and are not paused."""
     dead_letters: int
     account: ProviderStatus

@@ -13,7 +13,7 @@ class DeadLetter:
     provider: str
     priority: Priority
     receive_count: int
-    """How often it was received, including reads of the dead-letter queue."""
+    """How often it was received."""
     run_id: str
     indexes: tuple[int, ...]
     """The probes of the slice."""

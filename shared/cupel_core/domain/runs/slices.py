@@ -30,18 +30,19 @@ def providers_of(plan: Plan) -> tuple[str, ...]:
 
 def remaining_probes(plan: Plan, provider: str, index: int) -> int:
     """The number of the run's probes of this provider from `index` on."""
+    return sum(max(0, span.stop - max(span.start, index)) for span in provider_ranges(plan, provider))
+
+
+def provider_ranges(plan: Plan, provider: str) -> tuple[range, ...]:
+    """The indexes of the run's probes of this provider."""
     targets = [number for number, name in enumerate(providers_of(plan)) if name == provider]
-    ranges = (span for target in targets for span in plan.target_ranges(target))
-    return sum(max(0, span.stop - max(span.start, index)) for span in ranges)
+    return tuple(span for target in targets for span in plan.target_ranges(target))
 
 
 def provider_leaves(plan: Plan, provider: str, first: int) -> Iterator[int]:
     """The leaves that contain probes of this provider, from leaf `first` on, in order."""
-    targets = [number for number, name in enumerate(providers_of(plan)) if name == provider]
     next_leaf = first
-    for span in sorted(
-        (span for target in targets for span in plan.target_ranges(target)), key=lambda span: span.start
-    ):
+    for span in sorted(provider_ranges(plan, provider), key=lambda span: span.start):
         for leaf in range(max(next_leaf, span.start // FANOUT), -(-span.stop // FANOUT)):
             yield leaf
             next_leaf = leaf + 1

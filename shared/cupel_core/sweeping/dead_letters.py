@@ -1,0 +1,110 @@
+"""Dead letters: their probes are recorded as errored, so that no run waits for them, and they move to the table.
+
+In the table each workspace sees its own, and the queue is free for later ones.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import product
+
+from aws_lambda_powertools import Logger
+from pydantic import ValidationError
+
+from cupel_core.domain.runs.barrier import FANOUT, Node
+from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.run import ACTIVE, Priority, Run
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.errors import AppError, NotFound
+from cupel_core.ids import new_id
+from cupel_core.messages import ProbeSlice
+from cupel_core.providers import PROVIDERS
+from cupel_core.record_outcomes import probe_error_of_run, record
+from cupel_core.settings import Lane, settings
+from cupel_core.store import barrier, dead_letters, outcomes, queues, runs
+from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.dead_letters import StoredDeadLetter
+from cupel_core.store.queues import Delivery
+
+_BATCH = 100
+_CLAIM_SECONDS = 60.0
+"""Longer than a sweep takes."""
+
+logger = Logger(child=True)
+
+
+@dataclass
+class DeadLetterCounts:
+    errored: int = 0
+    """Probes recorded as errored."""
+    unreadable: int = 0
+    """Messages that name no slice. They belong to no workspace and stay in their queue, where the alarm counts them."""
+
+
+def record_dead_letters(now: datetime, has_time: Callable[[], bool]) -> DeadLetterCounts:
+    """Process the dead letters of all queues, as far as time allows."""
+    counts = DeadLetterCounts()
+    for provider, priority in product(PROVIDERS, Priority):
+        if not has_time():
+            break
+        _process_lane(Lane(provider, priority), now, has_time, counts)
+    return counts
+
+
+def _process_lane(lane: Lane, now: datetime, has_time: Callable[[], bool], counts: DeadLetterCounts) -> None:
+    url, kept = settings().probe_dlq_url(*lane), list[Delivery]()
+    while has_time() and (deliveries := queues.take(url, _BATCH)):
+        done = [delivery for delivery in deliveries if _process(lane, delivery, now, counts)]
+        queues.delete(done)
+        kept += [delivery for delivery in deliveries if delivery not in done]
+    queues.release(kept)
+
+
+def _process(lane: Lane, delivery: Delivery, now: datetime, counts: DeadLetterCounts) -> bool:
+    """Whether the message can be deleted: everything it was good for is stored."""
+    try:
+        probe_slice = ProbeSlice.model_validate_json(delivery.body)
+    except ValidationError:
+        counts.unreadable += 1
+        return False
+    letter = StoredDeadLetter(delivery.id, lane.provider, lane.priority, delivery.receive_count, probe_slice)
+    try:
+        counts.errored += _record(letter, now)
+    except (AppError, *AWS_ERRORS):
+        logger.exception("a dead letter could not be processed", run_id=probe_slice.run_id)
+        return False
+    return True
+
+
+def _record(letter: StoredDeadLetter, now: datetime) -> int:
+    """Store a dead letter that has probes without an outcome, and record these as errored; returns how many."""
+    probe_slice = letter.probe_slice
+    try:
+        run = runs.get(probe_slice.run)
+    except NotFound:
+        return 0
+    item = barrier.get_leaf(probe_slice.run, Node(0, probe_slice.leaf))
+    missing = item.leaf.missing(probe_slice.indexes)
+    indexes = [index for index in missing if _belongs_to_leaf(run, probe_slice, index)]
+    if run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE or not indexes:
+        return 0
+    dead_letters.save(letter, now)
+    return _record_errors(run, probe_slice, indexes, item.failure_cause, now)
+
+
+def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], cause: str, now: datetime) -> int:
+    """Under a claim, like a worker, because a worker may be processing another message with the same probes."""
+    claimant, until = new_id("sweep"), now.timestamp() + _CLAIM_SECONDS
+    claim = Claim(frozenset(index % FANOUT for index in indexes), until)
+    node = Node(0, probe_slice.leaf)
+    division = barrier.acquire(probe_slice.run, node, claimant, claim, indexes, now.timestamp())
+    recorded = outcomes.get_recorded(run, division.expired) if division.expired else {}
+    dead = [index for index in (*division.unclaimed, *division.expired) if index not in recorded]
+    message = f"the message of this probe became a dead letter: {cause}"
+    errors = [probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now) for index in dead]
+    record(run, probe_slice.fencing_token, errors, recorded, {probe_slice.leaf: [claimant]})
+    return len(dead)
+
+
+def _belongs_to_leaf(run: Run, probe_slice: ProbeSlice, index: int) -> bool:
+    return 0 <= index < run.plan.total and index // FANOUT == probe_slice.leaf
