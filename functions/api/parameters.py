@@ -6,7 +6,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 
 from cupel_core.paging import MAX_LIMIT
 
-Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Maximum number of items to return")]
+Limit = Annotated[
+    int,
+    Query(
+        ge=1,
+        le=MAX_LIMIT,
+        description="Maximum number of items to return; a page may have fewer, even none, and still a `nextCursor`",
+    ),
+]
 Cursor = Annotated[str | None, Query(max_length=1_024, description="`nextCursor` of the previous page")]
 ModelFilter = Annotated[str | None, Query(description="Return only items of this model, as `provider/name`")]
 ProviderFilter = Annotated[str | None, Query(description="Return only items of this provider")]

@@ -2,8 +2,9 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cupel_core.errors import Invalid
 
@@ -17,6 +18,46 @@ class Page[T]:
 
     items: tuple[T, ...]
     next_cursor: str | None = None
+    cursors: tuple[str, ...] = ()
+    """By item: continues the list at it. Empty for a list that is in memory as a whole."""
+
+    def map[R](self, change: Callable[[T], R]) -> "Page[R]":
+        return Page(tuple(map(change, self.items)), self.next_cursor, self.cursors)
+
+    def entries(self) -> "Iterator[Entry[T]]":
+        """The page as entries of a list, from which a shorter page can be filled."""
+        for cursor, item in zip(self.cursors, self.items, strict=True):
+            yield Entry(cursor, item)
+        if self.next_cursor is not None:
+            yield Entry(self.next_cursor, None)
+
+
+class Entry[T](NamedTuple):
+    """An item of a list that is read lazily."""
+
+    cursor: str
+    """Continues the list at this item; empty for the first one."""
+    item: T | None
+    """None ends a page here: enough was read without finding a matching item."""
+
+    def map[R](self, change: Callable[[T], R]) -> "Entry[R]":
+        return Entry(self.cursor, None if self.item is None else change(self.item))
+
+
+def fill_page[T](
+    entries: Iterable[Entry[T]], limit: int, size: Callable[[T], int] = lambda _: 0, max_size: int = 0
+) -> Page[T]:
+    """Entries until there are `limit`, or until their sizes together exceed `max_size`; always at least one."""
+    items: list[T] = []
+    cursors: list[str] = []
+    total = 0
+    for cursor, item in entries:
+        total += 0 if item is None else size(item)
+        if item is None or len(items) == limit or (items and total > max_size):
+            return Page(tuple(items), cursor, tuple(cursors))
+        items.append(item)
+        cursors.append(cursor)
+    return Page(tuple(items), None, tuple(cursors))
 
 
 def slice_page[T](items: Sequence[T], limit: int, cursor: str | None) -> Page[T]:

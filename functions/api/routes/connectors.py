@@ -2,6 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -29,8 +30,9 @@ def create_connector(body: CreateConnector) -> ConnectorResponse:
 
 @router.operation("listConnectors")
 def list_connectors(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> ConnectorPage:
-    page = connectors.list_connectors(router.workspace, limit, cursor)
-    return ConnectorPage(items=[ConnectorResponse.of(each) for each in page.items], next_cursor=page.next_cursor)
+    listed = connectors.list_connectors(router.workspace, limit, cursor)
+    page = bounded_page(listed.entries(), limit, ConnectorResponse.of)
+    return ConnectorPage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getConnector")

@@ -2,6 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -21,8 +22,9 @@ def create_eval(body: CreateEval) -> EvalResponse:
 
 @router.operation("listEvals")
 def list_evals(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> EvalPage:
-    page = evals.list_evals(router.workspace, limit, cursor)
-    return EvalPage(items=[EvalResponse.of(each) for each in page.items], next_cursor=page.next_cursor)
+    listed = evals.list_evals(router.workspace, limit, cursor)
+    page = bounded_page(listed.entries(), limit, EvalResponse.of)
+    return EvalPage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getEval")

@@ -2,6 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -22,8 +23,9 @@ def create_persona(body: CreatePersona) -> PersonaResponse:
 
 @router.operation("listPersonas")
 def list_personas(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> PersonaPage:
-    page = personas.list_personas(router.workspace, limit, cursor)
-    return PersonaPage(items=[PersonaResponse.of(each) for each in page.items], next_cursor=page.next_cursor)
+    listed = personas.list_personas(router.workspace, limit, cursor)
+    page = bounded_page(listed.entries(), limit, PersonaResponse.of)
+    return PersonaPage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getPersona")

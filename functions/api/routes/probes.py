@@ -5,6 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, EvalFilter, Limit, PersonaFilter, ScenarioFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -28,23 +29,28 @@ def list_probes(
     cursor: Cursor = None,
 ) -> ProbeDetailPage:
     filters = probe_search.ProbeFilter(eval_id, scenario_id, persona_id, status, order is ProbeOrder.OLDEST)
-    page = probe_search.search_probes(router.workspace, filters, utc_now(), limit, cursor)
-    return ProbeDetailPage(items=[ProbeDetailResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
+    entries = probe_search.search_probes(router.workspace, filters, utc_now(), limit, cursor)
+    page = bounded_page(entries, limit, ProbeDetailResponse.of)
+    return ProbeDetailPage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getProbe")
 def get_probe(probe_id: str) -> ProbeDetailResponse:
-    return ProbeDetailResponse.of(run_probes.get_probe(router.workspace, probe_id, utc_now()))
+    return _probe(router.workspace, probe_id)
 
 
 @router.operation("correctProbe")
 def correct_probe(probe_id: str, body: CorrectProbe) -> ProbeDetailResponse:
     workspace = router.workspace
     corrections.correct_result(workspace, probe_id, body.correction())
-    return ProbeDetailResponse.of(run_probes.get_probe(workspace, probe_id, utc_now()))
+    return _probe(workspace, probe_id)
 
 
 @router.operation("deleteProbeContent", status=204)
 def delete_probe_content(probe_id: str) -> Response[None]:
     erasure.delete_probe_content(router.workspace, probe_id, utc_now())
     return Response(204)
+
+
+def _probe(workspace: str, probe_id: str) -> ProbeDetailResponse:
+    return bounded_record(ProbeDetailResponse.of(run_probes.get_probe(workspace, probe_id, utc_now())))

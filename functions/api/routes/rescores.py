@@ -4,6 +4,7 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
+from api.pages import bounded_page
 from api.parameters import Cursor, IdempotencyKey, Limit, ModelFilter
 from api.routing import OperationRouter
 from cupel_core.analysis import scores
@@ -42,8 +43,9 @@ def create_rescore(
 
 @router.operation("listRescores")
 def list_rescores(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> RescorePage:
-    page = queries.list_rescores(router.workspace, run_id, limit, cursor)
-    return RescorePage(items=[RescoreResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
+    listed = queries.list_rescores(router.workspace, run_id, limit, cursor)
+    page = bounded_page(listed.entries(), limit, RescoreResponse.of)
+    return RescorePage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getRescore")
@@ -55,12 +57,11 @@ def get_rescore(run_id: str, rescore_id: str) -> RescoreResponse:
 def list_rescore_results(
     run_id: str, rescore_id: str, model: ModelFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> RescoreResultPage:
-    page = queries.list_results(
+    entries = queries.list_results(
         router.workspace, run_id, rescore_id, model=model, limit=limit, cursor=cursor, now=utc_now()
     )
-    return RescoreResultPage(
-        items=[RescoreResultResponse.of(each) for each in page.items], next_cursor=page.next_cursor
-    )
+    page = bounded_page(entries, limit, RescoreResultResponse.of)
+    return RescoreResultPage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getRunScores")
@@ -80,8 +81,8 @@ def list_scenario_scores(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> ScenarioScoresPage:
-    page = scores.scores_by_scenario(
-        router.workspace, run_id, rescore_id=rescore_id, model=model, k=k, limit=limit, cursor=cursor
+    entries = scores.scores_by_scenario(
+        router.workspace, run_id, rescore_id=rescore_id, model=model, k=k, cursor=cursor
     )
-    items = [ScenarioScoresResponse.of(each) for each in page.items]
-    return ScenarioScoresPage(items=items, next_cursor=page.next_cursor)
+    page = bounded_page(entries, limit, ScenarioScoresResponse.of)
+    return ScenarioScoresPage(items=list(page.items), next_cursor=page.next_cursor)

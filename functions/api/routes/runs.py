@@ -5,6 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
+from api.pages import bounded_page
 from api.parameters import (
     Cursor,
     DefinitionFilter,
@@ -59,7 +60,7 @@ def list_runs(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> RunPage:
-    page = queries.list_runs(
+    listed = queries.list_runs(
         router.workspace,
         definition_id=definition_id,
         experiment_id=experiment_id,
@@ -69,7 +70,8 @@ def list_runs(
         limit=limit,
         cursor=cursor,
     )
-    return RunPage(items=[RunResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
+    page = bounded_page(listed.entries(), limit, RunResponse.of)
+    return RunPage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getRun")
@@ -92,10 +94,11 @@ def list_run_probes(
     cursor: Cursor = None,
 ) -> ProbePage:
     workspace = router.workspace
-    page = run_probes.list_probes(
+    entries = run_probes.list_probes(
         workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now()
     )
-    return ProbePage(items=[ProbeResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
+    page = bounded_page(entries, limit, ProbeResponse.of)
+    return ProbePage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 def _start(spec: RunSpec, idempotency_key: str | None) -> RunStartedResponse:

@@ -3,6 +3,7 @@
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse, OpenAPIResponseContentModel
 
+from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit, VersionFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -36,8 +37,9 @@ _GENERATED: dict[int, OpenAPIResponse] = {
 def list_scenarios(
     definition_id: str, version: VersionFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> ScenarioPageResponse:
-    page = scenarios.list_scenarios(router.workspace, definition_id, version=version, limit=limit, cursor=cursor)
-    return ScenarioPageResponse(items=[ScenarioResponse.of(each) for each in page.items], next_cursor=page.next_cursor)
+    listed = scenarios.list_scenarios(router.workspace, definition_id, version=version, limit=limit, cursor=cursor)
+    page = bounded_page(listed.entries(), limit, ScenarioResponse.of)
+    return ScenarioPageResponse(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("createScenarios", status=201)

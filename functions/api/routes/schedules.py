@@ -4,6 +4,7 @@ from datetime import datetime
 
 from aws_lambda_powertools.event_handler import Response
 
+from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -25,8 +26,9 @@ def create_schedule(body: CreateSchedule) -> ScheduleResponse:
 @router.operation("listSchedules")
 def list_schedules(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> SchedulePage:
     now = utc_now()
-    page = schedules.list_schedules(router.workspace, limit, cursor, now)
-    return SchedulePage(items=[ScheduleResponse.of(each, now) for each in page.items], next_cursor=page.next_cursor)
+    listed = schedules.list_schedules(router.workspace, limit, cursor, now)
+    page = bounded_page(listed.entries(), limit, lambda schedule: ScheduleResponse.of(schedule, now))
+    return SchedulePage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getSchedule")

@@ -1,5 +1,6 @@
 """Transcripts: the records of completed probes."""
 
+from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit, ModelFilter, ScenarioFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -18,7 +19,7 @@ def list_transcripts(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> TranscriptPage:
-    page = queries.list_transcripts(
+    entries = queries.list_transcripts(
         router.workspace,
         run_id,
         model=model,
@@ -27,9 +28,10 @@ def list_transcripts(
         cursor=cursor,
         now=utc_now(),
     )
-    return TranscriptPage(items=[TranscriptResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
+    page = bounded_page(entries, limit, TranscriptResponse.of)
+    return TranscriptPage(items=list(page.items), next_cursor=page.next_cursor)
 
 
 @router.operation("getTranscript")
 def get_transcript(transcript_id: str) -> TranscriptResponse:
-    return TranscriptResponse.of(queries.get_transcript(router.workspace, transcript_id, utc_now()))
+    return bounded_record(TranscriptResponse.of(queries.get_transcript(router.workspace, transcript_id, utc_now())))

@@ -1,13 +1,13 @@
 """The scores of a run, or of one of its rescores: pass rates with their errors, pass@k and pass^k."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.scores import ScenarioScores, ScoredResult, Scores, model_scores, scenario_scores
 from cupel_core.errors import TooLarge
 from cupel_core.messages import RunRef
-from cupel_core.paging import Page, decode_index, encode_cursor
+from cupel_core.paging import Entry, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import digests, rescores, runs
 
@@ -39,14 +39,13 @@ def scores_by_scenario(
     rescore_id: str | None,
     model: str | None,
     k: int | None,
-    limit: int,
     cursor: str | None,
-) -> Page[ScenarioScores]:
+) -> Iterator[Entry[ScenarioScores]]:
     """By model, then in the order of the run's scenarios; without scenarios that have no transcript."""
     run = _get_run(workspace, run_id, rescore_id)
     results = _results(run, rescore_id, probe_ranges(run.plan, model, decode_index(cursor)))
-    rows = list(islice(scenario_scores(results, _trials(run, k)), limit + 1))
-    return Page(tuple(rows[:limit]), encode_cursor(str(rows[limit].first_index)) if len(rows) > limit else None)
+    rows = scenario_scores(results, _trials(run, k))
+    return (Entry(encode_cursor(str(row.first_index)), row) for row in rows)
 
 
 def _get_run(workspace: str, run_id: str, rescore_id: str | None) -> Run:

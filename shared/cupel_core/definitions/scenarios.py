@@ -16,7 +16,7 @@ from cupel_core.domain.definitions import scenario_files
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.paging import Page, decode_index, encode_cursor
+from cupel_core.paging import Entry, Page, decode_index, encode_cursor, fill_page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definition_scenarios, definitions, resources
 from cupel_core.store import scenarios as store
@@ -96,10 +96,9 @@ def list_scenarios(
     """Of a version, by default the latest, in order. NotFound for an unknown version or definition."""
     head = definitions.get(workspace, definition_id)
     manifest = definition_scenarios.get_manifest(workspace, definition_id, version or head.version)
-    start = decode_index(cursor)
-    end = min(start + limit, manifest.total)
-    items = tuple(store.get_scenario(manifest, position) for position in range(start, end))
-    return Page(items, encode_cursor(str(end)) if end < manifest.total else None)
+    positions = range(decode_index(cursor), manifest.total)
+    entries = (Entry(encode_cursor(str(each)), store.get_scenario(manifest, each)) for each in positions)
+    return fill_page(entries, limit)
 
 
 def get(workspace: str, definition_id: str, scenario_id: str, version: int | None = None) -> ScenarioInVersion:

@@ -1,11 +1,12 @@
 """Rescores of a run, and their results, as readers see them."""
 
+from collections.abc import Iterator
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain
 
 from cupel_core.domain.scoring.rescores import Rescore, RescoreResult, RescoreView
 from cupel_core.messages import RunRef
-from cupel_core.paging import Page, decode_index, encode_cursor
+from cupel_core.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import rescore_results, rescores, runs
 
@@ -21,21 +22,21 @@ def list_rescores(workspace: str, run_id: str, limit: int, cursor: str | None) -
     """Newest first."""
     ref = RunRef(workspace, run_id)
     runs.get(ref)
-    page = rescores.list_rescores(ref, limit, cursor)
-    return Page(tuple(map(rescore_view, page.items)), page.next_cursor)
+    return rescores.list_rescores(ref, limit, cursor).map(rescore_view)
 
 
 def list_results(
     workspace: str, run_id: str, rescore_id: str, *, model: str | None, limit: int, cursor: str | None, now: datetime
-) -> Page[RescoreResult]:
-    """By probe index, as far as they are stored."""
+) -> Iterator[Entry[RescoreResult]]:
+    """By probe index, as far as they are stored; read lazily, about `limit` at a time."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     rescores.get(ref, rescore_id)
     ranges = probe_ranges(run.plan, model, decode_index(cursor))
-    stored = chain.from_iterable(rescore_results.list_range(ref, rescore_id, indexes) for indexes in ranges)
-    results = [result.readable_at(now) for result in islice(stored, limit + 1)]
-    return Page(tuple(results[:limit]), encode_cursor(str(results[limit].index)) if len(results) > limit else None)
+    stored = chain.from_iterable(
+        rescore_results.list_range(ref, rescore_id, indexes, page_size=limit + 1) for indexes in ranges
+    )
+    return (Entry(encode_cursor(str(result.index)), result.readable_at(now)) for result in stored)
 
 
 def rescore_view(rescore: Rescore) -> RescoreView:

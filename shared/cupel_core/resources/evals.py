@@ -40,8 +40,7 @@ def get(workspace: str, eval_id: str) -> Eval:
 
 def list_evals(workspace: str, limit: int, cursor: str | None) -> Page[Eval]:
     """Newest first."""
-    page = resources.list_resources(workspace, ResourceKind.EVAL, limit, cursor)
-    return Page(tuple(map(_eval, page.items)), page.next_cursor)
+    return resources.list_resources(workspace, ResourceKind.EVAL, limit, cursor).map(_eval)
 
 
 def update(

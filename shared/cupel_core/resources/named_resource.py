@@ -69,7 +69,7 @@ def list_resources[T](
 ) -> Page[NamedResource[T]]:
     """Newest first."""
     page = resources.list_resources(workspace, kind, limit, cursor)
-    return Page(tuple(from_stored(resource, to_item(resource)) for resource in page.items), page.next_cursor)
+    return page.map(lambda resource: from_stored(resource, to_item(resource)))
 
 
 def delete(

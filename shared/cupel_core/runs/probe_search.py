@@ -7,16 +7,15 @@ that has scanned many runs without a match ends early with a cursor.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
+from itertools import batched, chain, islice
 from typing import NamedTuple
 
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import Invalid, NotFound
-from cupel_core.paging import DEFAULT_LIMIT, Page, decode_cursor, encode_cursor
+from cupel_core.paging import DEFAULT_LIMIT, Entry, decode_cursor, encode_cursor
 from cupel_core.resources import references
-from cupel_core.runs.probes import probe_statuses, with_conversations
-from cupel_core.runs.queries import MAX_PAGE_CHARACTERS, content_characters
+from cupel_core.runs.probes import BATCH_SIZE, probe_statuses, with_conversations
 from cupel_core.store import runs, snapshots
 
 _RUNS_PER_PAGE = 50
@@ -48,12 +47,11 @@ class _Position(NamedTuple):
 
 def search_probes(
     workspace: str, probe_filter: ProbeFilter, now: datetime, limit: int = DEFAULT_LIMIT, cursor: str | None = None
-) -> Page[ProbeView]:
-    """Matching probes with their conversations. A page may end before `limit`, even without any probe."""
+) -> Iterator[Entry[ProbeView]]:
+    """Matching probes with their conversations, read lazily. May end before `limit`, even without any probe."""
     run_cursor, start = _decode_position(cursor)
     if probe_filter.scenario_id is not None:
         references.resolve_definition_id(workspace, None, [probe_filter.scenario_id])  # Raises for an unknown one.
-    views: list[ProbeView] = []
     budget = _MAX_SCANNED
     for _ in range(_RUNS_PER_PAGE // _RUNS_PER_READ):
         page = runs.list_runs(
@@ -67,17 +65,20 @@ def search_probes(
             candidates = list(islice(_candidates_from(run, probe_filter, start), budget + 1))
             statuses = probe_statuses(run, candidates[:budget], now)
             matching = (probe for probe in statuses if probe_filter.status in (None, probe.status))
-            for view in with_conversations(run, list(islice(matching, limit - len(views) + 1)), now):
-                if len(views) == limit or _page_characters(views) > MAX_PAGE_CHARACTERS:
-                    return Page(tuple(views), _Position(run_cursor, view.index).encode())
-                views.append(view)
+            for batch in batched(matching, min(limit + 1, BATCH_SIZE), strict=False):
+                for view in with_conversations(run, batch, now):
+                    yield Entry(_Position(run_cursor, view.index).encode(), view)
             if len(candidates) > budget:
-                return Page(tuple(views), _Position(run_cursor, candidates[budget]).encode())
+                yield Entry(_Position(run_cursor, candidates[budget]).encode(), None)
+                return
             budget -= len(candidates)
             start, run_cursor = None, runs.cursor_after(run)
         if page.next_cursor is None:
-            return Page(tuple(views))
-    return Page(tuple(views), _Position(run_cursor, None).encode())
+            return
+        run_cursor = page.next_cursor
+        if len(page.items) < _RUNS_PER_READ:
+            break
+    yield Entry(_Position(run_cursor, None).encode(), None)
 
 
 def _candidates_from(run: Run, probe_filter: ProbeFilter, start: int | None) -> Iterator[int]:
@@ -105,10 +106,6 @@ def _candidates(run: Run, probe_filter: ProbeFilter) -> Sequence[int]:
         by_case = snapshot.case_personas
         cases = (case for case in cases if number is not None and by_case and by_case[case] == number)
     return sorted(chain.from_iterable(map(run.plan.case_indexes, cases)))
-
-
-def _page_characters(views: Iterable[ProbeView]) -> int:
-    return sum(content_characters(view.conversation) for view in views if view.conversation)
 
 
 def _decode_position(cursor: str | None) -> _Position:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain, islice
+from itertools import batched, chain
 from typing import NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, Node
@@ -12,13 +12,15 @@ from cupel_core.domain.runs.transcripts import readable_at
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
-from cupel_core.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
+from cupel_core.paging import DEFAULT_LIMIT, Entry, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.runs.queries import find_probe
 from cupel_core.store import attempts, barrier, checkpoints, outcomes, runs, snapshots
 from cupel_core.store.barrier import LeafItem
 
 _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
+BATCH_SIZE = 25
+"""Probes whose conversations are in memory at the same time."""
 _NODE_SPAN = FANOUT * FANOUT
 _EMPTY_LEAF = LeafItem()
 
@@ -39,14 +41,14 @@ def list_probes(
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
     now: datetime,
-) -> Page[ProbeView]:
-    """By index. Reads only the leaves that a page needs, because a run may have a million probes."""
+) -> Iterator[Entry[ProbeView]]:
+    """By index; read lazily, only the leaves that a page needs, because a run may have a million probes."""
     run = runs.get(RunRef(workspace, run_id))
     indexes = chain.from_iterable(probe_ranges(run.plan, model, decode_index(cursor)))
     matching = (probe for probe in probe_statuses(run, indexes, now) if status in (None, probe.status))
-    chosen = list(islice(matching, limit + 1))
-    views = tuple(build_views(run, chosen[:limit], now))
-    return Page(views, encode_cursor(str(chosen[limit].probe_index)) if len(chosen) > limit else None)
+    batches = batched(matching, min(limit + 1, BATCH_SIZE), strict=False)
+    views = chain.from_iterable(build_views(run, batch, now) for batch in batches)
+    return (Entry(encode_cursor(str(view.index)), view) for view in views)
 
 
 def get_probe(workspace: str, probe_id: str, now: datetime) -> ProbeView:

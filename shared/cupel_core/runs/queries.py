@@ -12,18 +12,16 @@ from cupel_core.domain.runs.run import ACTIVE, Progress, Run, RunEvent, RunStatu
 from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, readable_at
 from cupel_core.domain.runs.views import RunView, TranscriptView
-from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
-from cupel_core.paging import DEFAULT_LIMIT, Page, decode_index, encode_cursor
+from cupel_core.paging import DEFAULT_LIMIT, Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import barrier, governor, outcomes, runs, snapshots
 from cupel_core.store import events as event_store
 from cupel_core.store.barrier import Tree
 
-MAX_PAGE_CHARACTERS = 2_000_000
-"""Message characters per page, because a function's response has at most 6 MB. A page that reaches it ends early."""
-_BATCH_SIZE = 100
+_BATCH_SIZE = 20
+"""Outcomes with their content that are in memory at the same time."""
 
 # Access times are written in the background: readers do not wait for them, and losing one does no harm.
 _background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
@@ -77,8 +75,7 @@ def list_runs(
         limit=limit,
         cursor=cursor,
     )
-    views = (RunView(run, progress(run), None, None) for run in page.items)
-    return Page(tuple(views), page.next_cursor)
+    return page.map(lambda run: RunView(run, progress(run), None, None))
 
 
 def progress(run: Run) -> Progress:
@@ -102,26 +99,17 @@ def list_transcripts(
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
     now: datetime,
-) -> Page[TranscriptView]:
-    """By probe index. A page may end before `limit`, see MAX_PAGE_CHARACTERS."""
+) -> Iterator[Entry[TranscriptView]]:
+    """By probe index; read lazily, about `limit` at a time."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     ranges = probe_ranges(run.plan, model, decode_index(cursor))
     if scenario_id is None:
-        stored = chain.from_iterable(outcomes.list_range(ref, indexes) for indexes in ranges)
+        stored = chain.from_iterable(outcomes.list_range(ref, indexes, page_size=limit + 1) for indexes in ranges)
     else:
         stored = chain(_scenario_outcomes(run, scenario_id, ranges))
-    page: list[Transcript] = []
-    size = 0
-    for outcome in stored:
-        if not isinstance(outcome, Transcript):
-            continue
-        if len(page) == limit or size > MAX_PAGE_CHARACTERS:
-            next_cursor = encode_cursor(str(outcome.probe_index))
-            return Page(tuple(_transcript_view(run, transcript, now) for transcript in page), next_cursor)
-        page.append(outcome)
-        size += content_characters(outcome.conversation)
-    return Page(tuple(_transcript_view(run, transcript, now) for transcript in page))
+    transcripts = (outcome for outcome in stored if isinstance(outcome, Transcript))
+    return (Entry(encode_cursor(str(each.probe_index)), _transcript_view(run, each, now)) for each in transcripts)
 
 
 def get_transcript(workspace: str, transcript_id: str, now: datetime) -> TranscriptView:
@@ -149,10 +137,6 @@ def find_probe(workspace: str, probe_id: str) -> tuple[Run, int] | None:
     except NotFound:
         return None
     return (run, int(number)) if int(number) < run.plan.total else None
-
-
-def content_characters(conversation: ConversationState) -> int:
-    return sum(len(message.content) for message in conversation.messages)
 
 
 def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:

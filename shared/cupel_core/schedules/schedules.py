@@ -56,7 +56,7 @@ def get(workspace: str, schedule_id: str, now: datetime) -> Schedule:
 def list_schedules(workspace: str, limit: int, cursor: str | None, now: datetime) -> Page[Schedule]:
     """Newest first."""
     page = schedules.list_schedules(workspace, limit, cursor)
-    return Page(tuple(_ensure_installed(schedule, now) for schedule in page.items), page.next_cursor)
+    return page.map(lambda schedule: _ensure_installed(schedule, now))
 
 
 def update(

@@ -17,8 +17,9 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.errors import Conflict, NotFound
-from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
+from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, connection, error_code
 
 _HEAD = "head"
@@ -219,19 +220,16 @@ def list_definitions(
 
     With `include_children` also those of folders below `folder`, whose names start with it and a slash.
     """
-    below = CreationIndex.gsi1sk < decode_cursor(cursor) if cursor else None
-    matching = HeadItem.creation_index.query(
+    condition = _filter(folder, search, tag, include_children=include_children)
+    entries = list_newest(
+        HeadItem,
         f"{workspace}#definitions",
-        below,
-        filter_condition=_filter(folder, search, tag, include_children=include_children),
-        scan_index_forward=False,
+        limit,
+        cursor,
+        condition=condition,
+        is_selective=condition is not None,
     )
-    items: list[HeadItem] = []
-    for item in matching:
-        if len(items) == limit:
-            return Page(tuple(map(_to_head, items)), encode_cursor(str(items[-1].gsi1sk)))
-        items.append(item)
-    return Page(tuple(map(_to_head, items)))
+    return fill_page((entry.map(_to_head) for entry in entries), limit)
 
 
 def list_fork_ids(workspace: str, definition_id: str) -> Iterator[str]:

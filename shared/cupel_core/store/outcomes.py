@@ -109,11 +109,11 @@ def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
     return {item.index: from_item(item) for item in items}
 
 
-def list_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
-    """The outcomes of a range of indexes, ascending; read lazily."""
+def list_range(ref: RunRef, indexes: range, *, page_size: int | None = None) -> Iterator[Outcome]:
+    """The outcomes of a range of indexes, ascending; read lazily, `page_size` at a time (by default 1 MB)."""
     for block in keys.blocks(indexes):
         between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
-        for item in OutcomeItem.query(keys.probes(ref, block.start), between):
+        for item in OutcomeItem.query(keys.probes(ref, block.start), between, page_size=page_size):
             yield from_item(item)
 
 

@@ -50,9 +50,12 @@ def record(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> No
             batch.save(_to_item(ref, rescore_id, result))
 
 
-def list_range(ref: RunRef, rescore_id: str, indexes: range, *, consistent: bool = False) -> Iterator[RescoreResult]:
-    """The results of a range of indexes, ascending; read lazily."""
-    return (_from_item(item) for item in _items(ref, rescore_id, indexes, consistent=consistent))
+def list_range(
+    ref: RunRef, rescore_id: str, indexes: range, *, consistent: bool = False, page_size: int | None = None
+) -> Iterator[RescoreResult]:
+    """The results of a range of indexes, ascending; read lazily, `page_size` at a time (by default 1 MB)."""
+    items = _items(ref, rescore_id, indexes, consistent=consistent, page_size=page_size)
+    return (_from_item(item) for item in items)
 
 
 def list_bodies(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -112,7 +115,13 @@ def _get(ref: RunRef, rescore_id: str, index: int) -> RescoreResultItem | None:
 
 
 def _items(
-    ref: RunRef, rescore_id: str, indexes: range, *, consistent: bool = False, attributes: list[str] | None = None
+    ref: RunRef,
+    rescore_id: str,
+    indexes: range,
+    *,
+    consistent: bool = False,
+    attributes: list[str] | None = None,
+    page_size: int | None = None,
 ) -> Iterator[RescoreResultItem]:
     for block in keys.blocks(indexes):
         yield from RescoreResultItem.query(
@@ -120,6 +129,7 @@ def _items(
             RescoreResultItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1)),
             consistent_read=consistent,
             attributes_to_get=attributes,
+            page_size=page_size,
         )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
@@ -14,9 +15,10 @@ from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreStatus
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
-from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
 from cupel_core.store.idempotency_keys import IdempotencyItem
+from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item, connection, error_code
 
 
@@ -72,10 +74,8 @@ def get(ref: RunRef, rescore_id: str) -> Rescore:
 
 def list_rescores(ref: RunRef, limit: int, cursor: str | None) -> Page[Rescore]:
     """A page of a run's rescores, newest first: their ids sort by creation time."""
-    position = RescoreItem.sk < decode_cursor(cursor) if cursor else None
-    newest = RescoreItem.query(keys.rescores(ref), position, scan_index_forward=False, limit=limit + 1)
-    items = [_from_item(ref, item) for item in newest]
-    return Page(tuple(items[:limit]), encode_cursor(items[limit - 1].id) if len(items) > limit else None)
+    entries = list_newest(RescoreItem, keys.rescores(ref), limit, cursor, by_sort_key=True)
+    return fill_page((entry.map(partial(_from_item, ref)) for entry in entries), limit)
 
 
 def list_all_of_run(ref: RunRef) -> Iterator[Rescore]:

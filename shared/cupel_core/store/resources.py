@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
@@ -16,8 +17,9 @@ from pynamodb.transactions import TransactWrite
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.resources.names import fold_name
 from cupel_core.errors import Conflict, FieldError, NotFound
-from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
+from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, connection, error_code
 
 _SORT_KEY = "resource"
@@ -122,11 +124,8 @@ def get_many(workspace: str, kind: ResourceKind, resource_ids: Iterable[str]) ->
 
 def list_resources(workspace: str, kind: ResourceKind, limit: int, cursor: str | None) -> Page[Resource]:
     """A page of the resources of a kind, newest first."""
-    below = CreationIndex.gsi1sk < decode_cursor(cursor) if cursor else None
-    newest = ResourceItem.creation_index.query(f"{workspace}#{kind}s", below, scan_index_forward=False, limit=limit + 1)
-    items = list(newest)
-    more = encode_cursor(str(items[limit - 1].gsi1sk)) if len(items) > limit else None
-    return Page(tuple(_from_item(kind, item) for item in items[:limit]), more)
+    entries = list_newest(ResourceItem, f"{workspace}#{kind}s", limit, cursor)
+    return fill_page((entry.map(partial(_from_item, kind)) for entry in entries), limit)
 
 
 def _unchanged_since(before: Resource) -> Any:

@@ -15,16 +15,17 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.run import TERMINAL, TRANSITIONS, Action, Run, RunEventType, RunStatus, transition_for
 from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
-from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.paging import Page, encode_cursor, fill_page
 from cupel_core.settings import settings
 from cupel_core.store import keys
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
 from cupel_core.store.events import EventItem
 from cupel_core.store.idempotency_keys import IdempotencyItem
+from cupel_core.store.listing import list_newest
 from cupel_core.store.outbox import OutboxItem
 from cupel_core.store.run_items import RunItem, from_item, to_item
-from cupel_core.store.table import CreationIndex, Item, connection, error_code
+from cupel_core.store.table import Item, connection, error_code
 
 _MAX_ATTEMPTS = 8
 
@@ -143,8 +144,12 @@ def list_runs(
     cursor: str | None,
     oldest_first: bool = False,
 ) -> Page[Run]:
-    """A page of a workspace's runs, newest first unless `oldest_first`; a filter that is None matches all."""
+    """A page of a workspace's runs, newest first unless `oldest_first`; a filter that is None matches all.
+
+    With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another.
+    """
     condition: Condition = RunItem.deleted_at.does_not_exist()
+    is_selective = False
     for attribute, value in (
         (RunItem.definition_id, definition_id),
         (RunItem.experiment_id, experiment_id),
@@ -154,23 +159,17 @@ def list_runs(
     ):
         if value is not None:
             condition &= attribute == str(value)
-    partition = f"{workspace}#runs"
-    matching = RunItem.creation_index.query(
-        partition, _after_cursor(cursor, oldest_first), filter_condition=condition, scan_index_forward=oldest_first
+            is_selective = True
+    entries = list_newest(
+        RunItem,
+        f"{workspace}#runs",
+        limit,
+        cursor,
+        condition=condition,
+        is_selective=is_selective,
+        oldest_first=oldest_first,
     )
-    items: list[RunItem] = []
-    for item in matching:
-        if len(items) == limit:
-            return Page(tuple(map(from_item, items)), encode_cursor(items[-1].gsi1sk))
-        items.append(item)
-    return Page(tuple(map(from_item, items)))
-
-
-def _after_cursor(cursor: str | None, oldest_first: bool) -> Condition | None:
-    if not cursor:
-        return None
-    position = decode_cursor(cursor)
-    return CreationIndex.gsi1sk > position if oldest_first else CreationIndex.gsi1sk < position
+    return fill_page((entry.map(from_item) for entry in entries), limit)
 
 
 def delete(ref: RunRef, now: datetime, *, erase_from: datetime) -> None:

@@ -10,8 +10,9 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.schedule_expressions import Timing
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import NotFound
-from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
+from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code
 
 _SORT_KEY = "schedule"
@@ -66,13 +67,8 @@ def discard(schedule: Schedule) -> None:
 
 def list_schedules(workspace: str, limit: int, cursor: str | None) -> Page[Schedule]:
     """A page of schedules, newest first."""
-    below = CreationIndex.gsi1sk < decode_cursor(cursor) if cursor else None
-    newest = ScheduleItem.creation_index.query(
-        f"{workspace}#schedules", below, scan_index_forward=False, limit=limit + 1
-    )
-    items = list(newest)
-    more = encode_cursor(str(items[limit - 1].gsi1sk)) if len(items) > limit else None
-    return Page(tuple(_from_item(item) for item in items[:limit]), more)
+    entries = list_newest(ScheduleItem, f"{workspace}#schedules", limit, cursor)
+    return fill_page((entry.map(_from_item) for entry in entries), limit)
 
 
 def _from_item(item: ScheduleItem) -> Schedule:

@@ -8,8 +8,9 @@ from pynamodb.transactions import TransactWrite
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.access import AccessRole, Caller, Token
 from cupel_core.errors import NotFound
-from cupel_core.paging import Page, decode_cursor, encode_cursor
+from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
+from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item, connection
 
 _SECRET = "token"  # noqa: S105 - a sort key
@@ -77,11 +78,8 @@ def revoke(workspace: str, token_id: str, now: datetime) -> None:
 
 def list_tokens(workspace: str, limit: int, cursor: str | None) -> Page[Token]:
     """A page of tokens, newest first: token ids sort by creation time."""
-    position = TokenItem.sk < decode_cursor(cursor) if cursor else None
-    newest = TokenItem.query(keys.tokens(workspace), position, scan_index_forward=False, limit=limit + 1)
-    items = [_token(item) for item in newest]
-    more = len(items) > limit
-    return Page(tuple(items[:limit]), encode_cursor(items[limit - 1].id) if more else None)
+    entries = list_newest(TokenItem, keys.tokens(workspace), limit, cursor, by_sort_key=True)
+    return fill_page((entry.map(_token) for entry in entries), limit)
 
 
 def _token(item: TokenItem) -> Token:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from api import pages as bounds
 from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.identifiers import thread_id
@@ -11,7 +12,7 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.messages import RunRef
-from cupel_core.runs import probe_search, queries
+from cupel_core.runs import probe_search
 from cupel_core.store import barrier, checkpoints, executions, outcomes, runs
 from cupel_core.store.barrier import Tree
 from tests.started_runs import NOW, dispatch_and_probe
@@ -233,16 +234,16 @@ def test_a_page_that_finds_nothing_ends_early_with_a_cursor(
 
 def test_long_conversations_make_short_pages(client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = completed_run(client, eval_id)
-    for module in (probe_search, queries):
-        monkeypatch.setattr(module, "MAX_PAGE_CHARACTERS", 10)
+    monkeypatch.setattr(bounds, "MAX_PAGE_BYTES", 3_500)
     for path, query in ((f"/v1/runs/{run['id']}/transcripts", {}), ("/v1/probes", {"evalId": eval_id})):
-        pages, cursor = 0, {}
-        while pages == 0 or cursor:
+        ids, sizes, cursor = list[str](), list[int](), dict[str, str]()
+        while not ids or cursor:
             page = client.get(path, query=query | cursor).json()
-            assert len(page["items"]) == 1
-            pages += 1
+            ids += [item["id"] for item in page["items"]]
+            sizes.append(len(page["items"]))
             cursor = {"cursor": page["nextCursor"]} if page["nextCursor"] else {}
-        assert pages == 5
+        assert (len(ids), len(set(ids))) == (5, 5)
+        assert len(sizes) > 1
 
 
 def test_probes_are_found_by_scenario_persona_and_status(

@@ -12,6 +12,7 @@ from cupel_core.domain.runs.transcripts import CONTENT_DELETED, ProbeError, Summ
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Conflict
+from cupel_core.paging import fill_page
 from cupel_core.rescoring.queries import list_results
 from cupel_core.runs import erasure, probes, queries
 from cupel_core.runs.probe_search import ProbeFilter, search_probes
@@ -101,12 +102,12 @@ async def test_no_answer_to_a_reader_contains_deleted_text(cloud: Settings) -> N
 def answers_to_readers(run: Run) -> list[str]:
     workspace, probe_filter = run.workspace, ProbeFilter()
     return [
-        repr(queries.list_transcripts(workspace, run.id, now=NOW)),
+        repr(list(queries.list_transcripts(workspace, run.id, now=NOW))),
         repr(queries.get_transcript(workspace, f"{run.id}-{SHORT}", NOW)),
-        repr(probes.list_probes(workspace, run.id, now=NOW)),
+        repr(list(probes.list_probes(workspace, run.id, now=NOW))),
         repr(probes.get_probe(workspace, f"{run.id}-{ERROR}", NOW)),
-        repr(search_probes(workspace, probe_filter, NOW)),
-        repr(list_results(workspace, run.id, "scr_1", model=None, limit=10, cursor=None, now=NOW)),
+        repr(list(search_probes(workspace, probe_filter, NOW))),
+        repr(list(list_results(workspace, run.id, "scr_1", model=None, limit=10, cursor=None, now=NOW))),
     ]
 
 
@@ -258,6 +259,6 @@ async def test_expired_content_is_not_read_even_while_it_is_stored(cloud: Settin
         view = queries.get_transcript(run.workspace, f"{run.id}-{index}", LATER)
         assert (view.content_available, MARKER in repr(view)) == (False, False)
         assert view.transcript.result is not None
-    listed = probes.list_probes(run.workspace, run.id, now=LATER)
+    listed = fill_page(probes.list_probes(run.workspace, run.id, now=LATER), 10).items
     assert MARKER not in repr(listed)
-    assert isinstance(listed.items[ERROR].outcome, ProbeError)
+    assert isinstance(listed[ERROR].outcome, ProbeError)

@@ -4,6 +4,7 @@ from cupel_core.domain.runs.run import Action, ProbeStatus, Run
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.paging import fill_page
 from cupel_core.record_outcomes import record
 from cupel_core.runs import control, dispatch, probe_search
 from cupel_core.settings import Settings
@@ -34,9 +35,10 @@ def test_the_errors_of_retried_runs_are_listed_newest_first_with_their_attempts(
     older, newer = failed_twice(5), failed_twice(3)
     found, cursor = list[ProbeView](), None
     while True:
-        page = probe_search.search_probes(
+        entries = probe_search.search_probes(
             "ws_a", probe_search.ProbeFilter(status=ProbeStatus.ERROR), NOW, limit=2, cursor=cursor
         )
+        page = fill_page(entries, 2)
         found += page.items
         if (cursor := page.next_cursor) is None:
             break

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,8 @@ from cupel_core.domain.runs.run import Action, IllegalTransition, RunEventType, 
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import events, outbox, runs
+from cupel_core.store import events, listing, outbox, runs
+from cupel_core.store.run_items import RunItem
 from cupel_core.store.table import connection
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
 
@@ -105,6 +107,48 @@ def test_runs_are_listed_newest_first_in_pages(cloud: Settings) -> None:
     second = runs.list_runs("ws_a", limit=3, cursor=first.next_cursor)
     assert [run.id for run in (*first.items, *second.items)] == [run.id for run in reversed(started)]
     assert second.next_cursor is None
+
+
+def test_a_list_with_a_rare_filter_stops_after_a_bounded_number_of_runs(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oldest = RunSetup().start()
+    for _ in range(4):
+        RunSetup().start()
+    monkeypatch.setattr(listing, "MAX_EXAMINED", 2)
+    monkeypatch.setattr(listing, "_EXAMINED_PER_READ", 2)
+    first = runs.list_runs("ws_a", definition_id=oldest.definition_id, limit=10, cursor=None)
+    second = runs.list_runs("ws_a", definition_id=oldest.definition_id, limit=10, cursor=first.next_cursor)
+    third = runs.list_runs("ws_a", definition_id=oldest.definition_id, limit=10, cursor=second.next_cursor)
+    assert (first.items, second.items, [run.id for run in third.items]) == ((), (), [oldest.id])
+    assert third.next_cursor is None
+
+
+def test_a_list_with_a_filter_goes_on_oldest_first_where_it_stopped(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *_, newest = [RunSetup().start() for _ in range(3)]
+    monkeypatch.setattr(listing, "MAX_EXAMINED", 2)
+    monkeypatch.setattr(listing, "_EXAMINED_PER_READ", 2)
+    wanted = newest.definition_id
+    first = runs.list_runs("ws_a", definition_id=wanted, limit=10, cursor=None, oldest_first=True)
+    second = runs.list_runs("ws_a", definition_id=wanted, limit=10, cursor=first.next_cursor, oldest_first=True)
+    assert (first.items, [run.id for run in second.items]) == ((), [newest.id])
+
+
+@pytest.mark.parametrize(("filters", "page_size"), [({}, 4), ({"status": RunStatus.RUNNING}, 250)])
+def test_a_list_asks_the_table_for_no_more_than_it_needs(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch, filters: dict[str, RunStatus], page_size: int
+) -> None:
+    query, page_sizes = RunItem.query, list[int]()
+
+    def recording_query(*args: Any, **options: Any) -> Any:
+        page_sizes.append(options["page_size"])
+        return query(*args, **options)
+
+    monkeypatch.setattr(RunItem, "query", recording_query)
+    runs.list_runs("ws_a", **filters, limit=3, cursor=None)
+    assert page_sizes == [page_size]
 
 
 def test_runs_are_listed_by_definition_and_status(cloud: Settings) -> None:
