@@ -161,7 +161,9 @@ class Cloud:
         return {unfinished.id for unfinished in loops.run(self.scheduler, invocation, work())}
 
     def _finish(self, payload: dict[str, Any], then: Callable[[TaskResult], None]) -> None:
-        self.invoke("finish", _FINISH_SECONDS, lambda invocation: self._phase(invocation, payload), then)
+        # Summarizing waits for an account that is blocked as long as the function may run; the other phases never wait.
+        seconds = _SUMMARIZE_SECONDS if payload["op"] == "summarize" else _FINISH_SECONDS
+        self.invoke("finish", seconds, lambda invocation: self._phase(invocation, payload), then)
 
     def _phase(self, invocation: Invocation, payload: dict[str, Any]) -> dict[str, Any]:
         ref, fencing_token = RunRef(payload["workspace"], payload["runId"]), payload["epoch"]

@@ -154,7 +154,7 @@ class LeaseHolder:
     def free_slots(self) -> int:
         """How many calls may start now."""
         lease = self._lease
-        if lease is None or self._governor.paused_at is not None or self._blocked_until > self._clock():
+        if lease is None or self._is_blocked:
             return 0
         free = self.granted_slots - self.in_flight
         if lease.requests is not None:
@@ -167,6 +167,11 @@ class LeaseHolder:
     @property
     def waiting_calls(self) -> int:
         return len(self._waiting)
+
+    @property
+    def _is_blocked(self) -> bool:
+        """Whether the account starts no calls at all, because it is paused or its provider asked to wait."""
+        return self._governor.paused_at is not None or self._blocked_until > self._clock()
 
     @property
     def _blocked_until(self) -> float:
@@ -382,6 +387,7 @@ class LeaseHolder:
         waits_for_rate = (
             demand > self.in_flight < self.granted_slots
             and not self.free_slots
+            and not self._is_blocked
             and since >= RATE_RENEW_INTERVAL_SECONDS
         )
         return could_have_more or can_release_capacity or waits_for_rate or self._is_renewal_urgent

@@ -23,6 +23,7 @@ from cupel_core.leases.holder import (
     MAX_WAIT_SECONDS,
     MIN_HEADROOM,
     OUTRANKED_DELAY_SECONDS,
+    RATE_RENEW_INTERVAL_SECONDS,
     LeaseHolder,
     LeaseKey,
     PendingProbes,
@@ -299,6 +300,19 @@ async def test_probes_return_to_the_queue_during_a_long_block(holder_of: MakeHol
     await renewed(holder)
     assert 60 <= (holder.requeue_delay_seconds() or 0) <= 62 + MAX_WAIT_SECONDS
     assert holder.free_slots == 0
+
+
+async def test_a_blocked_account_s_lease_is_renewed_no_more_often_than_usual(
+    holder_of: MakeHolder, model: Model, clock: Clock
+) -> None:
+    holder = await renewed(holder_of(), 10)
+    model.reply = Reply("Hi", exhausted_allowance=ExhaustedAllowance(600))
+    await call_model(holder, model)
+    await renewed(holder, 10)
+    clock.now += RATE_RENEW_INTERVAL_SECONDS
+    assert not is_renewal_due(holder, 10)
+    clock.now += RENEW_INTERVAL_SECONDS - RATE_RENEW_INTERVAL_SECONDS
+    assert is_renewal_due(holder, 10)
 
 
 async def test_requests_per_minute_are_not_exceeded(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
