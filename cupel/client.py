@@ -331,6 +331,9 @@ class Client:
     def list_providers(self) -> Iterator[Json]:
         return self._pages("/providers")
 
+    def get_provider(self, name: str) -> Json:
+        return self._get(f"/providers/{_segment(name)}")
+
     def update_provider(self, name: str, changes: Json) -> Json:
         return self._send("PUT", f"/providers/{_segment(name)}", changes)
 

@@ -7,18 +7,20 @@ from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
 from cupel_core.errors import Invalid, NotFound
-from cupel_core.ids import new_id
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers import PROVIDERS, Provider, prices
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
 from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.settings import settings
 from cupel_core.store import governor, providers, secrets
 
+_OWN_VERSION = "key_"
+
 
 def load_account(workspace: str, provider: str) -> Account:
     """The account as it is now; only its key is cached, by version. NotFound for an unknown provider."""
     stored = providers.get(workspace, provider)
-    view = _view(_get_provider(provider), stored)
+    view = _view(_registered(provider), stored)
     return Account(
         provider=view.name,
         base_url=view.base_url,
@@ -41,9 +43,8 @@ def load_accounts(workspace: str, models: Iterable[str]) -> dict[str, Account]:
 
 @lru_cache(maxsize=256)
 def _get_key(workspace: str, provider: str, version: str) -> str | None:
-    """`version` is only part of the cache key: the secret holds the newest key."""
-    del version
-    return secrets.get(workspace, provider)
+    """Keys of release 0.1.0 have a version of our own; the secret's newest is theirs."""
+    return secrets.get(workspace, provider, None if version.startswith(_OWN_VERSION) else version)
 
 
 def clear_key_cache() -> None:
@@ -51,14 +52,21 @@ def clear_key_cache() -> None:
     _get_key.cache_clear()
 
 
-def update_provider(workspace: str, name: str, changes: ProviderChanges) -> ProviderView:
+def get_provider(workspace: str, name: str) -> ProviderView:
+    """A provider with the workspace's settings. NotFound for an unknown one."""
+    return _view(_registered(name), providers.get(workspace, name))
+
+
+def update_provider(
+    workspace: str, name: str, changes: ProviderChanges, precondition: Precondition = UNCONDITIONAL
+) -> ProviderView:
     """Update the workspace's settings for a provider. NotFound for an unknown one.
 
     Raises Invalid for a URL or key of the provider `connector`: each connector has its own, only the limits are shared;
     and for a new address without a key, because a stored key is sent to no other address than the one it was set for.
-    Conflict if the key was changed at the same time.
+    Conflict if a new address is written while anything else changes.
     """
-    provider = _get_provider(name)
+    provider = _registered(name)
     if name == PROVIDER and (changes.get("base_url") or changes.get("api_key")):
         field = "baseUrl" if changes.get("base_url") else "apiKey"
         raise Invalid.field(field, "must be set for each connector separately")
@@ -66,16 +74,20 @@ def update_provider(workspace: str, name: str, changes: ProviderChanges) -> Prov
     if name == "bedrock" and base_url and not (settings().allow_private_endpoints or is_bedrock_address(base_url)):
         raise Invalid.field("baseUrl", "must be an endpoint of Amazon Bedrock, bedrock-runtime.<region>.amazonaws.com")
     before = providers.get(workspace, name)
+    precondition.check(etag(before.revision))
     stored_changes = dict(changes)
     if "api_key" in changes:
         del stored_changes["api_key"]
-        stored_changes["key_version"] = _store_key(workspace, name, changes["api_key"])
-        providers.update(workspace, name, stored_changes)
+        stored_changes["key_version"] = changes["api_key"] and secrets.put(workspace, name, changes["api_key"])
     else:
         _check_address(provider, before, changes)
-        providers.update(workspace, name, stored_changes, before if "base_url" in changes else None)
+    is_based_on_read = precondition.is_set or ("base_url" in changes and "api_key" not in changes)
+    with precondition.guard_write():
+        providers.update(workspace, name, stored_changes, before if is_based_on_read else None)
+    if "api_key" in changes and changes["api_key"] is None:
+        secrets.delete(workspace, name)
     governor.reset_learned_state(workspace, name)
-    return _view(provider, providers.get(workspace, name))
+    return get_provider(workspace, name)
 
 
 def _check_address(provider: Provider, before: providers.StoredProvider, changes: ProviderChanges) -> None:
@@ -121,19 +133,10 @@ def model_error(workspace: str, model: str) -> str | None:
     return None
 
 
-def _get_provider(name: str) -> Provider:
+def _registered(name: str) -> Provider:
     if name not in PROVIDERS:
         raise NotFound(f"there is no provider {name}; known providers: {', '.join(PROVIDERS)}")
     return PROVIDERS[name]
-
-
-def _store_key(workspace: str, name: str, key: str | None) -> str | None:
-    """Store or delete the key; returns its new version, or None."""
-    if key is None:
-        secrets.delete(workspace, name)
-        return None
-    secrets.put(workspace, name, key)
-    return new_id("key")
 
 
 def _view(provider: Provider, stored: providers.StoredProvider) -> ProviderView:
@@ -151,4 +154,5 @@ def _view(provider: Provider, stored: providers.StoredProvider) -> ProviderView:
         max_parallel_requests=stored.max_parallel_requests or DEFAULT_PARALLEL_REQUESTS,
         requests_per_minute=stored.requests_per_minute,
         tokens_per_minute=stored.tokens_per_minute,
+        revision=stored.revision,
     )

@@ -3,18 +3,28 @@
 The check is part of the write: what was read and checked is written on condition that it is still what is stored.
 """
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import orjson
+
 from cupel_core.errors import Conflict, PreconditionFailed
 
 _ANY = "*"
+_TAG_LENGTH = 32
 
 
 def etag(revision: int | str) -> str:
     """The strong entity tag of a revision."""
     return f'"{revision}"'
+
+
+def content_etag(content: object) -> str:
+    """The strong entity tag of JSON content that has no revision."""
+    text = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    return etag(hashlib.sha256(text).hexdigest()[:_TAG_LENGTH])
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,11 @@ class Precondition:
     def parse(cls, header: str | None) -> "Precondition":
         """Weak tags and other text match nothing."""
         return cls(None if header is None else frozenset(tag.strip() for tag in header.split(",")))
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the request has an `If-Match`, so that what is written depends on what was read."""
+        return self.tags is not None
 
     def check(self, current: str) -> None:
         """Raise PreconditionFailed unless the header names the current tag, or any."""

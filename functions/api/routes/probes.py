@@ -6,12 +6,14 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.pages import bounded_page, bounded_record
-from api.parameters import Cursor, EvalFilter, Limit, PersonaFilter, ScenarioFilter
+from api.parameters import Cursor, EvalFilter, IfMatch, Limit, PersonaFilter, ScenarioFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.probes import CorrectProbe, ProbeDetailPage, ProbeDetailResponse, ProbeOrder
 from cupel_core.domain.runs.run import ProbeStatus
+from cupel_core.domain.runs.views import ProbeView
 from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.preconditions import Precondition
 from cupel_core.runs import corrections, erasure, probe_search
 from cupel_core.runs import probes as run_probes
 
@@ -36,14 +38,14 @@ def list_probes(
 
 @router.operation("getProbe")
 def get_probe(probe_id: str) -> ProbeDetailResponse:
-    return _probe(router.workspace, probe_id)
+    return _tagged(run_probes.get_probe(router.workspace, probe_id, utc_now()))
 
 
 @router.operation("correctProbe")
-def correct_probe(probe_id: str, body: CorrectProbe) -> ProbeDetailResponse:
-    workspace = router.workspace
-    corrections.correct_result(workspace, probe_id, body.correction())
-    return _probe(workspace, probe_id)
+def correct_probe(probe_id: str, body: CorrectProbe, if_match: IfMatch = None) -> ProbeDetailResponse:
+    workspace, now = router.workspace, utc_now()
+    corrections.correct_result(workspace, probe_id, body.correction(), now, Precondition.parse(if_match))
+    return _tagged(run_probes.get_probe(workspace, probe_id, now))
 
 
 @router.operation("deleteProbeContent", status=204)
@@ -52,5 +54,5 @@ def delete_probe_content(probe_id: str) -> Response[None]:
     return Response(204)
 
 
-def _probe(workspace: str, probe_id: str) -> ProbeDetailResponse:
-    return bounded_record(ProbeDetailResponse.of(run_probes.get_probe(workspace, probe_id, utc_now())))
+def _tagged(view: ProbeView) -> ProbeDetailResponse:
+    return router.tagged(bounded_record(ProbeDetailResponse.of(view)), corrections.result_etag(view.outcome))

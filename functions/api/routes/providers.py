@@ -1,11 +1,13 @@
 """Providers, as the workspace has configured them, and their known models."""
 
-from api.parameters import Cursor, Limit, ProviderFilter
+from api.parameters import Cursor, IfMatch, Limit, ProviderFilter
 from api.routing import OperationRouter
 from cupel_core import accounts
 from cupel_core.clock import utc_now
 from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse, UpdateProvider
+from cupel_core.domain.resources.providers import ProviderView
 from cupel_core.paging import DEFAULT_LIMIT, slice_page
+from cupel_core.preconditions import Precondition, etag
 from cupel_core.runs import repairs
 
 router = OperationRouter()
@@ -17,9 +19,15 @@ def list_providers(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Provi
     return ProviderPage(items=[ProviderResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
 
 
+@router.operation("getProvider")
+def get_provider(name: str) -> ProviderResponse:
+    return _tagged(accounts.get_provider(router.workspace, name))
+
+
 @router.operation("updateProvider")
-def update_provider(name: str, body: UpdateProvider) -> ProviderResponse:
-    return ProviderResponse.of(repairs.update_provider(router.workspace, name, body.changes(), utc_now()))
+def update_provider(name: str, body: UpdateProvider, if_match: IfMatch = None) -> ProviderResponse:
+    precondition = Precondition.parse(if_match)
+    return _tagged(repairs.update_provider(router.workspace, name, body.changes(), utc_now(), precondition))
 
 
 @router.operation("listModels")
@@ -30,3 +38,7 @@ def list_models(
 ) -> ModelPage:
     page = slice_page(accounts.list_models(router.workspace, provider), limit, cursor)
     return ModelPage(items=[ModelResponse.of(view) for view in page.items], next_cursor=page.next_cursor)
+
+
+def _tagged(view: ProviderView) -> ProviderResponse:
+    return router.tagged(ProviderResponse.of(view), etag(view.revision))

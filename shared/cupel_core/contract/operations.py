@@ -609,6 +609,15 @@ _ALL = (
         "Every supported provider, with the workspace's settings",
     ),
     Operation(
+        "getProvider",
+        "GET",
+        "/v1/providers/{name}",
+        "providers",
+        _VIEWER,
+        "Get a provider",
+        "The provider, with the workspace's settings",
+    ),
+    Operation(
         "updateProvider",
         "PUT",
         "/v1/providers/{name}",

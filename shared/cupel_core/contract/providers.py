@@ -63,7 +63,7 @@ class ProviderResponse(ResponseModel):
 
     @classmethod
     def of(cls, view: ProviderView) -> "ProviderResponse":
-        return cls(**vars(view))
+        return cls(**{name: value for name, value in vars(view).items() if name in cls.model_fields})
 
 
 class ProviderPage(ResponseModel):

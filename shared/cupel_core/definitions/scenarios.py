@@ -1,12 +1,10 @@
 """The scenarios of a definition: added, imported from a file, listed in pages, changed and deleted one by one."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace as replace_fields
 from datetime import datetime
 from typing import NamedTuple
 
-import orjson
 from pydantic import ValidationError
 
 from cupel_core.contract.scenarios import CreateScenario, UpdateScenario
@@ -17,12 +15,11 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor, fill_page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.store import definition_scenarios, definitions, resources
 from cupel_core.store import scenarios as store
 from cupel_core.store.resources import ResourceKind
 
-_TAG_LENGTH = 32
 MAX_ERRORS = 100
 """Further errors are not reported: a user who has swapped two columns need not read 1,000 of them."""
 
@@ -149,8 +146,7 @@ def delete(
 
 
 def _etag(scenario: Scenario) -> str:
-    content = orjson.dumps(scenario.to_json(), option=orjson.OPT_SORT_KEYS)
-    return etag(hashlib.sha256(content).hexdigest()[:_TAG_LENGTH])
+    return content_etag(scenario.to_json())
 
 
 def _position(manifest: Manifest, definition_id: str, version: int, scenario_id: str) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Invalid
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources.references import grader_config_errors
 from cupel_core.store import evaluation_settings
@@ -25,20 +26,25 @@ def evaluator_headers(workspace: str, grader_config: GraderConfig) -> Mapping[st
 
 
 def get_settings(workspace: str) -> EvaluationSettings:
-    return EvaluationSettings(*evaluation_settings.get(workspace))
+    return evaluation_settings.get(workspace)
 
 
-def update_settings(workspace: str, changes: SettingsChanges) -> EvaluationSettings:
-    """Raises Invalid, naming each model of an unknown provider."""
+def update_settings(
+    workspace: str, changes: SettingsChanges, precondition: Precondition = UNCONDITIONAL
+) -> EvaluationSettings:
+    """Raises Invalid, naming each model of an unknown provider. Conflict if the evaluator changed concurrently."""
     requested: Mapping[str, Any] = changes
     stored = {name: requested[name] for name in _MODELS if name in requested}
     errors = list(grader_config_errors(GraderConfig(**stored)))
     if errors:
         raise Invalid.fields(errors)
     before = get_settings(workspace)
+    precondition.check(etag(before.revision))
     if "evaluator" in changes:
         stored |= _evaluator_changes(workspace, before, changes["evaluator"])
-    evaluation_settings.update(workspace, stored)
+    with precondition.guard_write():
+        is_based_on_read = precondition.is_set or "evaluator" in changes
+        evaluation_settings.update(workspace, stored, before if is_based_on_read else None)
     after = get_settings(workspace)
     if before.header_names and not after.header_names:
         secret_headers.delete(workspace, _OWNER)

@@ -19,10 +19,16 @@ from cupel_core.runs import control
 from cupel_core.store import active_runs, governor, runs
 
 
-def update_provider(workspace: str, name: str, changes: ProviderChanges, now: datetime) -> ProviderView:
+def update_provider(
+    workspace: str,
+    name: str,
+    changes: ProviderChanges,
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
+) -> ProviderView:
     """Update a provider's settings; raises what `accounts.update_provider` raises."""
     suspended = _suspended_models(workspace, name)
-    view = accounts.update_provider(workspace, name, changes)
+    view = accounts.update_provider(workspace, name, changes, precondition)
     _continue_runs(workspace, f"{name}/", suspended, now)
     return view
 

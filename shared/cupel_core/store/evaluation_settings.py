@@ -3,16 +3,17 @@
 from typing import Any
 
 from pynamodb.attributes import ListAttribute, UnicodeAttribute
-from pynamodb.expressions.update import Action
 
+from cupel_core.domain.resources.evaluation_settings import EvaluationSettings
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.errors import Conflict
 from cupel_core.store import keys
-from cupel_core.store.table import Item
+from cupel_core.store.table import RevisedItem
 
 _SORT_KEY = "evaluation"
 
 
-class EvaluationSettingsItem(Item):
+class EvaluationSettingsItem(RevisedItem):
     judge_model = UnicodeAttribute(attr_name="judgeModel", null=True)
     persona_model = UnicodeAttribute(attr_name="personaModel", null=True)
     embedding_model = UnicodeAttribute(attr_name="embeddingModel", null=True)
@@ -21,12 +22,11 @@ class EvaluationSettingsItem(Item):
     evaluator_header_names = ListAttribute(attr_name="evaluatorHeaderNames", of=UnicodeAttribute, null=True)
 
 
-def get(workspace: str) -> tuple[GraderConfig, tuple[str, ...]]:
-    """The settings, and the names of the evaluator's headers."""
+def get(workspace: str) -> EvaluationSettings:
     try:
         item = EvaluationSettingsItem.get(keys.workspace_settings(workspace), _SORT_KEY, consistent_read=True)
     except EvaluationSettingsItem.DoesNotExist:
-        return GraderConfig(), ()
+        return EvaluationSettings(GraderConfig(), ())
     config = GraderConfig(
         item.judge_model,
         item.persona_model,
@@ -34,14 +34,14 @@ def get(workspace: str) -> tuple[GraderConfig, tuple[str, ...]]:
         item.evaluator_url,
         item.evaluator_headers_version,
     )
-    return config, tuple(map(str, item.evaluator_header_names or ()))
+    return EvaluationSettings(config, tuple(map(str, item.evaluator_header_names or ())), int(item.revision or 0))
 
 
-def update(workspace: str, changes: dict[str, Any]) -> None:
-    """Set the named attributes; None removes one. Concurrent updates of other attributes do not conflict."""
-    actions: list[Action] = []
-    for field, value in changes.items():
-        attribute = getattr(EvaluationSettingsItem, field)
-        actions.append(attribute.remove() if value is None else attribute.set(value))
-    if actions:
-        EvaluationSettingsItem(keys.workspace_settings(workspace), _SORT_KEY).update(actions)
+def update(workspace: str, changes: dict[str, Any], before: EvaluationSettings | None = None) -> None:
+    """Set the named attributes; None removes one. Concurrent updates of other attributes do not conflict.
+
+    With `before`, raises Conflict if anything was changed since.
+    """
+    item = EvaluationSettingsItem(keys.workspace_settings(workspace), _SORT_KEY)
+    if not item.change(changes, None if before is None else before.revision):
+        raise Conflict("the settings were changed at the same time; read them and try again")

@@ -19,8 +19,8 @@ from pynamodb.expressions.update import Action
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, TranscriptResult, unstorable
-from cupel_core.errors import RetryableError
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult, unstorable
+from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
@@ -129,11 +129,18 @@ def _set_summary(ref: RunRef, index: int, summary: Summary, condition: Condition
     return updated(item, [OutcomeItem.summary.set(summary_to_json(summary))], unset & condition)
 
 
-def set_correction(ref: RunRef, index: int, result: TranscriptResult | None) -> None:
-    """Set a user's correction of a completed probe's result; None removes it."""
+def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, before: Transcript | None = None) -> None:
+    """Set a user's correction of a completed probe's result; None removes it.
+
+    With `before`, raises Conflict if there is another correction now.
+    """
     item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
     action = OutcomeItem.correction.remove() if result is None else OutcomeItem.correction.set(asdict(result))
-    item.update(actions=[action], condition=OutcomeItem.pk.exists())
+    condition = OutcomeItem.pk.exists()
+    if before is not None:
+        condition &= _is_same(OutcomeItem.correction, before.correction and asdict(before.correction))
+    if not updated(item, [action], condition):
+        raise Conflict("the result was corrected, or its run deleted, at the same time; read it and try again")
 
 
 def erase_content(ref: RunRef, index: int, now: datetime) -> None:

@@ -4,13 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import UpdateError
-from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from cupel_core.errors import Conflict
 from cupel_core.store import keys
-from cupel_core.store.table import Item, error_code
+from cupel_core.store.table import RevisedItem
 
 
 @dataclass(frozen=True)
@@ -20,13 +17,15 @@ class StoredProvider:
     base_url: str | None = None
     enabled: bool | None = None
     key_version: str | None = None
-    """The version of the API key in Secrets Manager, which changes with every new key. None if there is no key."""
+    """The version of the API key in Secrets Manager. None if there is no key."""
     max_parallel_requests: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    revision: int = 0
+    """How often the settings were changed."""
 
 
-class ProviderItem(Item):
+class ProviderItem(RevisedItem):
     base_url = UnicodeAttribute(attr_name="baseUrl", null=True)
     enabled = BooleanAttribute(null=True)
     key_version = UnicodeAttribute(attr_name="keyVersion", null=True)
@@ -49,25 +48,11 @@ def list_providers(workspace: str) -> dict[str, StoredProvider]:
 def update(workspace: str, name: str, changes: dict[str, Any], before: StoredProvider | None = None) -> None:
     """Set the named fields; None removes one. Concurrent updates of other fields do not conflict.
 
-    With `before`, raises Conflict if the key was changed since.
+    With `before`, raises Conflict if anything was changed since.
     """
-    actions: list[Action] = []
-    for field, value in changes.items():
-        attribute = getattr(ProviderItem, field)
-        actions.append(attribute.remove() if value is None else attribute.set(value))
-    if not actions:
-        return
-    try:
-        ProviderItem(keys.provider(workspace), name).update(actions, condition=_same_key(before) if before else None)
-    except UpdateError as error:
-        if error_code(error) != "ConditionalCheckFailedException":
-            raise
-        raise Conflict("the API key was changed at the same time; read the provider and try again") from None
-
-
-def _same_key(before: StoredProvider) -> Condition:
-    attribute = ProviderItem.key_version
-    return attribute.does_not_exist() if before.key_version is None else attribute == before.key_version
+    item = ProviderItem(keys.provider(workspace), name)
+    if not item.change(changes, None if before is None else before.revision):
+        raise Conflict("the provider was changed at the same time; read it and try again")
 
 
 def _stored(item: ProviderItem) -> StoredProvider:
@@ -81,4 +66,5 @@ def _stored(item: ProviderItem) -> StoredProvider:
         max_parallel_requests=to_int(item.max_parallel_requests),
         requests_per_minute=to_int(item.requests_per_minute),
         tokens_per_minute=to_int(item.tokens_per_minute),
+        revision=to_int(item.revision) or 0,
     )

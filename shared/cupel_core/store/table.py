@@ -1,11 +1,11 @@
 """The base of all PynamoDB models of the table. Only the modules of `store` import it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from botocore.exceptions import ClientError
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.connection import Connection
 from pynamodb.exceptions import PynamoDBException, UpdateError
 from pynamodb.expressions.condition import Condition
@@ -43,6 +43,30 @@ class Item(Model):
 
     pk = UnicodeAttribute(hash_key=True)
     sk = UnicodeAttribute(range_key=True)
+
+
+class RevisedItem(Item):
+    """Named fields that are changed one by one, and how often they were; items of release 0.1.0 do not count it."""
+
+    revision = NumberAttribute(null=True)
+
+    def change(self, changes: Mapping[str, Any], read_revision: int | None = None) -> bool:
+        """Set the named fields; None removes one. Concurrent changes of other fields do not conflict.
+
+        With `read_revision`, returns False and changes nothing if that is no longer the revision.
+        """
+        if not changes:
+            return True
+        kind = type(self)
+        actions: list[Action] = [kind.revision.add(1)]
+        for name, value in changes.items():
+            attribute = getattr(kind, name)
+            actions.append(attribute.remove() if value is None else attribute.set(value))
+        if read_revision is None:
+            self.update(actions=actions)
+            return True
+        is_read = kind.revision == read_revision if read_revision else kind.revision.does_not_exist()
+        return updated(self, actions, is_read)
 
 
 @cache

@@ -65,7 +65,9 @@ def test_an_evaluator_that_is_unset_takes_its_headers_along() -> None:
     before = evaluation_settings.update_settings(
         "acme", {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "x"})}
     ).grader_config
-    assert evaluation_settings.update_settings("acme", {"evaluator": None}) == EvaluationSettings(GraderConfig(), ())
+    assert evaluation_settings.update_settings("acme", {"evaluator": None}) == EvaluationSettings(
+        GraderConfig(), (), revision=2
+    )
     with pytest.raises(NotFound):
         evaluation_settings.evaluator_headers("acme", before)
 

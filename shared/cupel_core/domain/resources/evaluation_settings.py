@@ -30,3 +30,5 @@ class EvaluationSettings:
 
     grader_config: GraderConfig
     header_names: tuple[str, ...]
+    revision: int = 0
+    """How often they were changed."""

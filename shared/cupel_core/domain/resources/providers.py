@@ -30,6 +30,8 @@ class ProviderView:
     max_parallel_requests: int
     requests_per_minute: int | None
     tokens_per_minute: int | None
+    revision: int
+    """How often its settings were changed."""
 
 
 @dataclass(frozen=True)
