@@ -9,7 +9,7 @@ from rich.text import Text
 from cupel import render
 from cupel.json_types import Json
 from cupel.session import Session
-from cupel_core.domain.runs.run import TERMINAL
+from cupel_core.domain.runs.run import TERMINAL, RunStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -20,7 +20,10 @@ WAIT_GROWTH = 1.2
 
 
 def watch(session: Session, client: "Client", run: Json) -> Json:
-    """Show progress until the run has ended; return the run in its final state."""
+    """Show progress until the run has ended; return the run in its final state.
+
+    A run that is paused because of its provider is followed further only on a terminal, where someone may repair it.
+    """
     shown: list[str] = []
     with progress_bar(session) as display:
         task = display.add_task("", total=run["progress"]["total"], run=run)
@@ -32,7 +35,13 @@ def watch(session: Session, client: "Client", run: Json) -> Json:
                 for line in problems:
                     display.console.print(line, soft_wrap=True)
                 shown = problems
+            if _waits_for_repair(run) and not session.err.is_terminal:
+                break
     return run
+
+
+def _waits_for_repair(run: Json) -> bool:
+    return run["status"] == RunStatus.PAUSED and run.get("pauseReason") == "provider"
 
 
 def follow(client: "Client", run: Json, sleep: Callable[[float], None]) -> Iterator[Json]:

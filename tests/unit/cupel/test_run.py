@@ -178,13 +178,15 @@ def test_the_exit_code_is_the_runs(finished: FakeApi, cupel: Cupel, status: str,
     assert cupel("watch", "run_1").exit_code == exit_code
 
 
-def test_watching_says_once_what_a_run_waits_for_and_what_to_do(api: FakeApi, cupel: Cupel):
+def test_without_a_terminal_watching_ends_at_a_run_that_waits_for_a_repair(api: FakeApi, cupel: Cupel):
+    """A pipeline would wait until its own time limit, because nobody is there to repair the provider."""
     cause = {"model": "custom/gpt-x", "message": "it refuses every call (auth): no such key"}
     api.runs = [a_run(pauseReason="provider", pauseCause=cause)]
-    api.polls = ["RUNNING", "PAUSED", "PAUSED", "CANCELLED"]
-    shown = cupel("watch", "run_1").stderr
-    assert shown.count("custom/gpt-x cannot be called: it refuses every call (auth): no such key") == 1
-    assert "cupel providers set custom" in shown
+    api.polls = ["RUNNING", "RUNNING", "PAUSED"]
+    answer = cupel("watch", "run_1")
+    assert answer.exit_code == 1
+    assert answer.stderr.count("custom/gpt-x cannot be called: it refuses every call (auth): no such key") == 1
+    assert "cupel providers set custom" in answer.stderr
 
 
 def test_a_failed_run_says_where_and_why(api: FakeApi, cupel: Cupel):
