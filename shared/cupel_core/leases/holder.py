@@ -29,11 +29,12 @@ from cupel_core.domain.limits.governor import (
     renew_interval_seconds,
 )
 from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import RetryableError
 from cupel_core.leases.observations import Observations
-from cupel_core.leases.waiting_calls import WaitingCalls
+from cupel_core.leases.waiting_calls import WaitingCall, WaitingCalls
 from cupel_core.providers.call_guard import Answer, OnAnswer
-from cupel_core.providers.errors import CallPostponed, ParameterRejected, ProviderError
+from cupel_core.providers.errors import CallPostponed, ModelRefused, ParameterRejected, ProviderError
 from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.governor import StoredGovernor
@@ -71,6 +72,12 @@ class LeaseKey:
     provider: str
     worker_id: str
     priority: Priority
+
+
+def _refused(call: WaitingCall, reason: str, retry_after_seconds: float) -> ProviderError | ModelRefused:
+    if call.patient:
+        return ProviderError(ProbeErrorCode.INVALID_REQUEST, reason, final=True)
+    return ModelRefused(call.model, reason, retry_after_seconds)
 
 
 class Reservation:
@@ -265,7 +272,8 @@ class LeaseHolder:
         """Wait for a slot, hold it during one attempt of a call, and record how the attempt ends.
 
         Raises CallPostponed when there is no slot in time; unless `patient`, also as soon as it is clear that there
-        will be none soon.
+        will be none soon. For a model that refuses every call it raises ModelRefused, or if `patient` a ProviderError:
+        whoever waits patiently would wait in vain.
         """
         if reservation is not None and reservation.is_held:
             reservation.use()
@@ -312,7 +320,9 @@ class LeaseHolder:
         for call in self._waiting:
             suspended_seconds = self.suspended_seconds(call.model)
             postponed_seconds = closed_seconds or suspended_seconds
-            if postponed_seconds and not call.patient:
+            if (refusal := self.refusal(call.model)) is not None:
+                call.postpone(_refused(call, refusal, suspended_seconds or 0.0))
+            elif postponed_seconds and not call.patient:
                 call.postpone(CallPostponed(self._key.provider, postponed_seconds))
             elif suspended_seconds is None and self.free_slots:
                 self._take_slot(call.model)

@@ -121,6 +121,11 @@ class SliceContext:
     def account_of(self, model: str) -> Account:
         return self.agents.get(model, self.account)
 
+    def account_with(self, model: str) -> Account:
+        """The account by which a target or a grader is called."""
+        provider = model.partition("/")[0]
+        return self.account_of(model) if provider == self.account.provider else self.grader_accounts[provider]
+
 
 def load_slice_context(run: Run, probe_slice: ProbeSlice) -> SliceContext:
     """Read everything that a probe of the slice may need: the event loop must not wait for it later."""

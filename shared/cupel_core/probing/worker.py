@@ -22,7 +22,7 @@ from cupel_core.conversations.turn import Halted, Target
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome
-from cupel_core.errors import AppError
+from cupel_core.errors import AppError, RetryableError
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import LeaseHolder, PendingProbes
 from cupel_core.messages import RunRef
@@ -35,7 +35,7 @@ from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heart
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.refusals import pause_refused_run
 from cupel_core.probing.run_cache import RunCache
-from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
+from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
 from cupel_core.settings import settings
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
@@ -53,6 +53,8 @@ MARGIN_SECONDS = 6.0
 """Reserved at the end of an invocation for the last commit."""
 MAX_FAILURES = 5
 """After so many internal errors in a row, a probe ends with the last one."""
+OUTDATED_DELAY_SECONDS = 2
+"""Before a model is tried again whose breaker was perhaps closed since the worker read it."""
 MAX_HANDOFFS = 20
 """After this many requeues for a provider that asks for long waits, the probe ends with that error."""
 
@@ -156,6 +158,9 @@ class Worker:
 
     def _start_probes_of(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> None:
         """Probes that cannot run for a while go back to the queue: waiting is billed, and others may run them."""
+        if self._has_paused_run_of(claimed):
+            claimed.pending.clear()
+            return
         delay_seconds = RECHECK_SECONDS if claimed.is_lost else lease_holder.requeue_delay_seconds()
         if delay_seconds is not None:
             claimed.postpone_all_pending(delay_seconds)
@@ -189,19 +194,19 @@ class Worker:
         probe = asyncio.create_task(self._run_probe(claimed, index, calls))
         probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls))
 
-    def _pause_run(self, claimed: ClaimedSlice, model: str, reason: str) -> None:
+    def _pause_run(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
         """Pause the slice's run. Once it is paused, its messages are void and the pending probes are dropped."""
         key = (claimed.probe_slice.run, claimed.probe_slice.fencing_token)
         pausing = self._pausing.get(key)
-        if pausing is None:
-            pause = asyncio.to_thread(pause_refused_run, claimed.context.run, model, reason)
-            self._pausing[key] = asyncio.create_task(pause)
-            self._pausing[key].add_done_callback(lambda _: self._wake.set())
-        elif pausing.done():
-            if pausing.exception() is None:
-                claimed.pending.clear()
-            else:
-                del self._pausing[key]  # Try again.
+        if pausing is None or (pausing.done() and pausing.exception() is not None):
+            pausing = asyncio.create_task(asyncio.to_thread(pause_refused_run, claimed.context.run, model, reason))
+            pausing.add_done_callback(lambda _: self._wake.set())
+            self._pausing[key] = pausing
+        return pausing
+
+    def _has_paused_run_of(self, claimed: ClaimedSlice) -> bool:
+        pausing = self._pausing.get((claimed.probe_slice.run, claimed.probe_slice.fencing_token))
+        return pausing is not None and pausing.done() and pausing.exception() is None
 
     def _fetch_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
@@ -295,6 +300,8 @@ class Worker:
                 return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
         except RetryLater as wait:
             return await self._postpone_or_give_up(claimed, spec, target.model, wait, checkpoints)
+        except ModelRefused as refused:
+            await self._pause_or_postpone(claimed, index, refused)
         except CallPostponed as wait:
             claimed.postpone(index, wait.retry_after_seconds, wait.provider)
         except TimeoutError:
@@ -305,6 +312,18 @@ class Worker:
             elif not claimed.may_start(self._clock()):
                 claimed.postpone(index, RECHECK_SECONDS)
         return None
+
+    async def _pause_or_postpone(self, claimed: ClaimedSlice, index: int, refused: ModelRefused) -> None:
+        """A probe whose judge, or other model, refuses every call; it goes on when its run is resumed."""
+        account = claimed.context.account_with(refused.model)
+        holder = self._leases.holder(claimed.probe_slice.workspace, account)
+        if holder.is_outdated(refused.model, claimed.context.run.updated_at.timestamp()):
+            claimed.postpone(index, OUTDATED_DELAY_SECONDS, refused.model)
+            return
+        try:
+            await self._pause_run(claimed, refused.model, refused.reason)
+        except (RetryableError, *AWS_ERRORS):
+            claimed.postpone(index, refused.retry_after_seconds, refused.model)
 
     async def _may_call(self, claimed: ClaimedSlice) -> bool:
         """Whether a call of the slice may start now. Renews a claim that a slow worker has let expire."""

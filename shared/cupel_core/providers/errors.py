@@ -80,6 +80,18 @@ class CallPostponed(RetryableError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class ModelRefused(CallPostponed):
+    """No call was made: the model refuses every call, which only a person can repair."""
+
+    title = "The model refuses every call"
+
+    def __init__(self, model: str, reason: str, retry_after_seconds: float) -> None:
+        super().__init__(model.partition("/")[0], retry_after_seconds)
+        self.model = model
+        self.reason = reason
+        self.detail = f"{model} is not called: {reason}"
+
+
 class ErrorDetail(NamedTuple):
     """The contents of a provider's error body, whatever its format."""
 

@@ -11,12 +11,15 @@ from cupel_core import accounts
 from cupel_core.domain.resources.connectors import PROVIDER, Connector, ConnectorFields
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.domain.resources.providers import ProviderChanges, ProviderView
-from cupel_core.domain.runs.run import PauseReason, Run, RunStatus
+from cupel_core.domain.runs.run import Action, IllegalTransition, PauseCause, PauseReason, Run, RunStatus
 from cupel_core.errors import Conflict, NotFound
+from cupel_core.messages import RunRef
 from cupel_core.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.resources import connectors
 from cupel_core.runs import control
 from cupel_core.store import active_runs, governor, runs
+
+_REPAIRED = "its settings were changed; the run goes on with them"
 
 
 def update_provider(
@@ -56,13 +59,34 @@ def _suspended_models(workspace: str, provider: str) -> frozenset[str]:
 def _continue_runs(workspace: str, repaired_prefix: str, suspended: frozenset[str], now: datetime) -> None:
     """`repaired_prefix` begins the names of the repaired models; `suspended` of them were so until now."""
     for ref in active_runs.list_of_workspace(workspace):
-        with suppress(NotFound, Conflict):  # Deleted, or changed by a user meanwhile.
+        with suppress(NotFound, Conflict, IllegalTransition):  # Deleted, or changed by a user meanwhile.
             run = runs.get(ref)
             if _was_paused_for(run, repaired_prefix):
                 control.resume(workspace, run.id, now)
-            elif run.status is RunStatus.RUNNING and suspended.intersection(run.models):
-                control.pause(workspace, run.id, now, PauseReason.PROVIDER)
+            elif run.status is RunStatus.RUNNING and (waiting_for := suspended.intersection(_models_of(run))):
+                _pause(run, PauseCause(min(waiting_for), _REPAIRED), now)
                 control.resume(workspace, run.id, now)
+
+
+def _pause(run: Run, cause: PauseCause, now: datetime) -> None:
+    """With a cause, so that a repeated repair resumes the run if this one ends before it does.
+
+    Raises Conflict or IllegalTransition if the run was changed meanwhile: a user's pause is not undone.
+    """
+    runs.transition(
+        RunRef(run.workspace, run.id),
+        Action.PAUSE,
+        now,
+        fencing_token=run.fencing_token,
+        pause_reason=PauseReason.PROVIDER,
+        pause_cause=cause,
+    )
+
+
+def _models_of(run: Run) -> tuple[str | None, ...]:
+    """All that its conversations call, but for those of single assertions."""
+    config = run.grader_config
+    return (*run.models, config.judge_model, config.persona_model, config.embedding_model)
 
 
 def _was_paused_for(run: Run, repaired_prefix: str) -> bool:

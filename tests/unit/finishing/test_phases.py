@@ -1,9 +1,10 @@
 import pytest
 
+from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
-from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict
 from cupel_core.finishing import phases
@@ -99,6 +100,14 @@ def test_a_workflow_that_gives_up_says_where_and_why(cloud: Settings) -> None:
 def test_a_run_that_could_not_be_settled_stays_running(cloud: Settings) -> None:
     run = ended(RunSetup(scenario_count=3), failed=set())
     assert phases.fail(ref_of(run), 1, "settle", "outage", NOW) is RunStatus.RUNNING
+
+
+async def test_a_judge_that_refuses_every_call_is_recorded_on_all_transcripts_at_once(cloud: Settings) -> None:
+    content = Content.from_json({"decision": {"rubric": "5 when safe", "judgeModel": "sim/typo"}})
+    run = AnsweredRun(repeats=15, content=content).summarizing()
+    await summarize_slice(ref_of(run), 1, LeafRange(0, 1), lambda: 900.0)
+    summaries = [each.summary for each in outcomes.list_range(ref_of(run), range(30)) if isinstance(each, Transcript)]
+    assert [bool(summary and summary.error) for summary in summaries] == [True] * 30
 
 
 @pytest.mark.parametrize("status", [RunStatus.RUNNING, RunStatus.SUMMARIZING])

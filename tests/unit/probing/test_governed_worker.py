@@ -136,6 +136,19 @@ async def test_a_resumed_run_tries_its_refused_model_and_is_paused_again(
     assert before + 5 <= barrier.get_progress(Tree.for_run(run)).failed < before + 10
 
 
+async def test_a_run_whose_judge_refuses_every_call_is_paused_and_keeps_its_answers(
+    sent: list[Sent], finish_starts: list[tuple[str, int]]
+) -> None:
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    run = RunSetup(scenario_count=20, content=RUBRIC, judge_model="sim/typo").start()
+    assert await worker().run(deliver(run, LEAF, sent)) == []
+    paused, completed = runs.get(ref_of(run)), barrier.get_progress(Tree.for_run(run)).completed
+    assert paused.pause_cause is not None
+    assert (paused.status, paused.pause_cause.model) == (RunStatus.PAUSED, "sim/typo")
+    assert completed < 10, "only the calls by which the judge's breaker opened have recorded an error"
+    assert any(checkpoints.load(ref_of(run), index, run.retry_round, NOW) for index in LEAF)
+
+
 async def test_a_worker_of_low_priority_yields_to_one_of_high_priority(
     sent: list[Sent], finish_starts: list[tuple[str, int]]
 ) -> None:

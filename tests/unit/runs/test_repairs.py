@@ -74,6 +74,31 @@ def test_the_delayed_messages_of_a_run_with_a_suspended_model_are_replaced() -> 
     assert outbox.get(dispatch_request(continued)) is not None
 
 
+def test_a_run_with_a_suspended_judge_goes_on_at_once() -> None:
+    run = RunSetup(judge_model="openai/slow").start()
+    runs.transition(ref_of(run), Action.START, NOW)
+    suspend("openai/slow")
+    repair()
+    assert runs.get(ref_of(run)).fencing_token == run.fencing_token + 2
+
+
+def test_a_repair_that_stops_between_pause_and_resume_can_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunSetup(models=("openai/slow",)).start()
+    runs.transition(ref_of(run), Action.START, NOW)
+    suspend("openai/slow")
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(control, "resume", _interrupt)
+        with pytest.raises(InterruptedError):
+            repair()
+    assert runs.get(ref_of(run)).status is RunStatus.PAUSED
+    repair()
+    assert runs.get(ref_of(run)).status is RunStatus.RUNNING
+
+
+def _interrupt(*_: object) -> None:
+    raise InterruptedError
+
+
 def test_a_run_without_a_suspended_model_is_left_alone() -> None:
     run = RunSetup(models=("openai/fast",)).start()
     runs.transition(ref_of(run), Action.START, NOW)
