@@ -11,7 +11,7 @@ import httpx
 
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, NotConnected, RefusedField, UsageError
-from cupel.json_types import Json, without_none
+from cupel.json_types import Json, TaggedJson, without_none
 
 ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.2
@@ -22,7 +22,10 @@ IN_FLIGHT = 409
 
 
 class Client:
-    """Retries reads, and starts of runs and rescores, on network errors and when the API is busy; no other writes."""
+    """Retries reads, and starts of runs and rescores, on network errors and when the API is busy; no other writes.
+
+    With `if_match`, the `etag` of what was read, a change is refused (ApiProblem 412) if that is no longer the state.
+    """
 
     def __init__(
         self,
@@ -76,17 +79,17 @@ class Client:
         children = "true" if include_children else None
         return self._pages("/definitions", folder=folder, includeChildren=children, search=search, tag=tag)
 
-    def get_definition(self, definition_id: str, *, version: int | None = None) -> Json:
+    def get_definition(self, definition_id: str, *, version: int | None = None) -> TaggedJson:
         return self._get(f"/definitions/{_segment(definition_id)}", version=version)
 
-    def create_definition(self, definition: Json) -> Json:
+    def create_definition(self, definition: Json) -> TaggedJson:
         return self._send("POST", "/definitions", definition)
 
-    def update_definition(self, definition_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/definitions/{_segment(definition_id)}", changes)
+    def update_definition(self, definition_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PATCH", f"/definitions/{_segment(definition_id)}", changes, if_match=if_match)
 
-    def delete_definition(self, definition_id: str) -> None:
-        self._send("DELETE", f"/definitions/{_segment(definition_id)}")
+    def delete_definition(self, definition_id: str, *, if_match: str | None = None) -> None:
+        self._send("DELETE", f"/definitions/{_segment(definition_id)}", if_match=if_match)
 
     def fork_definition(self, definition_id: str, changes: Json) -> Json:
         """`changes` is `{name?, folder?, tags?, content?, version?}`; content that is not overridden is inherited."""
@@ -102,17 +105,21 @@ class Client:
         number = None if version is None else str(version)
         return self._pages(f"/definitions/{_segment(definition_id)}/scenarios", version=number)
 
-    def get_scenario(self, definition_id: str, scenario_id: str, *, version: int | None = None) -> Json:
+    def get_scenario(self, definition_id: str, scenario_id: str, *, version: int | None = None) -> TaggedJson:
         return self._get(f"/definitions/{_segment(definition_id)}/scenarios/{_segment(scenario_id)}", version=version)
 
-    def update_scenario(self, definition_id: str, scenario_id: str, changes: Json) -> Json:
+    def update_scenario(
+        self, definition_id: str, scenario_id: str, changes: Json, *, if_match: str | None = None
+    ) -> TaggedJson:
         """Change a scenario in the next version of its definition; returns it with its `definitionVersion`."""
         path = f"/definitions/{_segment(definition_id)}/scenarios/{_segment(scenario_id)}"
-        return self._send("PATCH", path, changes)
+        return self._send("PATCH", path, changes, if_match=if_match)
 
-    def delete_scenario(self, definition_id: str, scenario_id: str) -> None:
+    def delete_scenario(self, definition_id: str, scenario_id: str, *, if_match: str | None = None) -> None:
         """Delete a scenario in the next version of its definition."""
-        self._send("DELETE", f"/definitions/{_segment(definition_id)}/scenarios/{_segment(scenario_id)}")
+        self._send(
+            "DELETE", f"/definitions/{_segment(definition_id)}/scenarios/{_segment(scenario_id)}", if_match=if_match
+        )
 
     def create_scenarios(self, definition_id: str, items: list[Json]) -> Json:
         """Add at most 1,000 scenarios per call; returns `{ids, total, definitionVersion}`."""
@@ -140,33 +147,33 @@ class Client:
         """Newest first."""
         return self._pages("/personas")
 
-    def create_persona(self, persona: Json) -> Json:
+    def create_persona(self, persona: Json) -> TaggedJson:
         return self._send("POST", "/personas", persona)
 
-    def get_persona(self, persona_id: str) -> Json:
+    def get_persona(self, persona_id: str) -> TaggedJson:
         return self._get(f"/personas/{_segment(persona_id)}")
 
-    def update_persona(self, persona_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/personas/{_segment(persona_id)}", changes)
+    def update_persona(self, persona_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PATCH", f"/personas/{_segment(persona_id)}", changes, if_match=if_match)
 
-    def delete_persona(self, persona_id: str) -> None:
-        self._send("DELETE", f"/personas/{_segment(persona_id)}")
+    def delete_persona(self, persona_id: str, *, if_match: str | None = None) -> None:
+        self._send("DELETE", f"/personas/{_segment(persona_id)}", if_match=if_match)
 
     def list_connectors(self) -> Iterator[Json]:
         """Newest first."""
         return self._pages("/connectors")
 
-    def create_connector(self, connector: Json) -> Json:
+    def create_connector(self, connector: Json) -> TaggedJson:
         return self._send("POST", "/connectors", connector)
 
-    def get_connector(self, connector_id: str) -> Json:
+    def get_connector(self, connector_id: str) -> TaggedJson:
         return self._get(f"/connectors/{_segment(connector_id)}")
 
-    def update_connector(self, connector_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/connectors/{_segment(connector_id)}", changes)
+    def update_connector(self, connector_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PATCH", f"/connectors/{_segment(connector_id)}", changes, if_match=if_match)
 
-    def delete_connector(self, connector_id: str) -> None:
-        self._send("DELETE", f"/connectors/{_segment(connector_id)}")
+    def delete_connector(self, connector_id: str, *, if_match: str | None = None) -> None:
+        self._send("DELETE", f"/connectors/{_segment(connector_id)}", if_match=if_match)
 
     def test_connector(self, connector_id: str) -> Json:
         """Send one message to the agent; returns `{ok, latencyMs, reply, error}`."""
@@ -176,17 +183,17 @@ class Client:
         """Newest first."""
         return self._pages("/evals")
 
-    def create_eval(self, body: Json) -> Json:
+    def create_eval(self, body: Json) -> TaggedJson:
         return self._send("POST", "/evals", body)
 
-    def get_eval(self, eval_id: str) -> Json:
+    def get_eval(self, eval_id: str) -> TaggedJson:
         return self._get(f"/evals/{_segment(eval_id)}")
 
-    def update_eval(self, eval_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/evals/{_segment(eval_id)}", changes)
+    def update_eval(self, eval_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PATCH", f"/evals/{_segment(eval_id)}", changes, if_match=if_match)
 
-    def delete_eval(self, eval_id: str) -> None:
-        self._send("DELETE", f"/evals/{_segment(eval_id)}")
+    def delete_eval(self, eval_id: str, *, if_match: str | None = None) -> None:
+        self._send("DELETE", f"/evals/{_segment(eval_id)}", if_match=if_match)
 
     def create_eval_run(self, eval_id: str, options: Json | None = None) -> Json:
         """Start a run of an eval; returns `{run, jobCount}` and is safe to repeat, like `create_run`."""
@@ -199,12 +206,12 @@ class Client:
         """
         return self._send("POST", "/playground/runs", playground_run, idempotency_key=str(uuid.uuid4()))
 
-    def get_settings(self) -> Json:
+    def get_settings(self) -> TaggedJson:
         """The judge, persona and embedding models, and the evaluator, of runs and evals that name none."""
         return self._get("/settings")
 
-    def update_settings(self, changes: Json) -> Json:
-        return self._send("PUT", "/settings", changes)
+    def update_settings(self, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PUT", "/settings", changes, if_match=if_match)
 
     def create_run(self, specification: Json) -> Json:
         """Start a run; returns `{run, jobCount}`.
@@ -265,12 +272,12 @@ class Client:
         """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`, `status`."""
         return self._pages("/probes", order=order, **filters)
 
-    def get_probe(self, probe_id: str) -> Json:
+    def get_probe(self, probe_id: str) -> TaggedJson:
         return self._get(f"/probes/{_segment(probe_id)}")
 
-    def correct_probe(self, probe_id: str, result: Json | None) -> Json:
+    def correct_probe(self, probe_id: str, result: Json | None, *, if_match: str | None = None) -> TaggedJson:
         """Override the computed result with a human one; None restores the computed result."""
-        return self._send("PATCH", f"/probes/{_segment(probe_id)}", {"result": result})
+        return self._send("PATCH", f"/probes/{_segment(probe_id)}", {"result": result}, if_match=if_match)
 
     def delete_probe_content(self, probe_id: str) -> None:
         """Delete the conversation. The probe, its counts and its result stay."""
@@ -331,31 +338,31 @@ class Client:
     def list_providers(self) -> Iterator[Json]:
         return self._pages("/providers")
 
-    def get_provider(self, name: str) -> Json:
+    def get_provider(self, name: str) -> TaggedJson:
         return self._get(f"/providers/{_segment(name)}")
 
-    def update_provider(self, name: str, changes: Json) -> Json:
-        return self._send("PUT", f"/providers/{_segment(name)}", changes)
+    def update_provider(self, name: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PUT", f"/providers/{_segment(name)}", changes, if_match=if_match)
 
     def list_schedules(self) -> Iterator[Json]:
         return self._pages("/schedules")
 
-    def create_schedule(self, schedule: Json) -> Json:
+    def create_schedule(self, schedule: Json) -> TaggedJson:
         """`{name, expression, timezone?, run | evalRun, enabled?}`; `run` has the fields that `create_run` accepts.
 
         `evalRun` is `{evalId}` with the options of `create_eval_run`.
         """
         return self._send("POST", "/schedules", schedule)
 
-    def get_schedule(self, schedule_id: str) -> Json:
+    def get_schedule(self, schedule_id: str) -> TaggedJson:
         """The schedule with its most recent firings."""
         return self._get(f"/schedules/{_segment(schedule_id)}")
 
-    def update_schedule(self, schedule_id: str, changes: Json) -> Json:
-        return self._send("PATCH", f"/schedules/{_segment(schedule_id)}", changes)
+    def update_schedule(self, schedule_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PATCH", f"/schedules/{_segment(schedule_id)}", changes, if_match=if_match)
 
-    def delete_schedule(self, schedule_id: str) -> None:
-        self._send("DELETE", f"/schedules/{_segment(schedule_id)}")
+    def delete_schedule(self, schedule_id: str, *, if_match: str | None = None) -> None:
+        self._send("DELETE", f"/schedules/{_segment(schedule_id)}", if_match=if_match)
 
     def list_queues(self, *, provider: str | None = None) -> Iterator[Json]:
         return self._pages("/queue", provider=provider)
@@ -395,15 +402,23 @@ class Client:
             if cursor is None:
                 return
 
-    def _get(self, path: str, **query: str | int | None) -> Json:
+    def _get(self, path: str, **query: str | int | None) -> TaggedJson:
         return self._call(self._http.build_request("GET", path, params=without_none(**query)), TRANSIENT)
 
-    def _send(self, method: str, path: str, body: Json | None = None, *, idempotency_key: str | None = None) -> Json:
-        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+    ) -> TaggedJson:
+        headers = without_none(**{"Idempotency-Key": idempotency_key, "If-Match": if_match})
         request = self._http.build_request(method, path, json=body, headers=headers)
         return self._call(request, TRANSIENT | {IN_FLIGHT} if idempotency_key else frozenset())
 
-    def _call(self, request: httpx.Request, transient: frozenset[int]) -> Json:
+    def _call(self, request: httpx.Request, transient: frozenset[int]) -> TaggedJson:
         """Retry on network errors and on `transient` statuses; without any transient status there is one attempt."""
         attempts = ATTEMPTS if transient else 1
         for attempt in range(1, attempts + 1):
@@ -432,15 +447,16 @@ def _is_local(url: str) -> bool:
     return httpx.URL(url).host in ("127.0.0.1", "::1", "localhost")
 
 
-def _body_or_problem(response: httpx.Response) -> Json:
+def _body_or_problem(response: httpx.Response) -> TaggedJson:
     body = _json(response)
     if response.is_success:
-        return body
+        return TaggedJson(body, response.headers.get("ETag"))
     raise ApiProblem(
         response.status_code,
         str(body.get("title") or response.reason_phrase),
         str(body.get("detail") or ""),
         tuple(RefusedField(str(error.get("field")), str(error.get("message"))) for error in body.get("errors") or ()),
+        response.headers.get("ETag"),
     )
 
 

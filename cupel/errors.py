@@ -29,12 +29,21 @@ class NotConnected(CupelError):
 class ApiProblem(CupelError):
     """A problem document (RFC 9457) of the API, or any other unsuccessful response."""
 
-    def __init__(self, status: int, title: str, detail: str = "", errors: tuple[RefusedField, ...] = ()) -> None:
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        detail: str = "",
+        errors: tuple[RefusedField, ...] = (),
+        etag: str | None = None,
+    ) -> None:
         super().__init__(f"{status} {title}" + (f": {detail}" if detail else ""))
         self.status = status
         self.title = title
         self.detail = detail
         self.errors = errors
+        self.etag = etag
+        """Of a 412: the tag of the current state, if it is known."""
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]

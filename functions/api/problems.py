@@ -73,6 +73,8 @@ def document(error: AppError, request_id: str) -> dict[str, Any]:
     }
     if error.errors:
         problem["errors"] = [{"field": one.field, "message": one.message} for one in error.errors]
+    if isinstance(error, PreconditionFailed) and error.etag is not None:
+        problem["etag"] = error.etag
     return problem
 
 

@@ -30,6 +30,7 @@ _PROBLEM: dict[str, Any] = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "requestId": {"type": "string", "description": "Identifies the request in the logs"},
+        "etag": {"type": "string", "description": "The current `ETag`, if `If-Match` named another one (412)"},
         "errors": {
             "type": "array",
             "items": {

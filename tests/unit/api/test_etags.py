@@ -68,7 +68,7 @@ def test_a_change_with_an_outdated_tag_is_refused_with_the_current_one(
         for method in ("PATCH", "DELETE"):
             refused = client.request(method, path, json=change, headers={"If-Match": tag})
             assert (refused.status, refused.headers["ETag"]) == (412, current)
-            assert refused.json()["title"] == "Precondition failed"
+            assert (refused.json()["title"], refused.json()["etag"]) == ("Precondition failed", current)
     assert client.get(path).json() == before
     assert client.delete(path, headers={"If-Match": current}).status == 204
 

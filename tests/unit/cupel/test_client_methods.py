@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from cupel.client import Client
+from cupel.errors import ApiProblem
 from tests.conftest import ROOT
 
 _CONVENIENCES = {"close", "from_environment"}
@@ -36,14 +37,18 @@ def described() -> dict[str, Operation]:
 
 def sent_by(method: str) -> list[Operation]:
     """The requests that a method sends when it is called with its required arguments alone."""
-    requests: list[Operation] = []
+    return [Operation(request.method, request.url.path) for request in _requests_of(method)]
+
+
+def _requests_of(method: str, **options: str) -> list[httpx.Request]:
+    requests: list[httpx.Request] = []
 
     def respond(request: httpx.Request) -> httpx.Response:
-        requests.append(Operation(request.method, request.url.path))
-        return httpx.Response(200, json={"items": [], "nextCursor": None})
+        requests.append(request)
+        return httpx.Response(200, json={"items": [], "nextCursor": None}, headers={"ETag": '"2"'})
 
     with Client("http://api.test", "token", transport=httpx.MockTransport(respond)) as client:
-        returned = getattr(client, method)(**_required_arguments(getattr(Client, method)))
+        returned = getattr(client, method)(**_required_arguments(getattr(Client, method)), **options)
         if isinstance(returned, Iterator):
             list(returned)
     return requests
@@ -75,3 +80,39 @@ def test_a_method_sends_the_operation_it_is_named_after(method: str) -> None:
     operation = described()[method]
     assert sent.verb == operation.verb
     assert matches(sent.path, operation.path)
+
+
+def conditional_methods() -> list[str]:
+    """Those whose operation has an `If-Match`."""
+    paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+    return [
+        snake_case(operation["operationId"])
+        for operations in paths.values()
+        for operation in operations.values()
+        if any(parameter["name"] == "If-Match" for parameter in operation.get("parameters", ()))
+    ]
+
+
+@pytest.mark.parametrize("method", conditional_methods())
+def test_a_conditional_change_sends_the_tag(method: str) -> None:
+    (request,) = _requests_of(method, if_match='"1"')
+    assert request.headers["If-Match"] == '"1"'
+    (request,) = _requests_of(method)
+    assert "If-Match" not in request.headers
+
+
+def test_what_was_read_has_its_tag() -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={"id": "per_1"}, headers={"ETag": '"2"'}))
+    with Client("http://api.test", "token", transport=transport) as client:
+        persona = client.get_persona("per_1")
+    assert (persona, persona.etag) == ({"id": "per_1"}, '"2"')
+
+
+def test_a_refused_change_says_the_current_tag() -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(412, json={"title": "x"}, headers={"ETag": '"2"'}))
+    with (
+        Client("http://api.test", "token", transport=transport) as client,
+        pytest.raises(ApiProblem) as refused,
+    ):
+        client.update_persona("per_1", {}, if_match='"1"')
+    assert (refused.value.status, refused.value.etag) == (412, '"2"')
