@@ -25,6 +25,7 @@ from cupel_core.domain.turns.conversation import (
     ConversationRules,
     ConversationState,
     NextStep,
+    Spend,
     next_step,
     outcome_of,
 )
@@ -119,7 +120,7 @@ async def run_conversation(
     state = (await checkpoints.load() if _may_have_checkpoint(spec, opening) else None) or opening
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:
-            state = await _perform(step, spec, target, state)
+            state = await _perform_or_save_spend(step, spec, target, state, checkpoints)
             if _has_further_calls(spec, state):
                 await checkpoints.save(state)
         scoring, state = await _score(spec, state, checkpoints)
@@ -131,12 +132,8 @@ async def run_conversation(
 
 def _spending_with_error(state: ConversationState, step: NextStep, error: ProviderError) -> Spending:
     """What was spent before the error, with the replies of a judge or simulated user that were unusable."""
-    spending = conversation_spending(state)
-    if not isinstance(error, JudgeError):
-        return spending
-    if step is NextStep.SIMULATE_USER:
-        return replace(spending, persona=spending.persona + error.spend)
-    return replace(spending, judge=spending.judge + error.spend)
+    spend = error.spend if isinstance(error, JudgeError) else Spend()
+    return conversation_spending(_with_grader_spend(state, step, spend))
 
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
@@ -152,14 +149,33 @@ def _has_further_calls(spec: ConversationSpec, state: ConversationState) -> bool
     return any(map(needs_model, spec.assertions)) or next_step(state, spec.rules) is not NextStep.END
 
 
+async def _perform_or_save_spend(
+    step: NextStep, spec: ConversationSpec, target: Target, state: ConversationState, checkpoints: CheckpointStore
+) -> ConversationState:
+    """Perform the step. If it must be performed again later, save what its unusable replies have cost."""
+    interrupted: list[Spend] = []
+    try:
+        return await _perform(step, spec, target, state, interrupted)
+    except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
+        if interrupted:
+            await checkpoints.save(_with_grader_spend(state, step, sum(interrupted, Spend())))
+        raise
+
+
+def _with_grader_spend(state: ConversationState, step: NextStep, spend: Spend) -> ConversationState:
+    if step is NextStep.SIMULATE_USER:
+        return replace(state, persona_spend=state.persona_spend + spend)
+    return replace(state, judge_spend=state.judge_spend + spend)
+
+
 async def _perform(
-    step: NextStep, spec: ConversationSpec, target: Target, state: ConversationState
+    step: NextStep, spec: ConversationSpec, target: Target, state: ConversationState, interrupted: list[Spend]
 ) -> ConversationState:
     match step:
         case NextStep.JUDGE:
-            return await _judge(spec, state)
+            return await _judge(spec, state, interrupted)
         case NextStep.SIMULATE_USER:
-            return await _add_user_message(spec, state)
+            return await _add_user_message(spec, state, interrupted)
         case _:
             return await _call_target(spec, target, state)
 
@@ -202,12 +218,14 @@ def _model_request(spec: ConversationSpec, state: ConversationState) -> ModelReq
     )
 
 
-async def _judge(spec: ConversationSpec, state: ConversationState) -> ConversationState:
-    reply = await evaluate_criteria(spec.graders.judge(), state.messages, spec.rules.criteria)
+async def _judge(spec: ConversationSpec, state: ConversationState, interrupted: list[Spend]) -> ConversationState:
+    reply = await evaluate_criteria(spec.graders.judge(), state.messages, spec.rules.criteria, interrupted)
     return replace(state, verdict=reply.value, judge_spend=state.judge_spend + reply.spend)
 
 
-async def _add_user_message(spec: ConversationSpec, state: ConversationState) -> ConversationState:
+async def _add_user_message(
+    spec: ConversationSpec, state: ConversationState, interrupted: list[Spend]
+) -> ConversationState:
     """Add the next scripted message, or one by the simulated user once the script is used up."""
     if 0 < state.turns <= len(spec.rules.scripted):
         return _with_user_message(state, spec.rules.scripted[state.turns - 1])
@@ -218,7 +236,7 @@ async def _add_user_message(spec: ConversationSpec, state: ConversationState) ->
             final=True,
         )
     reply = await generate_persona_message(
-        spec.graders.user_simulator(), state.messages, spec.persona, spec.scenario.instructions
+        spec.graders.user_simulator(), state.messages, spec.persona, spec.scenario.instructions, interrupted
     )
     return replace(_with_user_message(state, reply.value), persona_spend=state.persona_spend + reply.spend)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from cupel_core.domain.turns.conversation import Criteria, Verdict
+from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.grading.grader import Grader, GraderReply, as_material, request_structured
 
@@ -32,14 +32,19 @@ class _CriteriaReply(BaseModel):
     reasoning: Annotated[str, Field(min_length=1, max_length=5_000)]
 
 
-async def evaluate_criteria(grader: Grader, messages: tuple[Message, ...], criteria: Criteria) -> GraderReply[Verdict]:
-    """Judge a conversation by criteria. Raises JudgeError, never a verdict, when the judge gives no usable reply."""
+async def evaluate_criteria(
+    grader: Grader, messages: tuple[Message, ...], criteria: Criteria, interrupted: list[Spend] | None = None
+) -> GraderReply[Verdict]:
+    """Judge a conversation by criteria. Raises JudgeError, never a verdict, when the judge gives no usable reply.
+
+    `interrupted` is that of `request_structured`.
+    """
     instructions = _INSTRUCTIONS.format(success=criteria.success or _NONE, failure=criteria.failure or _NONE)
     request = ModelRequest(
         (Message(MessageRole.SYSTEM, instructions), Message(MessageRole.USER, as_material(_without_system(messages)))),
         temperature=0.0,
     )
-    reply = await request_structured(grader, request, _CriteriaReply)
+    reply = await request_structured(grader, request, _CriteriaReply, interrupted)
     judged = reply.value
     verdict = Verdict(
         success_met=judged.success_met and bool(criteria.success),

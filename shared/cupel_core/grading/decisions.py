@@ -39,18 +39,24 @@ class DecisionJudge:
     rubric: str
 
 
-async def judge_decision(judge: DecisionJudge, messages: Sequence[Message]) -> GraderReply[JudgeDecision]:
-    """The assistant's decision. Raises JudgeError, never a decision, when the judge gives no usable reply."""
+async def judge_decision(
+    judge: DecisionJudge, messages: Sequence[Message], interrupted: list[Spend] | None = None
+) -> GraderReply[JudgeDecision]:
+    """The assistant's decision. Raises JudgeError, never a decision, when the judge gives no usable reply.
+
+    `interrupted` is that of `request_structured`.
+    """
     instructions = Message(MessageRole.SYSTEM, _INSTRUCTIONS.format(rubric=judge.rubric))
     request = ModelRequest((instructions, Message(MessageRole.USER, as_material(tuple(messages)))), temperature=0.0)
-    return await request_structured(judge.grader, request, JudgeDecision)
+    return await request_structured(judge.grader, request, JudgeDecision, interrupted)
 
 
 async def judge_summary(judge: DecisionJudge, messages: Sequence[Message], now: Callable[[], datetime]) -> Summary:
     """The judge's decision as a transcript's summary; a failing judge is recorded in it as `error`."""
+    interrupted: list[Spend] = []
     try:
-        reply = await judge_decision(judge, messages)
+        reply = await judge_decision(judge, messages, interrupted)
     except (ProviderError, RetryLater) as error:
-        spend = error.spend if isinstance(error, JudgeError) else Spend()
+        spend = error.spend if isinstance(error, JudgeError) else sum(interrupted, Spend())
         return Summary(OTHER, "", now(), error=error.detail, spend=spend)
     return Summary(reply.value.decisionCode, reply.value.decisionText, now(), spend=reply.spend)

@@ -49,17 +49,25 @@ class JudgeError(ProviderError):
 
 
 async def request_structured[T: BaseModel](
-    grader: Grader, request: ModelRequest, reply_type: type[T]
+    grader: Grader, request: ModelRequest, reply_type: type[T], interrupted: list[Spend] | None = None
 ) -> GraderReply[T]:
     """Ask the model for an object of this type, with one repair attempt.
 
     Uses the provider's structured output where it has any. Raises JudgeError when the call fails or the reply stays
-    invalid. RetryLater, and whatever the guard raises, pass through.
+    invalid. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
+    added to `interrupted`.
     """
     request = _with_schema(request, reply_type.model_json_schema())
     spend = Spend()
     for _ in range(2):
-        reply, spend = await _complete(grader, request, spend)
+        try:
+            reply, spend = await _complete(grader, request, spend)
+        except JudgeError:
+            raise
+        except BaseException:
+            if interrupted is not None and spend.calls:
+                interrupted.append(spend)
+            raise
         try:
             return GraderReply(reply_type.model_validate_json(extract_json_object(reply.text)), reply.text, spend)
         except ValidationError as error:

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.grading.grader import Grader, GraderReply, as_material, request_structured
 
@@ -30,9 +31,16 @@ class _UserMessage(BaseModel):
 
 
 async def generate_persona_message(
-    grader: Grader, messages: tuple[Message, ...], persona: Persona | None, instructions: str | None
+    grader: Grader,
+    messages: tuple[Message, ...],
+    persona: Persona | None,
+    instructions: str | None,
+    interrupted: list[Spend] | None = None,
 ) -> GraderReply[str]:
-    """The user's next message; without a persona, an ordinary user's. Raises JudgeError like a judge."""
+    """The user's next message; without a persona, an ordinary user's. Raises JudgeError like a judge.
+
+    `interrupted` is that of `request_structured`.
+    """
     system_prompt = _INSTRUCTIONS.format(
         persona=_describe_persona(persona), instructions=instructions or _NO_INSTRUCTIONS
     )
@@ -40,7 +48,7 @@ async def generate_persona_message(
     request = ModelRequest(
         (Message(MessageRole.SYSTEM, system_prompt), Message(MessageRole.USER, as_material(visible) or _NO_MESSAGES))
     )
-    reply = await request_structured(grader, request, _UserMessage)
+    reply = await request_structured(grader, request, _UserMessage, interrupted)
     return GraderReply(reply.value.content, reply.raw, reply.spend)
 
 

@@ -80,11 +80,13 @@ class TranscriptGrader:
         return await self._judge(transcript, criteria) if criteria else _CriteriaGrading()
 
     async def _judge(self, transcript: Transcript, criteria: Criteria) -> _CriteriaGrading:
+        interrupted: list[Spend] = []
         try:
-            reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria)
+            reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria, interrupted)
         except (JudgeError, RetryLater) as error:
             failed = AssertionResult(CRITERIA, None, None, "could not be computed", error=error.detail)
-            return _CriteriaGrading(results=(failed,), spend=error.spend if isinstance(error, JudgeError) else Spend())
+            spend = error.spend if isinstance(error, JudgeError) else sum(interrupted, Spend())
+            return _CriteriaGrading(results=(failed,), spend=spend)
         return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 
     async def _score(

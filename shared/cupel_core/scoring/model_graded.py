@@ -31,7 +31,7 @@ async def ask_grader[T: StructuredReply](
     """Ask a model for a reply of this type. Raises JudgeError when the call fails or the reply is unusable."""
     messages = (Message(MessageRole.SYSTEM, f"{instructions}\n\n{_MATERIAL}"), Message(MessageRole.USER, material))
     try:
-        reply = await request_structured(grader, ModelRequest(messages, temperature=0.0), reply_type)
+        reply = await request_structured(grader, ModelRequest(messages, temperature=0.0), reply_type, spend_log)
     except JudgeError as error:
         spend_log.append(error.spend)
         raise

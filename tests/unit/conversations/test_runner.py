@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.conversations.turn import Halted
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
@@ -12,7 +13,7 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import ConversationState, Criteria, FailureCriteriaMode, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from tests.unit.conversations.conftest import ConversationHarness, RecordedCheckpoints, verdict
 
 type Harnesses = Callable[..., ConversationHarness]
@@ -152,6 +153,28 @@ async def test_an_error_keeps_what_the_target_and_the_judge_have_cost(harness: H
 async def test_an_error_keeps_what_the_simulated_user_has_cost(harness: Harnesses) -> None:
     error = errored(await harness(user=["", {"words": "no"}]).run())
     assert (error.spending.target.calls, error.spending.judge.calls, error.spending.persona.calls) == (1, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        ProviderError(ProbeErrorCode.RATE_LIMITED, "later", retry_after_seconds=60.0),
+        CallPostponed("custom", 5),
+        Halted(),
+    ],
+    ids=["retry later", "postponed", "halted"],
+)
+@pytest.mark.parametrize("grader", ["judge", "user"])
+async def test_an_unusable_reply_is_counted_once_if_its_repair_happens_later(
+    harness: Harnesses, grader: str, stop: Exception
+) -> None:
+    usable = verdict(success=True) if grader == "judge" else {"content": "And then?"}
+    conversation = harness(**{grader: ["I think so!", stop, usable]})
+    with pytest.raises((RetryLater, CallPostponed, Halted)):
+        await conversation.run()
+    state = completed(await conversation.run()).conversation
+    spend = state.judge_spend if grader == "judge" else state.persona_spend
+    assert spend.calls == len(conversation.requests_to(grader)) - 1
 
 
 async def test_a_simulated_user_whose_replies_stay_unusable_is_an_error_too(harness: Harnesses) -> None:

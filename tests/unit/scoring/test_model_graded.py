@@ -15,6 +15,7 @@ from cupel_core.grading.grader import JudgeError
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import NotComputable
+from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.model_graded import select_best
 from cupel_core.scoring.score import AssertionScores, needs_model, score
 from cupel_core.scoring.similarity import cosine
@@ -114,6 +115,13 @@ async def test_a_long_wait_of_the_judge_passes_through(grader_of: ScriptedGrader
     assertions = [Assertion.from_json(KIND), Assertion.from_json({"type": "equals", "value": "a"})]
     with pytest.raises(RetryLater):
         await score(assertions, context_of(), grader_of(busy).graders())
+
+
+async def test_an_unusable_reply_before_a_long_wait_is_counted(grader_of: ScriptedGraders) -> None:
+    busy, log = ProviderError(ProbeErrorCode.RATE_LIMITED, "later", retry_after_seconds=60), GradeLog()
+    with pytest.raises(RetryLater):
+        await score([Assertion.from_json(KIND)], context_of(), grader_of("?", busy).graders(), log)
+    assert log.interrupted.calls == 1
 
 
 async def test_one_error_leaves_the_others(grader_of: ScriptedGraders) -> None:
