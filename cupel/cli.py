@@ -18,6 +18,7 @@ from cupel.commands import (
     show,
     stack,
     tokens,
+    webhook,
 )
 from cupel.commands.error_handling import CommandGroup
 
@@ -59,5 +60,6 @@ app.command("try")(evals.try_scenario)
 app.command()(evals.settings)
 app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")
+app.add_typer(webhook.app, name="webhook")
 app.add_typer(tokens.app, name="tokens")
 app.add_typer(delete.app, name="deletions")

@@ -383,6 +383,24 @@ class Client:
         body = without_none(provider=provider, messageIds=message_ids or None)
         return self._send("POST", "/queue/dead-letters/redrive", body)
 
+    def get_webhook(self) -> Json:
+        return self._get("/webhook")
+
+    def set_webhook(self, webhook: Json) -> Json:
+        """`{url, secret?, enabled?, probes?}`. The response has the `secret` if it is new and was not sent."""
+        return self._send("PUT", "/webhook", webhook)
+
+    def delete_webhook(self) -> None:
+        self._send("DELETE", "/webhook")
+
+    def test_webhook(self) -> Json:
+        """Call the webhook once; `{delivered, httpStatus, error, durationMs}`."""
+        return self._send("POST", "/webhook/test")
+
+    def list_webhook_deliveries(self) -> Iterator[Json]:
+        """Newest first, of the last 14 days."""
+        return self._pages("/webhook/deliveries")
+
     def list_tokens(self) -> Iterator[Json]:
         return self._pages("/tokens")
 

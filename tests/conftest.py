@@ -90,7 +90,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     with mock_aws():
         sqs = clients.sqs()
         lanes = [f"probe-{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
-        queues = ["dispatch", "generate", *lanes, *(f"{lane}-dlq" for lane in lanes)]
+        queues = ["dispatch", "generate", "notify", *lanes, *(f"{lane}-dlq" for lane in lanes)]
         urls = {name: sqs.create_queue(QueueName=f"cupel-test-{name}")["QueueUrl"] for name in queues}
         create_table("cupel-test")
         clients.s3().create_bucket(Bucket="cupel-test")

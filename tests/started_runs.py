@@ -7,6 +7,7 @@ from typing import Any
 
 from cupel_core import event_loop
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
@@ -37,6 +38,8 @@ class RunSetup:
     workspace: str = "ws_a"
     run_id: str | None = None
     judge_model: str | None = None
+    callbacks: CallbackScope | None = None
+    created_at: datetime = NOW
 
     def start(self) -> Run:
         definition_id = new_id("def")
@@ -55,8 +58,9 @@ class RunSetup:
             sample_seed=1,
             grader_config=GraderConfig(judge_model=self.judge_model),
             snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
-            created_at=NOW,
-            updated_at=NOW,
+            created_at=self.created_at,
+            updated_at=self.created_at,
+            callbacks=self.callbacks,
         )
         snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection))
         return runs.create(run, {"total": run.plan.total})

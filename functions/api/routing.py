@@ -41,6 +41,7 @@ MODULES = {
     "schedules": ("schedules",),
     "queue": ("queue",),
     "tokens": ("tokens",),
+    "webhook": ("webhook",),
 }
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
 _response_tag: ContextVar[str | None] = ContextVar("response_tag", default=None)

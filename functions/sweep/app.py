@@ -8,6 +8,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.clock import utc_now
+from cupel_core.sweeping.callback_recovery import resend_lost_callbacks
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.generation_recovery import recover_generations
 from cupel_core.sweeping.rescore_recovery import recover_rescores
@@ -32,6 +33,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     counts = {"dispatched": swept.dispatched, **asdict(swept.dead_letters)}
     counts["scorings"] = recovered_rescores
     counts["generations"] = recover_generations(utc_now(), seconds_left)
+    counts["callbacks"] = resend_lost_callbacks(utc_now(), seconds_left)
     counts |= {f"content-{result}": count for result, count in erased.items()}
     counts |= {action: swept.recovered[action] for action in RecoveryAction}
     for name, count in counts.items():

@@ -4,9 +4,10 @@ A message only refers to work; the record of what is done is the barrier. A fiel
 has that name as its alias, because messages sent by an earlier version must stay readable.
 """
 
+from functools import cache
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
 
@@ -75,6 +76,37 @@ class GenerationRequest(QueueMessage):
     workspace: str
     definition_id: str
     generation_id: str
+
+
+class RunCallback(QueueMessage):
+    """Call the workspace's webhook with the run's events that it has not received yet."""
+
+    workspace: str
+    run_id: str
+
+    @property
+    def run(self) -> RunRef:
+        return RunRef(self.workspace, self.run_id)
+
+
+class ProbeCallback(RunCallback):
+    """Call the workspace's webhook with the outcomes of these probes. `id` identifies the call in all its attempts."""
+
+    id: str
+    indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
+    created_at: str
+    attempts: Annotated[int, Field(ge=0)] = 0
+    """How many attempts have failed."""
+
+
+@cache
+def _callbacks() -> TypeAdapter[ProbeCallback | RunCallback]:
+    return TypeAdapter(ProbeCallback | RunCallback)
+
+
+def parse_callback(body: str) -> ProbeCallback | RunCallback:
+    """Raises ValidationError for any other message."""
+    return _callbacks().validate_json(body)
 
 
 class DueSchedule(QueueMessage):

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from cupel_core.clock import utc_now
+from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.settings import settings
-from cupel_core.store import barrier, executions, outcomes, runs, snapshots
+from cupel_core.store import barrier, callbacks, executions, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 
 
@@ -29,6 +31,9 @@ def record(
     recorded = dict(already_recorded or {})
     if new_outcomes:
         recorded |= outcomes.record(run, fencing_token, new_outcomes)
+    if recorded and run.callbacks is CallbackScope.PROBES:
+        # Before the barrier: after a crash in between, the probes are still missing there, and this is repeated.
+        callbacks.request_for_probes(tree.ref, sorted(recorded), utc_now())
     claims = released_claims or {}
     by_leaf: dict[int, dict[int, bool]] = {number: {} for number in claims}
     for index, completed in recorded.items():

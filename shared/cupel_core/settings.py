@@ -64,6 +64,11 @@ class Settings(BaseModel):
         return f"{self.probe_queue_url(provider, priority)}-dlq"
 
     @property
+    def notify_queue_url(self) -> str:
+        """Calls of webhooks; its name differs from the dispatch queue's in the last part only."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}notify"
+
+    @property
     def score_machine_arn(self) -> str:
         """The stack's two state machines differ only in the last part of their name: `finish` and `score`."""
         return f"{self.finish_machine_arn.removesuffix('finish')}score"

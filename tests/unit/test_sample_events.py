@@ -40,7 +40,7 @@ def test_every_function_has_a_sample() -> None:
     assert {path.stem.partition("-")[0] for path in (ROOT / "events").glob("*.json")} == functions
 
 
-@pytest.mark.parametrize("name", ["dispatch-run", "probe-slice"])
+@pytest.mark.parametrize("name", ["dispatch-run", "probe-slice", "notify-run", "notify-probes"])
 def test_a_message_is_processed(name: str, sample_run: Run) -> None:
     assert invoke(name) == {"batchItemFailures": []}
 
@@ -50,7 +50,7 @@ def test_a_probed_slice_starts_the_finishing_execution(sample_run: Run, finish_s
     assert finish_starts == [(sample_run.id, 1)]
 
 
-@pytest.mark.parametrize("name", ["dispatch-poison", "probe-poison", "generate-request"])
+@pytest.mark.parametrize("name", ["dispatch-poison", "probe-poison", "generate-request", "notify-poison"])
 def test_a_malformed_or_unresolvable_message_is_redelivered(name: str, sample_run: Run) -> None:
     assert len(invoke(name)["batchItemFailures"]) == 1
 

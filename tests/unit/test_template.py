@@ -202,7 +202,7 @@ def test_functions_that_requeue_to_their_own_queue_are_exempt_from_loop_detectio
         if owner == target(source["Properties"]["FunctionName"]) and "sqs:SendMessage" in as_list(statement["Action"])
     }
     exempt = {key for key, each in of_type(FUNCTION).items() if each["Properties"].get("RecursiveLoop") == "Allow"}
-    assert requeuing == exempt == {"ProbeFunction", "DispatchFunction", "GenerateFunction"}
+    assert requeuing == exempt == {"ProbeFunction", "DispatchFunction", "GenerateFunction", "NotifyFunction"}
 
 
 FUNCTION = "AWS::Serverless::Function"

@@ -8,6 +8,7 @@ Callers that may use private addresses and callers that may not never share a co
 import asyncio
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -96,9 +97,24 @@ async def send(
                 session = session or _session(allow_private)
             return await _send_following_redirects(session, request, max_bytes)
     except TimeoutError as error:
-        raise ProviderError(
-            ProbeErrorCode.TIMEOUT, f"no response from {request.url.host} within {timeout_seconds:g} s"
-        ) from error
+        raise _no_response(request, timeout_seconds) from error
+
+
+async def post_for_status(
+    url: str, content: bytes, headers: Mapping[str, str], *, timeout_seconds: float, allow_private: bool
+) -> int:
+    """POST these bytes of JSON and return the status. Redirects are not followed, and no body is read.
+
+    Raises `ProviderError` if there is no response.
+    """
+    request = _HttpRequest("POST", _read_url(url), content, _validated(headers))
+    try:
+        async with asyncio.timeout(timeout_seconds), _request(_session(allow_private), request) as response:
+            return response.status
+    except TimeoutError as error:
+        raise _no_response(request, timeout_seconds) from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise _provider_error(error, str(request.url.host)) from error
 
 
 async def close() -> None:
@@ -211,20 +227,24 @@ async def _send_following_redirects(
 
 
 async def _exchange(session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int) -> HttpResponse:
+    try:
+        async with _request(session, request) as response:
+            content = await _read(response, max_bytes)
+            return HttpResponse(response.status, response.headers, content)
+    except (aiohttp.ClientError, OSError) as error:
+        raise _provider_error(error, str(request.url.host)) from error
+
+
+def _request(
+    session: aiohttp.ClientSession, request: _HttpRequest
+) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
     required = {
         "accept-encoding": "identity",
         **({} if request.content is None else {"content-type": "application/json"}),
     }
     headers = CIMultiDict(request.headers)
     headers.update(required)
-    try:
-        async with session.request(
-            request.method, request.url, data=request.content, headers=headers, allow_redirects=False
-        ) as response:
-            content = await _read(response, max_bytes)
-            return HttpResponse(response.status, response.headers, content)
-    except (aiohttp.ClientError, OSError) as error:
-        raise _provider_error(error, str(request.url.host)) from error
+    return session.request(request.method, request.url, data=request.content, headers=headers, allow_redirects=False)
 
 
 async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
@@ -240,6 +260,10 @@ async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
                 ProbeErrorCode.PROVIDER_ERROR, f"the response is larger than {max_bytes} bytes", final=True
             )
     return bytes(content)
+
+
+def _no_response(request: _HttpRequest, timeout_seconds: float) -> ProviderError:
+    return ProviderError(ProbeErrorCode.TIMEOUT, f"no response from {request.url.host} within {timeout_seconds:g} s")
 
 
 def _provider_error(error: aiohttp.ClientError | OSError, host: str) -> ProviderError:

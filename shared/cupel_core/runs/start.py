@@ -23,7 +23,7 @@ from cupel_core.runs import dispatch, rerun
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.validation import check_probe_count, check_required_models, check_spec
-from cupel_core.store import counters, keys, runs, scenarios, snapshots
+from cupel_core.store import counters, keys, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
 
@@ -51,7 +51,7 @@ def start(
             first_run = runs.decode_answer(answer)
             return RunStarted(first_run, first_run.plan.total)
     run, snapshot = _build_run(workspace, spec, now)
-    run = replace(run, started_by=started_by)
+    run = replace(run, started_by=started_by, callbacks=webhooks.callback_scope(workspace))
     reservation = None
     if idempotency_key is not None:
         reservation = idempotency.reserve(workspace, idempotency_key, spec_to_text(spec), run.id, now)

@@ -26,6 +26,8 @@ pk                                   sk                    item
 <ws>#names#<kind>                    <name in lower case>  which persona, connector or eval has this name
 <ws>#scenario-owners                 <id's tail>#<id>      the definition that a scenario's id belongs to
 <ws>#settings                        evaluation            the workspace's evaluation settings
+<ws>#settings                        webhook               the workspace's webhook, without its secret
+<ws>#callbacks                       <time>#<id>           the log of its calls, of the last 14 days
 <ws>#settings                        executions            how many times evals were started
 <ws>#provider                        <name>                a provider's settings
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
@@ -34,6 +36,7 @@ token#<sha256>                       token                 the workspace and rol
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
 erasures                             <time>#<ws>#<runId>#… content to be erased from that time on
+callbacks                            <ws>#<runId>          runs with events that a webhook has not received yet
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
@@ -182,6 +185,10 @@ def workspace_settings(workspace: str) -> str:
     return f"{workspace}#settings"
 
 
+def callback_log(workspace: str) -> str:
+    return f"{workspace}#callbacks"
+
+
 def provider(workspace: str) -> str:
     return f"{workspace}#provider"
 
@@ -216,6 +223,7 @@ OPEN_RESCORES = "rescoring"
 OPEN_GENERATIONS = "generating"
 ERASURES = "erasures"
 SWEEP_CURSORS = "sweep-cursors"
+CALLBACKS = "callbacks"
 DELETIONS = "deletions/"
 
 

@@ -109,6 +109,12 @@ def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
     return {item.index: from_item(item) for item in items}
 
 
+def get_many_without_content(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
+    """Like `get_many`, without the messages and without reading the bucket. Strongly consistent."""
+    items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
+    return {item.index: from_item(item, read_content=False) for item in items}
+
+
 def list_range(ref: RunRef, indexes: range, *, page_size: int | None = None) -> Iterator[Outcome]:
     """The outcomes of a range of indexes, ascending; read lazily, `page_size` at a time (by default 1 MB)."""
     for block in keys.blocks(indexes):

@@ -7,6 +7,7 @@ from typing import Any
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import (
     PauseCause,
@@ -83,6 +84,7 @@ def from_item(item: RunItem) -> Run:
         scenario_total=body.get("scenarioTotal"),
         started_by=_started_by(item, body.get("startedBy")),
         rerun_of=body.get("rerunOf"),
+        callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
     )
 
 
@@ -118,6 +120,7 @@ def to_item(run: Run) -> RunItem:
         "scenarioTotal": run.scenario_total,
         "startedBy": run.started_by and asdict(run.started_by),
         "rerunOf": run.rerun_of,
+        "callbacks": run.callbacks,
     }
     return RunItem(
         keys.run(ref),

@@ -17,7 +17,7 @@ from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, encode_cursor, fill_page
 from cupel_core.settings import settings
-from cupel_core.store import keys
+from cupel_core.store import callbacks, keys
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
 from cupel_core.store.events import EventItem
@@ -47,9 +47,13 @@ def create(run: Run, event_data: dict[str, object], start: IdempotencyItem | Non
         transaction.save(OutboxItem.for_run(ref, run.fencing_token, run.created_at))
         transaction.save(ActiveRunItem.for_run(ref))
         _request_erasure(transaction, ref, run.created_at)
+        if run.callbacks is not None:
+            callbacks.add_event(transaction, ref, 1, run.created_at)
         if start is not None:
             start.answer = orjson.dumps(to_item(created).to_dynamodb_dict()).decode()
             transaction.save(start, condition=IdempotencyItem.run_id == run.id)
+    if run.callbacks is not None:
+        callbacks.request(ref)
     return created
 
 
@@ -119,6 +123,8 @@ def transition(
         )
         details = {"from": run.status, "to": step.target, **(event_data or {})}
         if _write_transition(ref, run, changed, TRANSITIONS[action].event, details, now):
+            if run.callbacks is not None:
+                callbacks.request(ref)
             return changed
     raise RetryableError("the run is being changed by others; try again")
 
@@ -217,6 +223,8 @@ def _write_transition(
             transaction.save(
                 EventItem.for_run(ref, changed.event_seq, event, now, data), condition=EventItem.pk.does_not_exist()
             )
+            if run.callbacks is not None:
+                callbacks.add_event(transaction, ref, changed.event_seq, now)
             if changed.fencing_token != run.fencing_token and changed.status is RunStatus.RUNNING:
                 transaction.save(OutboxItem.for_run(ref, changed.fencing_token, now))
             if changed.status in TERMINAL:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
@@ -249,6 +250,8 @@ class Run:
     started_by: StartedBy | None = None
     rerun_of: str | None = None
     """The run that it repeats."""
+    callbacks: CallbackScope | None = None
+    """What it calls the workspace's webhook for; None if there was no enabled webhook when it started."""
 
     @property
     def duration_ms(self) -> int | None:

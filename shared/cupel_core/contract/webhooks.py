@@ -1,0 +1,102 @@
+"""The workspace's webhook, and the log of its calls."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Flag, Url
+from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackResult, CallbackStatus, Webhook, read_secret
+
+
+def _signing_secret(secret: SecretStr) -> SecretStr:
+    read_secret(secret.get_secret_value())
+    return secret
+
+
+SigningSecret = Annotated[
+    SecretStr,
+    AfterValidator(_signing_secret),
+    Field(description="`whsec_` and the Base64 of 24 to 64 random bytes; stored as a secret"),
+]
+
+
+class SetWebhook(RequestModel):
+    """Without `secret`, the stored one stays if `url` is the same; null makes a new one, which the response shows."""
+
+    model_config = example({"url": "https://ci.example.com/cupel", "probes": False})
+
+    url: Url
+    secret: SigningSecret | None = None
+    enabled: Flag = True
+    probes: Annotated[Flag, Field(description="Whether to report each finished probe, besides status changes")] = False
+
+    @property
+    def keeps_secret(self) -> bool:
+        return "secret" not in self.model_fields_set
+
+    @property
+    def secret_value(self) -> str | None:
+        return None if self.secret is None else self.secret.get_secret_value()
+
+
+class WebhookResponse(ResponseModel):
+    url: str
+    enabled: bool
+    probes: Annotated[bool, Field(description="Whether finished probes are reported too, for runs started from now on")]
+    disabled_reason: Annotated[str | None, Field(description="Why Cupel disabled it; null if it did not")]
+    failures: Annotated[int, Field(description="Failed calls in a row")]
+    suspended_until: Annotated[Time | None, Field(description="After five failures in a row, calls wait until then")]
+    created_at: Time
+    updated_at: Time
+
+    @classmethod
+    def of(cls, webhook: Webhook) -> "WebhookResponse":
+        return cls(**_fields(webhook))
+
+
+class WebhookSetResponse(WebhookResponse):
+    secret: Annotated[str | None, Field(description="The signing secret if Cupel made it; shown only once")]
+
+    @classmethod
+    def with_secret(cls, webhook: Webhook, secret: str | None) -> "WebhookSetResponse":
+        return cls(**_fields(webhook), secret=secret)
+
+
+class WebhookTestResponse(ResponseModel):
+    delivered: Annotated[bool, Field(description="Whether the receiver answered with a status from 200 to 299")]
+    http_status: Annotated[int | None, Field(description="null if there was no answer")]
+    error: str | None
+    duration_ms: int
+
+    @classmethod
+    def of(cls, result: CallbackResult) -> "WebhookTestResponse":
+        return cls(delivered=result.delivered, **vars(result))
+
+
+class WebhookDeliveryResponse(ResponseModel):
+    """A call of the webhook, with its newest attempt."""
+
+    id: Annotated[str, Field(description="The header `webhook-id`, the same in every attempt")]
+    type: str
+    run_id: str
+    status: CallbackStatus
+    attempts: int
+    created_at: Annotated[Time, Field(description="When that happened what it reports")]
+    attempted_at: Time
+    http_status: Annotated[int | None, Field(description="null if there was no answer")]
+    error: str | None
+    next_attempt_at: Time | None
+
+    @classmethod
+    def of(cls, record: CallbackRecord) -> "WebhookDeliveryResponse":
+        return cls(**vars(record))
+
+
+class WebhookDeliveryPage(ResponseModel):
+    items: list[WebhookDeliveryResponse]
+    next_cursor: str | None
+
+
+def _fields(webhook: Webhook) -> dict[str, Any]:
+    return {name: value for name, value in vars(webhook).items() if name not in ("secret_version", "revision")}
