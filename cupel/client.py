@@ -379,7 +379,7 @@ class Client:
         return self._pages("/queue/dead-letters", provider=provider)
 
     def redrive_dead_letters(self, *, provider: str | None = None, message_ids: list[str] | None = None) -> Json:
-        """Send dead letters back to their queue, all or those listed; returns `{sent, dropped, runsToRetry}`."""
+        """Send dead letters back to their queue, all or those listed; returns `{sent, dropped, runsToRetry, …}`."""
         body = without_none(provider=provider, messageIds=message_ids or None)
         return self._send("POST", "/queue/dead-letters/redrive", body)
 

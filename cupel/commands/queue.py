@@ -84,12 +84,15 @@ def redrive(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         redriven = client.redrive_dead_letters(provider=provider, message_ids=messages)
-    missing = len(set(messages or ())) - redriven["sent"] - redriven["dropped"]
-    if missing > 0:
-        raise UsageError(f"{missing} of the messages are not dead letters; list them with: queue dead-letters")
     if as_json:
         session.print_json(redriven)
-        return
+    else:
+        _print_redriven(session, redriven)
+    if unknown := redriven["unknownMessageIds"]:
+        raise UsageError(f"not dead letters: {', '.join(unknown)}; {command_name()} queue dead-letters lists them")
+
+
+def _print_redriven(session: Session, redriven: Json) -> None:
     session.out.print(f"{redriven['sent']:,} sent again, {redriven['dropped']:,} deleted because nothing is left to do")
     for run_id in redriven["runsToRetry"]:
         session.out.print(f"to run its errored probes again: {command_name()} retry {run_id}", markup=False)

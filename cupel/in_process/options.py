@@ -26,6 +26,8 @@ _RANGES = {
     "max_concurrency": (1, 1_000),
     "call_timeout_seconds": (0.001, 86_400),
 }
+_LISTS = ("scenarios", "personas")
+_MAPPINGS = ("evaluator_headers", "providers")
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -58,14 +60,32 @@ class EvaluationOptions(TypedDict, total=False):
     on_error: OnError | None
 
 
-def check_ranges(options: EvaluationOptions) -> None:
-    """UsageError for a number outside its range."""
-    for name, (low, high) in _RANGES.items():
-        value = options.get(name)
-        if value is None:
-            continue
+def check_options(options: EvaluationOptions) -> None:
+    """Raise UsageError for an unknown option, a value of another type, and a number outside its range."""
+    for name, value in options.items():
+        if name not in EvaluationOptions.__annotations__:
+            known = ", ".join(sorted(EvaluationOptions.__annotations__))
+            raise UsageError(f"{name}: unknown option; options: {known}")
+        if value is not None:
+            _check_value(name, value)
+
+
+def _check_value(name: str, value: object) -> None:
+    if name in _RANGES:
+        low, high = _RANGES[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             raise UsageError(f"{name}: must be a number from {low} to {high}")
+    elif name in _LISTS:
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+            raise UsageError(f"{name}: must be a list of names or mappings")
+    elif name in _MAPPINGS:
+        if not isinstance(value, Mapping):
+            raise UsageError(f"{name}: must be a mapping")
+    elif name.startswith("on_"):
+        if not callable(value):
+            raise UsageError(f"{name}: must be a function")
+    elif not isinstance(value, str):
+        raise UsageError(f"{name}: must be a string")
 
 
 def grader_config_of(options: EvaluationOptions) -> GraderConfig:

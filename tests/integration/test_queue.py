@@ -132,7 +132,7 @@ def test_a_dead_letter_is_recorded_and_listed(api: Client, aws: Callable[[str], 
     (dead_letter,) = api.list_dead_letters(provider=UNUSED_PROVIDER)
     assert (dead_letter["runId"], dead_letter["indexes"]) == (run_id, [0, 1, 2])
     redriven = api.redrive_dead_letters(message_ids=[dead_letter["messageId"]])
-    assert redriven == {"sent": 0, "dropped": 1, "runsToRetry": [run_id]}
+    assert redriven == {"sent": 0, "dropped": 1, "runsToRetry": [run_id], "unknownMessageIds": []}
     assert queue_status(api, UNUSED_PROVIDER)["deadLetters"] == 0
 
 

@@ -112,7 +112,15 @@ class RedriveResultResponse(ResponseModel):
         list[str],
         Field(description="Ids of runs with errored probes from these messages; retry them with POST /runs/{id}/retry"),
     ]
+    unknown_message_ids: Annotated[
+        list[str], Field(description="Those of the requested `messageIds` that no dead letter has; they change nothing")
+    ]
 
     @classmethod
     def of(cls, result: RedriveResult) -> "RedriveResultResponse":
-        return cls(sent=result.sent, dropped=result.dropped, runs_to_retry=sorted(result.runs_to_retry))
+        return cls(
+            sent=result.sent,
+            dropped=result.dropped,
+            runs_to_retry=sorted(result.runs_to_retry),
+            unknown_message_ids=sorted(result.unknown_message_ids),
+        )

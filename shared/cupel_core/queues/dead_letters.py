@@ -4,7 +4,8 @@ Once a minute, the sweeper moves dead letters from their queues to the table and
 errored; such probes are retried with their run.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from itertools import islice
 
 from cupel_core.domain.runs.barrier import FANOUT, Leaf, Node
@@ -32,12 +33,19 @@ def list_dead_letters(workspace: str, provider: str | None, limit: int, cursor: 
 def redrive(workspace: str, provider: str | None = None, message_ids: Collection[str] | None = None) -> RedriveResult:
     """Resend the workspace's dead letters whose probes are still to run, and delete all others.
 
-    `provider` and `message_ids` restrict which ones; None means all.
+    `provider` and `message_ids` restrict which ones; None means all. The result names those that are no dead letters.
     """
     _check(provider)
     stored = dead_letters.list_all(workspace, provider)
-    chosen = (letter for letter in stored if message_ids is None or letter.message_id in message_ids)
-    return sum(map(_redrive, islice(chosen, MAX_REDRIVEN)), RedriveResult())
+    if message_ids is None:
+        return _redrive_all(stored)
+    chosen = [letter for letter in stored if letter.message_id in message_ids]
+    unknown = frozenset(message_ids).difference(letter.message_id for letter in chosen)
+    return replace(_redrive_all(chosen), unknown_message_ids=unknown)
+
+
+def _redrive_all(letters: Iterable[StoredDeadLetter]) -> RedriveResult:
+    return sum(map(_redrive, islice(letters, MAX_REDRIVEN)), RedriveResult())
 
 
 def _check(provider: str | None) -> None:

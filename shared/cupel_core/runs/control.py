@@ -77,6 +77,8 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
     Raises Invalid for a percentage that is no increase, and Conflict while the run is not over.
     """
     run = runs.get(RunRef(workspace, run_id))
+    if run.sample_percentage == 100:
+        raise Invalid.field("samplePercentage", "cannot be raised: the run has every scenario already")
     if not run.sample_percentage < percentage <= 100:
         raise Invalid.field(
             "samplePercentage", f"must be greater than the run's {run.sample_percentage} and at most 100"

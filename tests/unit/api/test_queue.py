@@ -114,8 +114,19 @@ def test_a_redrive_reports_what_became_of_the_dead_letters(client: Client) -> No
     run = RunSetup(workspace="acme").start()
     die(run, [1, 2])
     answer = client.post("/v1/queue/dead-letters/redrive", {"provider": "sim"})
-    assert (answer.status, answer.json()) == (200, {"sent": 1, "dropped": 0, "runsToRetry": []})
+    assert (answer.status, answer.json()) == (
+        200,
+        {"sent": 1, "dropped": 0, "runsToRetry": [], "unknownMessageIds": []},
+    )
     assert client.get("/v1/queue/dead-letters").json()["items"] == []
+
+
+def test_a_redrive_names_unknown_messages_and_redrives_the_others(client: Client) -> None:
+    run = RunSetup(workspace="acme").start()
+    die(run, [1])
+    (letter,) = client.get("/v1/queue/dead-letters").json()["items"]
+    answer = client.post("/v1/queue/dead-letters/redrive", {"messageIds": ["nope", letter["messageId"]]})
+    assert (answer.json()["sent"], answer.json()["unknownMessageIds"]) == (1, ["nope"])
 
 
 @pytest.mark.parametrize(

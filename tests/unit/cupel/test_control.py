@@ -152,6 +152,7 @@ def test_dead_letters_are_listed_and_redriven(cupel: Cupel, run: Run):
         "sent": 1,
         "dropped": 0,
         "runsToRetry": [],
+        "unknownMessageIds": [],
     }
     assert "0 sent again, 0 deleted" in cupel("queue", "redrive").stdout
 

@@ -463,6 +463,12 @@ def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, m
     [
         ({"repeats": 0}, "repeats: must be a number from 1 to 100"),
         ({"sample_percentage": 101}, "sample_percentage"),
+        ({"judge_modell": "sim/judge"}, "judge_modell: unknown option; options: call_timeout_seconds, "),
+        ({"judge_model": 5}, "judge_model: must be a string"),
+        ({"scenarios": "Boiling point"}, "scenarios: must be a list of names or mappings"),
+        ({"personas": 5}, "personas: must be a list of names or mappings"),
+        ({"providers": "openai"}, "providers: must be a mapping"),
+        ({"on_start": "print"}, "on_start: must be a function"),
         ({"judge_model": "connector/x"}, "judge_model: expected a model, not the connector connector/x"),
         ({"evaluator_url": "ftp://x"}, "evaluator_url: must start"),
         ({"scenarios": ["Atlantis"]}, "scenarios.0: the definition has no scenario named 'Atlantis'"),

@@ -172,6 +172,12 @@ def test_an_unknown_id_is_an_error(cupel: Cupel, arguments: tuple[str, ...]):
     assert (refused.exit_code, bool(refused.stderr)) == (2, True)
 
 
+@pytest.mark.parametrize("limit", ["0", "99999999999999999999"])
+def test_a_limit_outside_its_range_is_refused(cupel: Cupel, limit: str):
+    refused = cupel("runs", "--limit", limit)
+    assert (refused.exit_code, "--limit" in refused.stderr) == (2, True)
+
+
 def test_an_unknown_scenario_of_a_run_is_an_error(cupel: Cupel):
     run = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)["run"]
     refused = cupel("transcripts", run["id"], "--scenario", "scn_nope")

@@ -157,6 +157,12 @@ def test_an_expansion_must_increase_the_percentage(
         control.expand("ws_a", run.id, percentage, NOW)
 
 
+def test_a_run_of_every_scenario_cannot_be_expanded(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
+    run = over(RunSetup(scenario_count=2), errored=set())
+    with pytest.raises(Invalid, match="the run has every scenario already"):
+        control.expand("ws_a", run.id, 100, NOW)
+
+
 def test_a_retried_probe_may_be_claimed_and_recorded_again(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:

@@ -30,10 +30,15 @@ class RedriveResult:
     """Messages whose probes needed no work any more."""
     runs_to_retry: frozenset[str] = frozenset()
     """Runs in which probes of these messages are recorded as errored; only a retry of the run repeats them."""
+    unknown_message_ids: frozenset[str] = frozenset()
+    """Requested ids that no dead letter has."""
 
     def __add__(self, other: object) -> "RedriveResult":
         if not isinstance(other, RedriveResult):
             return NotImplemented
         return RedriveResult(
-            self.sent + other.sent, self.dropped + other.dropped, self.runs_to_retry | other.runs_to_retry
+            self.sent + other.sent,
+            self.dropped + other.dropped,
+            self.runs_to_retry | other.runs_to_retry,
+            self.unknown_message_ids | other.unknown_message_ids,
         )
