@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cupel_core import event_loop
+from cupel_core import event_loop, sandbox
 from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.errors import FieldError, Invalid
@@ -56,9 +56,14 @@ def test_connection(workspace: str, connector_id: str) -> "ConnectionTestResult"
     # Imported here, because other requests need no HTTP client.
     from cupel_core.providers.connectors.connection_test import test_connection as call_agent
 
-    return event_loop.run(
-        call_agent(get(workspace, connector_id), settings().allow_private_endpoints, CONNECTION_TEST_SECONDS)
-    )
+    connector = get(workspace, connector_id)
+
+    async def call() -> "ConnectionTestResult":
+        # Within the loop, whose context outlives the request: otherwise another workspace's limits would count.
+        sandbox.use_workspace(workspace)
+        return await call_agent(connector, settings().allow_private_endpoints, CONNECTION_TEST_SECONDS)
+
+    return event_loop.run(call())
 
 
 def get_resource(workspace: str, connector_id: str) -> NamedResource[Connector]:

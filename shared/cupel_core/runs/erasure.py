@@ -99,8 +99,14 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
         return  # Not yet started at the time of the backup, or deleted before it.
     if deletion.probe_index is None:
         runs.delete(ref, now, erase_from=now)
-    else:
+    elif not _was_retried_since(deletion, deletion.probe_index):
         erase_probe(run, deletion.probe_index, now)
+
+
+def _was_retried_since(deletion: Deletion, index: int) -> bool:
+    """Whether the outcome is of a retry after the deletion, which nobody has deleted."""
+    outcome = outcomes.get(deletion.ref, index)
+    return outcome is not None and outcome.created_at > deletion_log.get_time(deletion)
 
 
 def _check_has_ended(run: Run, index: int, probe_id: str, now: datetime) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from cupel_core.clock import to_iso
+from cupel_core.clock import from_iso, to_iso
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 
@@ -21,6 +21,11 @@ class Deletion(NamedTuple):
 def record(deletion: Deletion, now: datetime) -> None:
     """Record a deletion before it is carried out."""
     blobs.put_json(keys.deletion_blob(*deletion), {"deletedAt": to_iso(now)})
+
+
+def get_time(deletion: Deletion) -> datetime:
+    """When it was last deleted. Raises NotFound if the record has expired."""
+    return from_iso(blobs.get_json(keys.deletion_blob(*deletion))["deletedAt"])
 
 
 def list_deletions() -> Iterator[Deletion]:

@@ -1,12 +1,16 @@
 """Connectors: header values are sent only to the server they were set for."""
 
+import time
 from datetime import timedelta
 
 import pytest
 
+from cupel_core import sandbox
 from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.resources import connectors
+from cupel_core.sandbox import pool
+from cupel_core.sandbox.limits import MAX_EXCEEDED
 from tests.unit.resources.conftest import HTTP_CONFIG, NOW, connect
 
 LATER = NOW + timedelta(minutes=1)
@@ -88,3 +92,15 @@ def test_a_snapshot_of_a_connector_holds_no_values() -> None:
     assert "s3cret" not in str(told)
     assert connectors.with_headers("acme", Connector.from_json(told)) == connector
     assert connectors.with_headers("acme", Connector.from_json(told)).headers == connector.headers
+
+
+def test_a_connection_test_counts_against_its_own_workspace() -> None:
+    connector_id = connect()
+    connectors.update("acme", connector_id, {"config": {**HTTP_CONFIG, "request": "join(' ', [missing])"}}, LATER)
+    pool.reset_budgets()
+    sandbox.use_workspace("hostile")
+    for _ in range(MAX_EXCEEDED):
+        pool.budget().record_exceeded(time.monotonic())
+    error = connectors.test_connection("acme", connector_id).error
+    pool.reset_budgets()
+    assert "the expression `request`" in str(error), "it was computed, and its own error found before any call"

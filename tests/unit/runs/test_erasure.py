@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import boto3
@@ -30,7 +31,7 @@ from cupel_core.store import (
     snapshots,
 )
 from cupel_core.store.erasures import ErasureKind
-from tests.answered_runs import get_transcript
+from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT
 from tests.quoted_runs import ASKED, ERROR, LONG, MARKER, SHORT, quoted_run
 from tests.started_runs import NOW, RunSetup, ref_of
@@ -262,3 +263,13 @@ async def test_expired_content_is_not_read_even_while_it_is_stored(cloud: Settin
     listed = fill_page(probes.list_probes(run.workspace, run.id, now=LATER), 10).items
     assert MARKER not in repr(listed)
     assert isinstance(listed[ERROR].outcome, ProbeError)
+
+
+def test_reapplied_deletions_spare_the_transcript_of_a_later_retry(cloud: Settings) -> None:
+    run = AnsweredRun(answer=lambda _: None).completed()
+    delete(run, 0)
+    reopened = runs.transition(ref_of(run), Action.REOPEN, LATER, settled=None, completed_at=None)
+    answered = replace(AnsweredRun().outcome(reopened, 0), created_at=LATER, retry_round=reopened.retry_round)
+    outcomes.record(reopened, reopened.fencing_token, [answered])
+    assert erasure.reapply_deletions(LATER) == 1
+    assert get_transcript(run, 0).messages
