@@ -13,7 +13,14 @@ from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare_slice
 from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.messages import Cause, RunMessage
-from cupel_core.workflow_tasks import LeafRangeFields, WarmUp, leaf_ranges_output, phase_failure, time_left
+from cupel_core.workflow_tasks import (
+    LeafRangeFields,
+    WarmUp,
+    leaf_ranges_output,
+    phase_failure,
+    spent_metric,
+    time_left,
+)
 
 logger = Logger()
 
@@ -55,8 +62,10 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
             settled = phases.settle(task.run, task.fencing_token, utc_now())
             return leaf_ranges_output(settled.status, settled.slices)
         case Summarize():
-            event_loop.run(summarize_slice(task.run, task.fencing_token, task.leaf_range, seconds_left))
-            event_loop.run(compare_slice(task.run, task.fencing_token, task.leaf_range, seconds_left))
+            with spent_metric() as add_spend:
+                part = (task.run, task.fencing_token, task.leaf_range, seconds_left)
+                event_loop.run(summarize_slice(*part, on_spend=add_spend))
+                event_loop.run(compare_slice(*part, on_spend=add_spend))
             return {"firstLeaf": task.first_leaf}
         case Complete():
             return {"status": phases.complete(task.run, task.fencing_token, utc_now())}

@@ -12,7 +12,14 @@ from cupel_core.clock import utc_now
 from cupel_core.messages import Cause, QueueMessage, RunRef
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
-from cupel_core.workflow_tasks import LeafRangeFields, WarmUp, leaf_ranges_output, phase_failure, time_left
+from cupel_core.workflow_tasks import (
+    LeafRangeFields,
+    WarmUp,
+    leaf_ranges_output,
+    phase_failure,
+    spent_metric,
+    time_left,
+)
 
 logger = Logger()
 
@@ -66,7 +73,9 @@ def _carry_out(task: RescoreTask, seconds_left: Callable[[], float]) -> dict[str
             begun = phases.begin(task.run, task.rescore_id)
             return leaf_ranges_output(begun.status, begun.slices)
         case Score():
-            event_loop.run(rescore_slice(task.run, task.rescore_id, task.leaf_range, seconds_left))
+            part = (task.run, task.rescore_id, task.leaf_range, seconds_left)
+            with spent_metric() as add_spend:
+                event_loop.run(rescore_slice(*part, on_spend=add_spend))
             return {"firstLeaf": task.first_leaf}
         case CompleteRescore():
             return {"status": phases.complete(task.run, task.rescore_id, utc_now())}

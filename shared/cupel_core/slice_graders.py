@@ -7,12 +7,21 @@ from cupel_core.accounts import load_accounts
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.leases import LeasePool
 from cupel_core.providers.call_guard import CallLimiter
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
+
+type OnSpend = Callable[[str | None, Spend], None]
+"""Told of recorded spend and of the configured judge, whose provider the metric names."""
+
+
+def ignore_spend(model: str | None, spend: Spend) -> None:
+    """For tasks whose spend no metric counts."""
+
 
 MAX_CONCURRENT = 50
 """Transcripts that are graded at the same time."""

@@ -1,13 +1,18 @@
 """Code shared by the functions of the two workflows (finishing, rescoring), which run the phase that `op` names."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel
 
 from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.messages import Cause, QueueMessage
+from cupel_core.slice_graders import OnSpend
 
 
 class WarmUp(BaseModel):
@@ -46,3 +51,20 @@ def leaf_ranges_output(status: str, ranges: Iterable[LeafRange]) -> dict[str, An
 def time_left(context: LambdaContext) -> Callable[[], float]:
     """A function that returns the seconds until the invocation times out."""
     return lambda: context.get_remaining_time_in_millis() / 1_000
+
+
+@contextmanager
+def spent_metric() -> Iterator[OnSpend]:
+    """Publish what a task has recorded as spent as the metric SpentUsd, by provider; also if the task fails."""
+    spent_usd: defaultdict[str, float] = defaultdict(float)
+
+    def add(model: str | None, spend: Spend) -> None:
+        if spend.calls:
+            spent_usd[(model or "unknown").partition("/")[0]] += spend.cost_usd or 0.0
+
+    try:
+        yield add
+    finally:
+        for provider, usd in spent_usd.items():
+            with single_metric(name="SpentUsd", unit=MetricUnit.NoUnit, value=usd) as metric:
+                metric.add_dimension("provider", provider)

@@ -13,10 +13,11 @@ from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.selections import SelectionOutcome, SelectionRunner
-from cupel_core.slice_graders import grader_models, slice_graders, slice_leases
+from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import amendments, outcomes, runs, snapshots
 from cupel_core.store.selections import RUN_SCORING
@@ -44,6 +45,7 @@ async def compare_slice(
     leaf_range: LeafRange,
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
+    on_spend: OnSpend = ignore_spend,
 ) -> None:
     """Compare the transcripts of these leaves with their siblings, which may be in other slices.
 
@@ -63,7 +65,8 @@ async def compare_slice(
             slice_graders, run.workspace, run.grader_config, models, seconds_left, leases, attempt
         )
         selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
-        retry_if_unfinished(await process_concurrently(candidates, partial(_compare, selections)), "compared")
+        compare = partial(_compare, selections, partial(on_spend, run.grader_config.judge_model))
+        retry_if_unfinished(await process_concurrently(candidates, compare), "compared")
 
 
 def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:
@@ -80,12 +83,13 @@ def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: L
                 yield _Candidate(outcome, scenario, assertions)
 
 
-async def _compare(selections: SelectionRunner, candidate: _Candidate) -> None:
+async def _compare(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> None:
     transcript = candidate.transcript
     outcome = await selections.select(transcript, candidate.assertions, candidate.scenario.variables)
     change = partial(_with_outcome, outcome)
     if change(transcript) != transcript:
         await asyncio.to_thread(amendments.amend, selections.ref, transcript.probe_index, change)
+        on_spend(outcome.spend)
 
 
 def _with_outcome(outcome: SelectionOutcome, transcript: Transcript) -> Transcript:

@@ -13,13 +13,17 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
-from cupel_core.slice_graders import slice_graders, slice_leases
+from cupel_core.slice_graders import OnSpend, ignore_spend, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import outcomes, runs, snapshots
 
 
 async def summarize_slice(
-    ref: RunRef, fencing_token: int, leaf_range: LeafRange, seconds_left: Callable[[], float]
+    ref: RunRef,
+    fencing_token: int,
+    leaf_range: LeafRange,
+    seconds_left: Callable[[], float],
+    on_spend: OnSpend = ignore_spend,
 ) -> None:
     """Summarize the transcripts of these leaves that have no summary, if the definition has a judge.
 
@@ -39,7 +43,8 @@ async def summarize_slice(
                 summary = await judge_summary(judge, transcript.messages, utc_now)
             else:
                 summary = Summary(OTHER, "", utc_now(), CONTENT_DELETED)
-            await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary)
+            if await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary):
+                on_spend(judge.grader.model, summary.spend)
 
         pending = await asyncio.to_thread(_list_without_summary, ref, run, leaf_range)
         retry_if_unfinished(await process_concurrently(pending, summarize), "summarized")

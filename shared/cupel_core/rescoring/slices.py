@@ -12,12 +12,13 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.rescores import Rescore, RescoreCounts, RescoreResult, RescoreStatus
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.rescoring.transcript_grading import TranscriptGrader, was_graded
 from cupel_core.selections import SelectionRunner
-from cupel_core.slice_graders import grader_models, slice_graders, slice_leases
+from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
@@ -32,6 +33,7 @@ async def rescore_slice(
     leaf_range: LeafRange,
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
+    on_spend: OnSpend = ignore_spend,
 ) -> None:
     """AssertionGrade the transcripts of these leaves that have no result in this rescore yet.
 
@@ -44,6 +46,7 @@ async def rescore_slice(
     if rescore.status is not RescoreStatus.RUNNING:
         return
     writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
+    writer.on_spend = partial(on_spend, rescore.config.grader_config(run.grader_config).judge_model)
     pending = await asyncio.to_thread(_list_pending, rescore, leaf_range, writer)
     unfinished = 0
     if pending:
@@ -65,6 +68,8 @@ class ResultWriter:
     stored_indexes: frozenset[int]
     """Probes whose results were stored by earlier attempts."""
     counts: RescoreCounts
+    on_spend: Callable[[Spend], None] = lambda _: None
+    """Called with the spend of stored results."""
     _buffer: list[RescoreResult] = field(default_factory=list)
     _stored_at: float = field(default_factory=time.monotonic)
 
@@ -78,6 +83,7 @@ class ResultWriter:
         results, self._buffer = self._buffer, []
         self.counts += _count(results)
         await asyncio.to_thread(self._record, results)
+        self.on_spend(sum((result.judge for result in results), Spend()))
         await asyncio.to_thread(rescores.record_counts, self.ref, self.rescore_id, self.first_leaf, self.counts)
         self._stored_at = time.monotonic()
 

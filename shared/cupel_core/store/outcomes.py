@@ -123,10 +123,11 @@ def list_range(ref: RunRef, indexes: range, *, page_size: int | None = None) -> 
             yield from_item(item)
 
 
-def set_summary(ref: RunRef, index: int, summary: Summary) -> None:
-    """Set the summary of a transcript, unless it has one; without its text if the content was erased meanwhile."""
-    if not _set_summary(ref, index, summary, OutcomeItem.erased_at.does_not_exist()):
-        _set_summary(ref, index, summary.without_content(), OutcomeItem.erased_at.exists())
+def set_summary(ref: RunRef, index: int, summary: Summary) -> bool:
+    """Set the summary of a transcript, without its text if the content was erased meanwhile; False if it has one."""
+    return _set_summary(ref, index, summary, OutcomeItem.erased_at.does_not_exist()) or _set_summary(
+        ref, index, summary.without_content(), OutcomeItem.erased_at.exists()
+    )
 
 
 def _set_summary(ref: RunRef, index: int, summary: Summary, condition: Condition) -> bool:

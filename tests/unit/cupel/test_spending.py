@@ -1,5 +1,9 @@
 """The API, the command and the metric report the same spend, because all read it from the outcome."""
 
+import json
+
+import pytest
+
 from cupel.in_process.probes import as_json, transcript_json
 from cupel.results import tabulate
 from cupel_core.contract.runs import ProbeErrorResponse
@@ -7,9 +11,11 @@ from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.store.outcome_items import from_item, to_item
+from cupel_core.workflow_tasks import spent_metric
 from tests.started_runs import NOW
 
 MODEL = "openai/m"
@@ -43,3 +49,21 @@ def test_the_api_the_command_and_the_metric_agree() -> None:
     in_api = api[0]["totalSpend"]["costUsd"] + api[1]["error"]["totalSpend"]["costUsd"]
     in_command = tabulate([MODEL], 2, [api[0]], [api[1]])[0].cost_usd
     assert (in_api, in_command, totals.spent_usd) == (6.9375, 6.9375, 6.9375)
+
+
+def test_the_metric_of_a_workflow_s_task_has_its_spend_by_provider_even_if_it_fails(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run_task() -> None:
+        with spent_metric() as add_spend:
+            for spend in (Spend(1, CALL, 0.25), Spend(1, CALL, 0.5)):
+                add_spend("openai/judge", spend)
+            add_spend("anthropic/judge", Spend())
+            raise RetryableError("later")
+
+    with pytest.raises(RetryableError):
+        run_task()
+    published = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(each["provider"], each["service"], each["SpentUsd"]) for each in published] == [
+        ("openai", "cupel", [0.75])
+    ]

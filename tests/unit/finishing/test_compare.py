@@ -13,6 +13,7 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
+from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.errors import RetryableError
 from cupel_core.finishing import phases
@@ -210,3 +211,19 @@ def test_settling_returns_slices_when_answers_must_be_compared(cloud: Settings, 
 def test_settling_returns_no_slices_without_select_best(cloud: Settings) -> None:
     run = AnsweredRun((asking(Assertion("contains", value="yes")),)).start()
     assert phases.settle(ref_of(run), run.fencing_token, NOW).slices == ()
+
+
+async def test_the_reported_spend_is_that_of_the_transcripts(cloud: Settings) -> None:
+    run, reported = AnsweredRun((asking(SHORTEST),), THREE).summarizing(), list[Spend]()
+    for _ in range(2):  # A repeated task reports nothing again.
+        await compare_slice(
+            ref_of(run),
+            run.fencing_token,
+            LeafRange(0, 1),
+            lambda: 900.0,
+            ScriptedJudge(),
+            lambda _, spend: reported.append(spend),
+        )
+    stored = [get_transcript(run, index).conversation.judge_spend for index in range(3)]
+    assert sum(reported, Spend()) == sum(stored, Spend())
+    assert sum(reported, Spend()).calls == 1

@@ -16,7 +16,7 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
-from cupel_core.domain.turns.conversation import Criteria, Verdict
+from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.errors import RetryableError
 from cupel_core.providers.errors import ProviderError, RetryLater
@@ -290,3 +290,13 @@ async def test_the_workflow_of_a_deleted_run_ends_without_a_failure(cloud: Setti
     await rescore_slice(ref_of(run), rescore.id, LeafRange(0, 1), lambda: 900.0, ScriptedJudge())
     assert phases.complete(ref_of(run), rescore.id, NOW) == phases.DELETED
     assert phases.fail(ref_of(run), rescore.id, "score", "why", NOW) == phases.DELETED
+
+
+async def test_the_reported_spend_is_that_of_the_results(cloud: Settings) -> None:
+    run, reported = AnsweredRun((asking(POLITE),), grader_config=GraderConfig(JUDGE)).completed(), list[Spend]()
+    rescore, task = create_rescore(run), (ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0)
+    phases.begin(ref_of(run), rescore.id)
+    for _ in range(2):  # A repeated task reports nothing again.
+        await rescore_slice(*task, ScriptedJudge(), lambda _, spend: reported.append(spend))
+    assert sum(reported, Spend()) == sum((result.judge for result in results_of(run)), Spend())
+    assert sum(reported, Spend()).calls > 0
