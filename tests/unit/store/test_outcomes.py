@@ -36,19 +36,22 @@ def run(retry_round: int = 1) -> Run:
 
 
 def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
+    """As it is read: the number of words is counted when it is written."""
+    state = ConversationState(
+        messages=(Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, answer)),
+        turns=1,
+        usage=Usage(3, 4),
+        duration_ms=12,
+        cost_usd=0.0,
+        model_version="simulated-1",
+    )
     return Transcript(
         probe_index=index,
         scenario_id=f"scn_{index}",
         model_id="sim/steady",
         created_at=NOW,
-        conversation=ConversationState(
-            messages=(Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, answer)),
-            turns=1,
-            usage=Usage(3, 4),
-            duration_ms=12,
-            cost_usd=0.0,
-            model_version="simulated-1",
-        ),
+        conversation=state,
+        word_count=state.answer_word_count,
         summary=Summary("3", "three", NOW),
         scoring=Scoring(True, 1.0, "right"),
         content_expires_at=NOW + timedelta(days=1),
