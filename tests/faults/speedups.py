@@ -11,9 +11,9 @@ from typing import Any
 from tests.queues import queue_url
 
 PROBE = "cupel-probe"
-INVOCATION_SECONDS = 15
-CALL_SECONDS = 2
-VISIBILITY_SECONDS = 18
+INVOCATION_SECONDS = 30
+CALL_SECONDS = 8
+VISIBILITY_SECONDS = 33
 """A little longer than an invocation, as in template.yaml."""
 
 type Aws = Callable[[str], Any]
@@ -21,7 +21,7 @@ type Aws = Callable[[str], Any]
 
 @contextmanager
 def short_timeouts(aws: Aws, queue: str) -> Iterator[None]:
-    """Invocations of 15 s with calls of at most 2 s, and a queue that redelivers a lost message after 18 s."""
+    """Invocations of 30 s with calls of at most 8 s, and a queue that redelivers a lost message after 33 s."""
     functions, sqs, url = aws("lambda"), aws("sqs"), queue_url(aws("sqs"), queue)
     before = functions.get_function_configuration(FunctionName=PROBE)
     variables = before["Environment"]["Variables"]

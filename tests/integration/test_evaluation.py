@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cupel.client import Client
+from cupel.errors import ApiProblem
 from tests.eval_api import Json, assistant_messages, start_run, wait_for_end, wait_until
 from tests.stacks import ModelServer
 
@@ -86,10 +87,9 @@ def test_a_conversation_that_reaches_the_message_limit_fails(api: Client, models
     assert (len(assistant_messages(transcript)), transcript["result"]["success"]) == (3, False)
 
 
-def test_without_a_judge_a_conversation_has_one_turn(api: Client, models: ModelServer) -> None:
-    models.configure(script=script(BOOKED))
-    (transcript,) = run_transcripts(api, scenario(), config={})
-    assert (assistant_messages(transcript), transcript["result"], transcript["verdict"]) == (["Which day?"], None, None)
+def test_criteria_without_a_judge_are_refused(api: Client, models: ModelServer) -> None:
+    with pytest.raises(ApiProblem, match=r"config\.judgeModel: is required"):
+        run_transcripts(api, scenario(), config={})
 
 
 def test_a_conversation_starts_with_the_seed_messages(api: Client, models: ModelServer) -> None:

@@ -81,6 +81,7 @@ def existing(caller: Client) -> dict[str, str]:
     saved = caller.create_eval({"name": "saved", "model": "sim/steady", "scenarioIds": [scenario["id"]]})
     return {
         "definition_id": generated,
+        "scenario_id": f"scn_{generated.removeprefix('def_')}_000000",
         "generation_id": str(caller.generate_scenarios(generated, {"mode": "matrix"})["id"]),
         "run_id": run_id,
         "transcript_id": f"{run_id}-0",
