@@ -11,7 +11,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
-from cupel_core.domain.runs.transcripts import ProbeError, Transcript
+from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.conversation import ConversationState
@@ -41,6 +41,7 @@ class AnsweredRun:
     scoring: Callable[[int], Scoring | None] = lambda _: build_scoring(None, None, ())
     content: Content = field(default_factory=Content)
     grader_config: GraderConfig = field(default_factory=lambda: GraderConfig(judge_model=JUDGE))
+    summary: Summary | None = None
     expires_at: datetime | None = None
     workspace: str = "ws_a"
 
@@ -103,7 +104,11 @@ class AnsweredRun:
         messages = (*scenario.messages, Message(MessageRole.ASSISTANT, answer))
         state = ConversationState(messages, turns=1, usage=Usage(3, 4), duration_ms=12)
         transcript = Transcript(
-            **identity, conversation=state, scoring=self.scoring(index), content_expires_at=self.expires_at
+            **identity,
+            conversation=state,
+            summary=self.summary,
+            scoring=self.scoring(index),
+            content_expires_at=self.expires_at,
         )
         verdict = transcript.scoring.verdict if transcript.scoring else None
         return replace(transcript, conversation=replace(state, verdict=verdict))

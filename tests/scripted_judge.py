@@ -10,7 +10,8 @@ import orjson
 from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
 
-VERDICT, CHOICE, GRADE = "successMet", "index", "pass"
+DECISION_TEXT = "It rates four."
+VERDICT, CHOICE, GRADE, TEXT = "successMet", "index", "pass", "decisionText"
 """Properties that identify the requested schema."""
 
 
@@ -40,4 +41,6 @@ class ScriptedJudge:
             return {"successMet": passes, "failureMet": False, "confidence": 0.9, "reasoning": "by the conversation"}
         if CHOICE in schema["properties"]:
             return {"index": self.best_index, "reason": "it is the shortest"}
+        if TEXT in schema["properties"]:
+            return {TEXT: DECISION_TEXT}
         return {"reason": "by the rubric", "pass": passes, "score": float(passes)}

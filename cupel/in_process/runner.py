@@ -68,7 +68,7 @@ class EvaluationRunner:
 
     async def _run_probe(self, probe: Probe) -> Outcome:
         outcome = await self._run_conversation(probe)
-        if isinstance(outcome, Transcript) and outcome.summary is None:
+        if isinstance(outcome, Transcript) and not outcome.is_summarized:
             return replace(outcome, summary=await self._summarize(outcome))
         return outcome
 
@@ -88,14 +88,14 @@ class EvaluationRunner:
                 await self.sleep(wait.retry_after_seconds)
 
     async def _summarize(self, transcript: Transcript) -> Summary:
-        """The decision by the rubric, for an answer that matches no pattern."""
+        """The judge's decision text, and its decision by the rubric if the answer matched no pattern."""
         rules = self.plan.definition.content.decision
         model = rules.judged_by(self.plan.grader_config.judge_model) if rules else None
-        if rules is None or rules.rubric is None or model is None:
-            raise ValueError("only the transcripts of a definition with a judge can lack a summary")
+        if rules is None or model is None:
+            raise ValueError("only the transcripts of a definition with a judge can lack a final summary")
         graders = replace(self.plan.graders, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
         judge = DecisionJudge(graders.grader(model), rules.rubric)
-        return await judge_summary(judge, transcript.messages, utc_now)
+        return await judge_summary(judge, transcript, utc_now)
 
 
 async def _notify(callback: Callable[..., object] | None, *arguments: object) -> None:

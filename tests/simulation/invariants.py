@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STOP_SECONDS = 5.0
 _FAR_FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 _LEGAL = {(source, transition.target) for transition in TRANSITIONS.values() for source in transition.sources}
-_LATER_ATTRIBUTES = frozenset({"summary", "lastAccessedAt"})
+_LATER_ATTRIBUTES = frozenset({"summary", "provisionalSummary", "lastAccessedAt"})
 """Attributes that are added to an outcome after it was recorded."""
 
 

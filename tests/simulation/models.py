@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
 
 _DECISION = '{"decisionCode": "3", "decisionText": "It was a three."}'
+_DECISION_TEXT = '{"decisionText": "It was decided."}'
 _SLOW_SECONDS = 9.0
 _INVALID_REPLY = "nonsense"
 _FAILURES = (
@@ -74,7 +75,7 @@ class Models:
         """Reply as the judge of a decision, the judge of a conversation, or the simulated user."""
         assert conversation.json_schema is not None
         properties: Any = conversation.json_schema["properties"]
-        call = None if "decisionCode" in properties else self._start_structured_call(model, conversation)
+        call = None if "decisionText" in properties else self._start_structured_call(model, conversation)
         try:
             await asyncio.sleep(self._rng.uniform(0, 1))
             self._maybe_fail()
@@ -89,6 +90,8 @@ class Models:
     def _structured_reply(self, properties: Any) -> str:
         if "decisionCode" in properties:
             return _DECISION
+        if "decisionText" in properties:
+            return _DECISION_TEXT
         if self._rng.random() < 0.05:
             return _INVALID_REPLY
         if "content" in properties:

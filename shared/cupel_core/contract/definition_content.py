@@ -26,7 +26,9 @@ class DefinitionDimension(RequestModel):
 
 
 class DecisionRule(RequestModel):
-    """How a transcript's decision code is determined: by a pattern, or by a judge that follows a rubric."""
+    """How a transcript's decision is determined: its code by a pattern or by a judge that follows a rubric, its text by
+    the judge (`judgeModel`, else that of the run), or from the start of the answer if there is none.
+    """
 
     pattern: Annotated[
         str | None, Field(strict=True, description="A regular expression; its first group is the decision code")

@@ -327,6 +327,8 @@ async def summarize_without_judge(
 ) -> Summary | None:
     """The summary by pattern or excerpt; None when a judge must decide by the rubric.
 
+    Provisional if a judge will write the text of the definition's decision.
+
     A pattern that cannot be applied within its limits is recorded as the summary's error.
     """
     method = spec.content.decision
@@ -334,11 +336,11 @@ async def summarize_without_judge(
         decision = await read_decision(method.pattern, messages) if method and method.pattern else None
     except ValueError as error:
         return Summary(OTHER, "", now, error=f"searching with the decision pattern {error}")
-    if decision is not None:
-        return Summary(*decision, now)
-    if method and method.judged_by(spec.graders.config.judge_model):
+    has_judge = method is not None and method.judged_by(spec.graders.config.judge_model) is not None
+    if decision is None and has_judge and method and method.rubric:
         return None
-    return Summary(OTHER, excerpt(last_answer(messages)), now)
+    code, text = decision or (OTHER, excerpt(last_answer(messages)))
+    return Summary(code, text, now, is_provisional=has_judge)
 
 
 def probe_error(

@@ -125,5 +125,5 @@ def _failure(ref: RunRef, counts: Progress) -> RunFailure:
 def _slices(run: Run) -> tuple[LeafRange, ...]:
     snapshot = snapshots.get(run.snapshot_key)
     rules = Content.from_json(snapshot.definition).decision
-    summarized_by_judge = rules is not None and rules.judged_by(run.grader_config.judge_model) is not None
-    return leaf_ranges(run.plan.total) if summarized_by_judge or needs_selection(snapshot) else ()
+    has_judge = rules is not None and rules.judged_by(run.grader_config.judge_model) is not None
+    return leaf_ranges(run.plan.total) if has_judge or needs_selection(snapshot) else ()

@@ -1,4 +1,4 @@
-"""Summaries of a run's transcripts by the definition's judge, slice by slice."""
+"""Summaries of a run's transcripts by its judge, slice by slice: decisions by a rubric, and decision texts."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
+from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import OnSpend, ignore_spend, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
 from cupel_core.store import outcomes, runs, snapshots
@@ -24,8 +25,9 @@ async def summarize_slice(
     leaf_range: LeafRange,
     seconds_left: Callable[[], float],
     on_spend: OnSpend = ignore_spend,
+    attempt: Attempt = complete,
 ) -> None:
-    """Summarize the transcripts of these leaves that have no summary, if the definition has a judge.
+    """Summarize the transcripts of these leaves that have no final summary, if the run's decisions have a judge.
 
     A failing judge is recorded on the transcript and does not fail the run. Raises RetryableError when time is short:
     finished summaries are stored, and the next attempt continues after them.
@@ -34,31 +36,34 @@ async def summarize_slice(
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return
     async with slice_leases(seconds_left, run.priority) as leases:
-        judge = await asyncio.to_thread(_load_judge, run, seconds_left, leases)
+        judge = await asyncio.to_thread(_load_judge, run, seconds_left, leases, attempt)
         if judge is None:
             return
 
         async def summarize(transcript: Transcript) -> None:
             if readable_at(transcript, utc_now()).messages:
-                summary = await judge_summary(judge, transcript.messages, utc_now)
+                summary = await judge_summary(judge, transcript, utc_now)
             else:
-                summary = Summary(OTHER, "", utc_now(), CONTENT_DELETED)
+                code = transcript.summary.decision_code if transcript.summary else OTHER
+                summary = Summary(code, "", utc_now(), CONTENT_DELETED)
             if await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary):
                 on_spend(judge.grader.model, summary.spend)
 
-        pending = await asyncio.to_thread(_list_without_summary, ref, run, leaf_range)
+        pending = await asyncio.to_thread(_list_unsummarized, ref, run, leaf_range)
         retry_if_unfinished(await process_concurrently(pending, summarize), "summarized")
 
 
-def _load_judge(run: Run, seconds_left: Callable[[], float], leases: LeasePool) -> DecisionJudge | None:
+def _load_judge(
+    run: Run, seconds_left: Callable[[], float], leases: LeasePool, attempt: Attempt
+) -> DecisionJudge | None:
     rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
     model = rules.judged_by(run.grader_config.judge_model) if rules else None
-    if rules is None or not rules.rubric or not model:
+    if rules is None or model is None:
         return None
-    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases)
+    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases, attempt)
     return DecisionJudge(graders.grader(model), rules.rubric)
 
 
-def _list_without_summary(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[Transcript]:
+def _list_unsummarized(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[Transcript]:
     stored = outcomes.list_range(ref, leaf_range.indexes(run.plan.total))
-    return [outcome for outcome in stored if isinstance(outcome, Transcript) and outcome.summary is None]
+    return [outcome for outcome in stored if isinstance(outcome, Transcript) and not outcome.is_summarized]

@@ -37,6 +37,8 @@ class OutcomeItem(Item):
     """Messages and scoring, compressed; stored as `content` if compressing does not make them shorter."""
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
     summary = JSONAttribute(null=True)
+    is_summary_provisional = BooleanAttribute(attr_name="provisionalSummary", null=True)
+    """Present until a judge has written the summary's text."""
     correction = JSONAttribute(null=True)
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt", null=True)
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
@@ -116,6 +118,7 @@ def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
     )
     if transcript.summary is not None:
         item.summary = summary_to_json(transcript.summary)
+        item.is_summary_provisional = transcript.summary.is_provisional or None
     _fill_content(ref, item, transcript)
 
 
@@ -147,7 +150,7 @@ def _transcript(item: OutcomeItem, content: dict[str, Any]) -> Transcript:
         conversation=_conversation(body, content),
         persona_id=body.get("personaId"),
         retry_round=body.get("generation", 1),
-        summary=_summary(item.summary) if item.summary else None,
+        summary=_summary(item),
         scoring=_scoring(body, content),
         correction=TranscriptResult(**item.correction) if item.correction else None,
         content_expires_at=_moment(body["contentExpiresAt"]),
@@ -221,9 +224,18 @@ def _present(**fields: object) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _summary(body: dict[str, Any]) -> Summary:
-    spend = Spend.from_json(body["spend"]) if "spend" in body else Spend()
-    return Summary(body["decisionCode"], body["decisionText"], from_iso(body["summarizedAt"]), body.get("error"), spend)
+def _summary(item: OutcomeItem) -> Summary | None:
+    if not item.summary:
+        return None
+    body: dict[str, Any] = item.summary
+    return Summary(
+        body["decisionCode"],
+        body["decisionText"],
+        from_iso(body["summarizedAt"]),
+        body.get("error"),
+        Spend.from_json(body["spend"]) if "spend" in body else Spend(),
+        is_provisional=bool(item.is_summary_provisional),
+    )
 
 
 def _moment(text: str | None) -> datetime | None:

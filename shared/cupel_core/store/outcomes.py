@@ -124,7 +124,7 @@ def list_range(ref: RunRef, indexes: range, *, page_size: int | None = None) -> 
 
 
 def set_summary(ref: RunRef, index: int, summary: Summary) -> bool:
-    """Set the summary of a transcript, without its text if the content was erased meanwhile; False if it has one."""
+    """Set a transcript's final summary, without its text if the content was erased meanwhile; False if it has one."""
     return _set_summary(ref, index, summary, OutcomeItem.erased_at.does_not_exist()) or _set_summary(
         ref, index, summary.without_content(), OutcomeItem.erased_at.exists()
     )
@@ -132,8 +132,9 @@ def set_summary(ref: RunRef, index: int, summary: Summary) -> bool:
 
 def _set_summary(ref: RunRef, index: int, summary: Summary, condition: Condition) -> bool:
     item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
-    unset = OutcomeItem.pk.exists() & OutcomeItem.summary.does_not_exist()
-    return updated(item, [OutcomeItem.summary.set(summary_to_json(summary))], unset & condition)
+    is_open = OutcomeItem.summary.does_not_exist() | OutcomeItem.is_summary_provisional.exists()
+    actions = [OutcomeItem.summary.set(summary_to_json(summary)), OutcomeItem.is_summary_provisional.remove()]
+    return updated(item, actions, OutcomeItem.pk.exists() & is_open & condition)
 
 
 def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, before: Transcript | None = None) -> None:

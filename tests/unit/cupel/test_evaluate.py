@@ -214,6 +214,16 @@ async def test_a_rubric_without_a_judge_of_its_own_is_decided_by_that_of_the_eva
     assert found.models[0].decisions.distribution["5"] == 1
 
 
+async def test_the_judge_writes_the_text_of_a_decision_by_pattern() -> None:
+    async with serving(responder({"decisionText": "It names the capital."})) as server:
+        providers = {"custom": {"base_url": server.url}}
+        file = definition("France", content={"decision": {"pattern": "(5)"}})
+        found = await cupel.evaluate_async(file, lambda _: "5: Paris", judge_model="custom/judge", providers=providers)
+    transcript = found.results[0].to_json(found.id)
+    assert (transcript["decisionCode"], transcript["decisionText"]) == ("5", "It names the capital.")
+    assert transcript["summarySpend"]["calls"] == 1
+
+
 def test_a_rubric_without_any_judge_is_refused() -> None:
     problem = refusal(definition("France", content={"decision": {"rubric": "5 when it names Paris"}}))
     assert "judge_model: is required: the definition's decision has a rubric" in problem

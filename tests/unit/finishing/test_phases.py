@@ -59,6 +59,16 @@ def test_a_pattern_needs_no_slices(cloud: Settings) -> None:
     assert phases.settle(ref_of(run), 1, NOW).slices == ()
 
 
+def test_the_text_of_a_decision_by_pattern_needs_slices_if_the_run_has_a_judge(cloud: Settings) -> None:
+    run = ended(RunSetup(scenario_count=3, judge_model="sim/steady"), failed=set())
+    assert phases.settle(ref_of(run), 1, NOW).slices == (LeafRange(0, 1),)
+
+
+def test_a_judge_without_a_decision_needs_no_slices(cloud: Settings) -> None:
+    run = ended(RunSetup(scenario_count=3, content={}, judge_model="sim/steady"), failed=set())
+    assert phases.settle(ref_of(run), 1, NOW).slices == ()
+
+
 def test_a_run_with_a_judge_is_settled_into_slices(cloud: Settings) -> None:
     run = ended(RunSetup(scenario_count=1_130, content=JUDGED), failed=set())
     assert phases.settle(ref_of(run), 1, NOW).slices == (LeafRange(0, 10), LeafRange(10, 2))

@@ -152,6 +152,16 @@ def test_a_summary_is_set_once(cloud: Settings) -> None:
     assert outcomes.get(REF, 0) == replace(bare, summary=Summary("2", "by the judge", NOW))
 
 
+def test_a_provisional_summary_is_replaced_once(cloud: Settings) -> None:
+    before = replace(transcript(0), summary=Summary("2", "an excerpt", NOW, is_provisional=True))
+    outcomes.record(run(), 1, [before])
+    for text in ("first", "second"):
+        outcomes.set_summary(REF, 0, Summary("2", text, NOW))
+    after = outcomes.get(REF, 0)
+    assert isinstance(after, Transcript)
+    assert after.summary == Summary("2", "first", NOW)
+
+
 PROSE = " ".join(f"Sentence {number} weighs what was said against what may follow from it." for number in range(20))
 
 

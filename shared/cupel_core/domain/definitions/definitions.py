@@ -41,8 +41,8 @@ class DecisionMethod:
     judge_model: str | None = None
 
     def judged_by(self, run_judge: str | None) -> str | None:
-        """The model that decides by the rubric: the definition's own, else the run's; None without a rubric."""
-        return (self.judge_model or run_judge) if self.rubric else None
+        """The model that writes decision texts and decides by the rubric: the definition's own, else the run's."""
+        return self.judge_model or run_judge
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ CONTENT_DELETED = "the text was deleted, or its retention period has ended"
 
 @dataclass(frozen=True)
 class Summary:
-    """Decision code `1`-`5` or `other` and one or two sentences; `error` if the judge returned no decision."""
+    """Decision code `1`-`5` or `other` and one or two sentences; `error` if the judge gave no decision or text."""
 
     decision_code: str
     decision_text: str
@@ -27,6 +27,8 @@ class Summary:
     error: str | None = None
     spend: Spend = field(default_factory=Spend)
     """The judge's, if one was asked."""
+    is_provisional: bool = False
+    """Whether the text is an excerpt that a judge's summary will replace when the run finishes."""
 
     def without_content(self) -> "Summary":
         return replace(self, decision_text="", error=self.error and CONTENT_DELETED)
@@ -68,6 +70,10 @@ class Transcript:
     @property
     def messages(self) -> tuple[Message, ...]:
         return self.conversation.messages
+
+    @property
+    def is_summarized(self) -> bool:
+        return self.summary is not None and not self.summary.is_provisional
 
     @property
     def spending(self) -> Spending:
