@@ -26,7 +26,10 @@ def list_probes(
     scenario_id: ScenarioFilter = None,
     persona_id: PersonaFilter = None,
     status: Annotated[ProbeStatus | None, Query(description="Return only probes with this status")] = None,
-    order: Annotated[ProbeOrder, Query(description="Sort order by creation time")] = ProbeOrder.NEWEST,
+    order: Annotated[
+        ProbeOrder,
+        Query(description="By the creation time of their runs; within a run by `index`, in the same direction"),
+    ] = ProbeOrder.NEWEST,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> ProbeDetailPage:
