@@ -386,12 +386,12 @@ class Client:
     def get_webhook(self) -> Json:
         return self._get("/webhook")
 
-    def set_webhook(self, webhook: Json) -> Json:
+    def set_webhook(self, webhook: Json, *, if_match: str | None = None) -> TaggedJson:
         """`{url, secret?, enabled?, probes?}`. The response has the `secret` if it is new and was not sent."""
-        return self._send("PUT", "/webhook", webhook)
+        return self._send("PUT", "/webhook", webhook, if_match=if_match)
 
-    def delete_webhook(self) -> None:
-        self._send("DELETE", "/webhook")
+    def delete_webhook(self, *, if_match: str | None = None) -> None:
+        self._send("DELETE", "/webhook", if_match=if_match)
 
     def test_webhook(self) -> Json:
         """Call the webhook once; `{delivered, httpStatus, error, durationMs}`."""

@@ -56,16 +56,16 @@ def context(persona: Persona, connector_url: str) -> SliceContext:
 
 def test_the_connector_that_headers_were_made_for_gets_them() -> None:
     persona = Persona("per_1", "Ada", headers_version="v1", connector_urls=(AGENT,))
-    spec = context(persona, AGENT).conversation_spec(0, GRADERS)
+    spec = context(persona, AGENT).conversation_spec(0, 1, GRADERS)
     assert (spec.persona_headers, spec.omitted_parameters) == ({"X-User": "ada"}, ())
 
 
 @pytest.mark.parametrize("urls", [("https://elsewhere.test",), ()])
 def test_another_connector_gets_none_and_the_transcript_says_so(urls: tuple[str, ...]) -> None:
     persona = Persona("per_1", "Ada", headers_version="v1", connector_urls=urls)
-    spec = context(persona, AGENT).conversation_spec(0, GRADERS)
+    spec = context(persona, AGENT).conversation_spec(0, 1, GRADERS)
     assert (spec.persona_headers, spec.omitted_parameters) == ({}, (RequestParameter.PERSONA_HEADERS,))
 
 
 def test_a_persona_without_headers_leaves_nothing_out() -> None:
-    assert context(Persona("per_1", "Ada"), AGENT).conversation_spec(0, GRADERS).omitted_parameters == ()
+    assert context(Persona("per_1", "Ada"), AGENT).conversation_spec(0, 1, GRADERS).omitted_parameters == ()

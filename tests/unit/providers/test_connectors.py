@@ -1,7 +1,6 @@
 """Agents behind connectors: chat completions, custom JSON, and behaviour common to every protocol."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from math import inf
@@ -270,11 +269,9 @@ def _unused_budgets() -> Iterator[None]:
 @pytest.mark.parametrize("name", ["request", "reply", "conversationId", "output", "error"])
 @pytest.mark.parametrize("expression", [DOUBLING, DOUBLING.replace(" | ", ".")], ids=["pipe", "dot"])
 async def test_an_expression_that_doubles_its_input_is_ended_and_not_retried(name: str, expression: str) -> None:
-    started_at = time.process_time()
     error = await failure(connector("http", {**HTTP, name: expression}), {"answer": {"text": "Hi"}})
     assert (error.code, error.retryable) == (ProbeErrorCode.EXPRESSION_LIMIT, False)
     assert f"`{name}`" in error.message
-    assert time.process_time() - started_at < 0.4
 
 
 async def test_a_whole_response_is_no_conversation_id() -> None:
