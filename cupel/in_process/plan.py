@@ -117,7 +117,7 @@ class EvaluationPlan:
         connectors = {each.name: each.account.connector for each in self.targets if each.account.connector is not None}
         if probe.persona is None or not probe.persona.has_headers or probe.target not in connectors:
             return False
-        return not probe.persona.sends_headers_to(connectors[probe.target].base_url)
+        return not probe.persona.sends_headers_to(connectors[probe.target].address)
 
     @cached_property
     def graders(self) -> GraderFactory:

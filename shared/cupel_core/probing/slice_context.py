@@ -111,7 +111,7 @@ class SliceContext:
         account = self.agents.get(self.model_of(index))
         if persona is None or account is None or not persona.has_headers:
             return {}, False
-        if not persona.sends_headers_to(account.base_url):
+        if account.connector is None or not persona.sends_headers_to(account.connector.address):
             return {}, True
         return self.persona_headers.get(persona.id, {}), False
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cupel_core import event_loop, sandbox
-from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType
+from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType, address_of
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.ids import new_id
@@ -106,8 +106,7 @@ def _validated(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _address(body: Mapping[str, Any]) -> str:
-    """The address that requests go to; the type `http` adds a path."""
-    return f"{body['baseUrl']}{(body.get('config') or {}).get('path', '')}"
+    return address_of(body["baseUrl"], body.get("config") or {})
 
 
 def _connector(resource: Resource) -> Connector:

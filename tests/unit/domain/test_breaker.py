@@ -56,6 +56,28 @@ def test_an_answer_between_refusals_resets_their_count() -> None:
     assert not after(*[ProbeErrorCode.AUTH] * 4, None, *[ProbeErrorCode.AUTH] * 4).is_open
 
 
+def test_invalid_requests_to_a_model_that_has_answered_lately_are_no_refusals() -> None:
+    """The next ones may be invalid for what they contain; a model that does not exist never answers."""
+    assert not after(None, *[ProbeErrorCode.INVALID_REQUEST] * 9).is_open
+    assert after(None, *[ProbeErrorCode.AUTH] * 5).is_refusing
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "HTTP 400: This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+        "HTTP 400: prompt is too long: 210000 tokens > 200000 maximum",
+        "HTTP 400: The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        "ValidationException: Input is too long for requested model.",
+    ],
+)
+def test_a_prompt_that_is_too_long_says_nothing_about_the_model(message: str) -> None:
+    breaker = Breaker()
+    for _ in range(30):
+        breaker = breaker.after_call(CallRecord(MODEL, ProbeErrorCode.INVALID_REQUEST, 100.0, message), 100.0)
+    assert breaker == Breaker()
+
+
 def test_half_of_the_last_twenty_calls_open_it() -> None:
     assert not after(*[ProbeErrorCode.PROVIDER_ERROR, None, None] * 20).is_open
     assert after(*[ProbeErrorCode.TIMEOUT, None] * 10).is_open

@@ -42,8 +42,8 @@ class OneScenario(SliceContext):
         return Scenario("scn_1", "one", (Message(MessageRole.USER, "Hello"),))
 
 
-def context(persona: Persona, connector_url: str) -> SliceContext:
-    connector = Connector("con_1", "agent", ConnectorType.OPENAI, connector_url)
+def context(persona: Persona, connector_url: str, path: str = "") -> SliceContext:
+    connector = Connector("con_1", "agent", ConnectorType.HTTP, connector_url, config={"path": path})
     return OneScenario(
         run=RUN,
         snapshot=Snapshot({}, Manifest(()), (0,), (persona,), (0,)),
@@ -65,6 +65,13 @@ def test_another_connector_gets_none_and_the_transcript_says_so(urls: tuple[str,
     persona = Persona("per_1", "Ada", headers_version="v1", connector_urls=urls)
     spec = context(persona, AGENT).conversation_spec(0, 1, GRADERS)
     assert (spec.persona_headers, spec.omitted_parameters) == ({}, (RequestParameter.PERSONA_HEADERS,))
+
+
+def test_another_path_of_the_same_host_is_another_connector() -> None:
+    """Some hosts serve many customers: a member must not direct the headers to a path of their own."""
+    persona = Persona("per_1", "Ada", headers_version="v1", connector_urls=(f"{AGENT}/ours",))
+    assert context(persona, AGENT, "/ours").conversation_spec(0, 1, GRADERS).persona_headers == {"X-User": "ada"}
+    assert context(persona, AGENT, "/theirs").conversation_spec(0, 1, GRADERS).persona_headers == {}
 
 
 def test_a_persona_without_headers_leaves_nothing_out() -> None:

@@ -5,9 +5,11 @@ doubles with every consecutive opening, one probe may try; a success closes the 
 answer: only infrastructure errors count.
 
 It also opens after several refusals in a row (a bad key, a model that does not exist). No wait cures these: the runs
-that call the model are paused.
+that call the model are paused. A request refused for its content, such as a prompt that is too long, says nothing about
+the model, and neither does an invalid request to a model that has answered lately.
 """
 
+import re
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,6 +27,10 @@ RECHECK_SECONDS = 5.0
 
 _REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})
 _FAILURES = _REFUSALS | {ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
+_CONTENT_REFUSED = re.compile(
+    r"context.?(length|window)|too (long|large|many tokens)|(maximum|max|exceed\w*)\b.{0,40}\btokens|input length",
+    re.IGNORECASE,
+)
 _MAX_REASON_LENGTH = 400
 _FAILED, _ANSWERED = "x", "."
 
@@ -69,15 +75,15 @@ class Breaker:
         return not self.is_open and _FAILED not in self.recent
 
     def after_call(self, call: CallRecord, now: float) -> "Breaker":
-        """The breaker after one more call. A rate limit says nothing about the model."""
-        if call.code is ProbeErrorCode.RATE_LIMITED:
+        """The breaker after one more call. A rate limit or a prompt that is too long says nothing about the model."""
+        if call.code is ProbeErrorCode.RATE_LIMITED or _refuses_content(call):
             return replace(self, trial_of=None) if self.trial_of else self
         failed = call.code in _FAILURES
         if self.opened_at is not None:
             return self._after_call_while_open(call, self.opened_at, failed=failed, now=now)
         updated = replace(
             self,
-            refusals=self.refusals + 1 if call.code in _REFUSALS else 0,
+            refusals=self.refusals + 1 if self._is_refusal(call) else 0,
             recent=(self.recent + (_FAILED if failed else _ANSWERED))[-WINDOW:],
         )
         if updated.refusals >= MAX_REFUSALS:
@@ -93,9 +99,15 @@ class Breaker:
         if not failed and call.started_at > opened_at:
             return Breaker()
         if failed and call.started_at >= self.until:
-            is_refusal = self.is_refusing and call.code in _REFUSALS
+            is_refusal = self.is_refusing and self._is_refusal(call)
             return self.refusing(call, now) if is_refusal else self.opened(self.reason, now)
         return self
+
+    def _is_refusal(self, call: CallRecord) -> bool:
+        """Whether the call shows that the model refuses every call."""
+        if call.code is ProbeErrorCode.INVALID_REQUEST:
+            return _ANSWERED not in self.recent
+        return call.code in _REFUSALS
 
     def refusing(self, call: CallRecord, now: float) -> "Breaker":
         """The open breaker after a refusal too many."""
@@ -115,3 +127,7 @@ class Breaker:
     def suspended_seconds(self, now: float) -> float:
         """How long a probe of the model waits, unless it is the trial."""
         return max(self.until - now, RECHECK_SECONDS) if self.is_open else 0.0
+
+
+def _refuses_content(call: CallRecord) -> bool:
+    return call.code is ProbeErrorCode.INVALID_REQUEST and bool(_CONTENT_REFUSED.search(call.message))

@@ -32,6 +32,11 @@ class Connector:
     def target(self) -> str:
         return f"{PROVIDER}/{self.id}"
 
+    @property
+    def address(self) -> str:
+        """Where requests go to; the type `http` adds a path. Some hosts serve many customers, each under its own."""
+        return address_of(self.base_url, self.config)
+
     def to_json(self) -> dict[str, Any]:
         """Without the headers' values, so that a run's snapshot can contain it."""
         return {
@@ -48,6 +53,10 @@ class Connector:
         kind = ConnectorType(data["type"])
         config, version = data.get("config") or {}, data.get("headersVersion")
         return cls(data["id"], data["name"], kind, data["baseUrl"], {}, config, version)
+
+
+def address_of(base_url: str, config: Mapping[str, Any]) -> str:
+    return f"{base_url}{config.get('path') or ''}"
 
 
 class ConnectorFields(TypedDict, total=False):
