@@ -14,7 +14,7 @@ from cupel_core.clock import from_iso
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Run
 from cupel_core.domain.scoring.selections import sibling_probes
-from cupel_core.errors import NotFound, RetryableError
+from cupel_core.errors import AppError, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.runs.erasure import erase_probe, erase_quotations
 from cupel_core.store import (
@@ -70,7 +70,7 @@ def erase_due(now: datetime, seconds_left: Callable[[], float]) -> dict[ErasureR
             break
         try:
             counts[_carry_out(erasure, now, seconds_left)] += 1
-        except (*AWS_ERRORS, RetryableError):
+        except (AppError, *AWS_ERRORS):
             counts[ErasureResult.FAILED] += 1
     return counts
 
