@@ -72,11 +72,12 @@ def test_csv_has_a_row_for_each_transcript(cupel: Cupel, run_output: Json, tmp_p
     with output.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert (completed.returncode, len(rows)) == (0, 24)
-    assert {row["decisionCode"] for row in rows} <= set("12345")
+    assert {row["success"] for row in rows} <= {"True", "False", "true", "false"}
 
 
 def test_a_failed_run_is_exit_code_1(cupel: Cupel, api: Client) -> None:
-    completed = cupel("run", create_definition(api, 2, RATING), "--models", "sim/nobody", "--watch", "--json")
+    api.update_provider("deepseek", {"baseUrl": "http://127.0.0.1:9", "apiKey": "dummy"})
+    completed = cupel("run", create_definition(api, 2, RATING), "--models", "deepseek/nobody", "--watch", "--json")
     assert (completed.returncode, json.loads(completed.stdout)["run"]["status"]) == (1, "FAILED")
 
 

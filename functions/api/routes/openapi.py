@@ -96,8 +96,8 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
     for path_item in openapi["paths"].values():
         for described in path_item.values():
             operation = OPERATIONS[described["operationId"]]
-            _set_responses(described, operation)
             _set_parameters(described)
+            _set_responses(described, operation)
     return openapi
 
 
@@ -162,7 +162,7 @@ def _problems_of(described: dict[str, Any], operation: Operation) -> dict[str, s
         problems |= _WRITE_PROBLEMS
     if operation.tag == "judge":
         problems |= _JUDGE_PROBLEMS
-    if "{" in operation.path or "requestBody" in described:
+    if "{" in operation.path or "requestBody" in described or operation.tag == "webhook":
         problems |= _REFERENCE_PROBLEMS
     if any(one["name"] == "If-Match" for one in described.get("parameters", ())):
         problems |= _PRECONDITION_PROBLEMS
