@@ -27,7 +27,7 @@ FILES = {
     "from api import agent\n"
     "from probe import DEFINITION\n\n"
     "if __name__ == '__main__':\n"
-    "    evaluation = cupel.evaluate(DEFINITION, [agent, 'sim/echo', 'sim/nobody'], seed=1)\n"
+    "    evaluation = cupel.evaluate(DEFINITION, [agent, 'sim/echo'], seed=1)\n"
     "    results = [(each.target, str(each.status), each.success) for each in evaluation.results]\n"
     "    functions = ['authorize', 'dispatch', 'finish', 'generate', 'schedule', 'score', 'sweep']\n"
     "    print(json.dumps({\n"
@@ -89,7 +89,6 @@ def test_a_project_with_packages_of_the_same_names_can_evaluate(python: Path, tm
     assert printed["results"] == [
         ["connector/agent", "COMPLETED", True],
         ["sim/echo", "COMPLETED", True],
-        ["sim/nobody", "ERROR", None],
     ]
     assert all(str(python.parent.parent) in path for path in printed["installed"])
     assert printed["functions"] == []
