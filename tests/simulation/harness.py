@@ -34,6 +34,7 @@ _MODULES = (
     "cupel_core.probing.worker",
     "cupel_core.finishing.phases",
     "cupel_core.finishing.summarize",
+    "cupel_core.scoring.pattern_search",
     "cupel_core.sweeping.sweep",
 )
 _ENVIRONMENT = {
@@ -207,6 +208,7 @@ def _replace(patches: Patches) -> None:
         time_ns=lambda: int(simulation.time() * 1e9),
         monotonic=simulation.monotonic,
         perf_counter=simulation.monotonic,
+        process_time=lambda: 0.0,
     )
     replacements: dict[int, tuple[object, object]] = {
         id(before): (before, after)
