@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from aws_lambda_powertools import Logger
+
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import RetryableError
 from cupel_core.probing.claimed_slice import ClaimedSlice
@@ -13,6 +15,8 @@ from cupel_core.record_outcomes import record
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
+
+logger = Logger(child=True)
 
 COMMIT_INTERVAL_SECONDS = 0.2
 _BACKOFF_BASE = 2
@@ -67,7 +71,8 @@ class Committer:
     async def commit(self) -> None:
         """Record everything added so far.
 
-        Model replies are paid for, so a failed commit is repeated with the next one; each of its steps is idempotent.
+        Model replies are paid for, so a failed commit is repeated with the next one, whatever the failure; each of its
+        steps is idempotent.
         A commit continues when its caller is cancelled; `flush` waits for it.
         """
         await asyncio.shield(asyncio.ensure_future(self._commit()))
@@ -83,7 +88,8 @@ class Committer:
                 return
             try:
                 await asyncio.to_thread(_write, finished, ended)
-            except (*AWS_ERRORS, RetryableError):
+            except Exception as error:  # noqa: BLE001 - replies that are paid for may not be lost to any of them
+                _log_unexpected(error, "outcomes could not be recorded")
                 self.failed_commits += 1
                 self._finished, self._ended = finished + self._finished, ended_without_probes + self._ended
                 return
@@ -102,8 +108,14 @@ class Committer:
             return
         try:
             await asyncio.to_thread(queues.delete, done)
-        except AWS_ERRORS:
+        except Exception as error:  # noqa: BLE001 - what follows would be lost for messages that are only redelivered
+            _log_unexpected(error, "messages could not be deleted")
             self._committed += done
+
+
+def _log_unexpected(error: Exception, what: str) -> None:
+    if not isinstance(error, (*AWS_ERRORS, RetryableError)):
+        logger.error(what, exc_info=error)
 
 
 def _distinct(claimed_slices: Iterable[ClaimedSlice]) -> list[ClaimedSlice]:

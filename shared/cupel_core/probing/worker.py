@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 from random import Random
 
+from aws_lambda_powertools import Logger
 from pydantic import ValidationError
 
 from cupel_core.clock import utc_now
@@ -40,6 +41,8 @@ from cupel_core.settings import settings
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
+
+logger = Logger(child=True)
 
 MAX_CONCURRENT = 50
 """Model calls of one invocation to one account at the same time."""
@@ -243,16 +246,18 @@ class Worker:
     async def _fetch(self, max_slices: int) -> None:
         """Receive only as many slices as fill the free slots, so that other workers get the remaining ones."""
         deliveries: list[Delivery] = []
-        with suppress(*AWS_ERRORS):  # A queue that cannot be read counts as empty; the next worker reads it.
-            deliveries = await asyncio.to_thread(
-                queues.receive, self._queue_url, max_slices, self._receive_wait_seconds, HIDDEN_SECONDS
-            )
-        await self._accept(deliveries)
-        self._fetch_task = None
-        self._is_queue_empty = not deliveries
-        if self._is_queue_empty and self._open_conversations:
-            asyncio.get_running_loop().call_later(COMMIT_INTERVAL_SECONDS, self._retry_fetch)
-        self._wake.set()
+        try:
+            with suppress(*AWS_ERRORS):  # A queue that cannot be read counts as empty; the next worker reads it.
+                deliveries = await asyncio.to_thread(
+                    queues.receive, self._queue_url, max_slices, self._receive_wait_seconds, HIDDEN_SECONDS
+                )
+            await self._accept(deliveries)
+        finally:
+            self._fetch_task = None
+            self._is_queue_empty = not deliveries
+            if self._is_queue_empty and self._open_conversations:
+                asyncio.get_running_loop().call_later(COMMIT_INTERVAL_SECONDS, self._retry_fetch)
+            self._wake.set()
 
     def _retry_fetch(self) -> None:
         self._is_queue_empty = False
@@ -263,7 +268,9 @@ class Worker:
         for delivery in deliveries:
             try:
                 claimed = await self._claimer.claim(delivery)
-            except (ValidationError, AppError, *AWS_ERRORS):
+            except Exception as error:  # The other slices go on, and their replies are recorded.
+                if not isinstance(error, (ValidationError, AppError, *AWS_ERRORS)):
+                    logger.exception("a slice could not be claimed")
                 self._heartbeat.remove(delivery)
                 await asyncio.to_thread(queues.redeliver_after, delivery, retry_delay_seconds(delivery.receive_count))
                 self._rejected.append(delivery)
@@ -394,7 +401,11 @@ class Worker:
         """Also deletes what is recorded, before it becomes visible again."""
         while True:
             await asyncio.sleep(INTERVAL_SECONDS)
-            with suppress(TimeoutError):  # What hangs must not delay the next beat.
-                async with asyncio.timeout(INTERVAL_SECONDS):
+            try:
+                async with asyncio.timeout(INTERVAL_SECONDS):  # What hangs must not delay the next beat.
                     await self._heartbeat.beat()
+            except TimeoutError:
+                pass
+            except Exception:  # Without a next beat, other workers would repeat what this one runs.
+                logger.exception("a heartbeat failed")
             await self._committer.acknowledge()

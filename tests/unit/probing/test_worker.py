@@ -11,11 +11,16 @@ from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.probing import committer
+from cupel_core.probing.claimed_slice import ClaimedSlice
+from cupel_core.probing.claims import SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS
 from cupel_core.probing.worker import MAX_FAILURES, Worker
+from cupel_core.record_outcomes import record
 from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, checkpoints, clients, keys, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.queues import Delivery
 from tests.started_runs import NOW, RATING, RunSetup, receive_bodies, ref_of, send_and_receive, slice_message
 
 PLENTY = 600.0
@@ -62,6 +67,42 @@ async def test_the_last_probe_starts_the_finish(cloud: Settings, finish_starts: 
     await worker().run(send_and_receive(*slices))
     assert finish_starts == [(run.id, 1)]
     assert barrier.get_progress(Tree.for_run(run)) == Progress(120, completed=120)
+
+
+async def test_no_outcome_is_lost_when_recording_it_fails_in_an_unforeseen_way(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=60).start()
+    failures = [RuntimeError("dictionary changed size during iteration")]
+
+    def record_after_a_failure(*recorded: Any) -> None:
+        if failures:
+            raise failures.pop()
+        record(*recorded)
+
+    monkeypatch.setattr(committer, "record", record_after_a_failure)
+    recording = worker()
+    await recording.run(send_and_receive(slice_message(run, list(range(60)))))
+    assert failures == []
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(60, completed=60)
+    assert recording.totals.probes == 60
+
+
+async def test_a_slice_that_cannot_be_claimed_in_an_unforeseen_way_is_redelivered(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=40).start()
+    deliveries = send_and_receive(*(slice_message(run, list(range(first, first + 20))) for first in (0, 20)))
+    claim = SliceClaimer.claim
+
+    async def claim_except_the_first(self: SliceClaimer, delivery: Delivery) -> ClaimedSlice | None:
+        if delivery is deliveries[0]:
+            raise RuntimeError("dictionary changed size during iteration")
+        return await claim(self, delivery)
+
+    monkeypatch.setattr(SliceClaimer, "claim", claim_except_the_first)
+    assert await worker().run(deliveries) == deliveries[:1]
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(40, completed=20)
 
 
 async def test_a_message_is_deleted_after_its_commit(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
