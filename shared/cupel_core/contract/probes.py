@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example
 from cupel_core.contract.fields import Flag
-from cupel_core.contract.results import MessageResponse
+from cupel_core.contract.results import MESSAGES_DESCRIPTION, MessageResponse, SimulatedUserPrompt
 from cupel_core.contract.runs import ProbeResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.runs.views import ProbeView
@@ -21,7 +21,8 @@ class ProbeOrder(StrEnum):
 class ProbeDetailResponse(ProbeResponse):
     eval_id: str | None
     execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
-    messages: Annotated[list[MessageResponse], Field(description="Messages known so far, including the system prompt")]
+    messages: Annotated[list[MessageResponse], Field(description=f"{MESSAGES_DESCRIPTION}, as far as it is known")]
+    simulated_user_prompt: SimulatedUserPrompt
     output: Annotated[
         dict[str, Any] | None, Field(description="Structured output the agent returned besides its message")
     ]
@@ -34,6 +35,7 @@ class ProbeDetailResponse(ProbeResponse):
             eval_id=view.run.eval_id,
             execution_id=view.run.execution_id,
             messages=[MessageResponse.of(message) for message in conversation.messages] if conversation else [],
+            simulated_user_prompt=conversation.simulated_user_prompt if conversation else None,
             output=dict(conversation.output) if conversation and conversation.output else None,
         )
 

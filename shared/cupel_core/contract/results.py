@@ -12,6 +12,14 @@ from cupel_core.domain.turns.conversation import Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
+MESSAGES_DESCRIPTION = "The definition's system prompt, and what the user and the target said; sent to the target as is"
+SimulatedUserPrompt = Annotated[
+    str | None,
+    Field(
+        description="System prompt made of the persona and the scenario's `instructions`, by which a model wrote user "
+        "messages; never sent to the target. Null if no model did, and for transcripts of earlier releases"
+    ),
+]
 
 
 class MessageResponse(ResponseModel):

@@ -6,10 +6,12 @@ from pydantic import Field
 
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import (
+    MESSAGES_DESCRIPTION,
     CostUsd,
     MessageResponse,
     ProbeResultResponse,
     ScoringResponse,
+    SimulatedUserPrompt,
     SpendResponse,
     TokenUsageResponse,
     VerdictResponse,
@@ -20,7 +22,8 @@ from cupel_core.domain.turns.model_request import RequestParameter
 
 
 class TranscriptContentResponse(ResponseModel):
-    messages: list[MessageResponse]
+    messages: Annotated[list[MessageResponse], Field(description=MESSAGES_DESCRIPTION)]
+    simulated_user_prompt: SimulatedUserPrompt
 
 
 class TranscriptResponse(ResponseModel):
@@ -113,4 +116,7 @@ class TranscriptPage(ResponseModel):
 
 
 def _content(transcript: Transcript) -> TranscriptContentResponse:
-    return TranscriptContentResponse(messages=[MessageResponse.of(message) for message in transcript.messages])
+    return TranscriptContentResponse(
+        messages=[MessageResponse.of(message) for message in transcript.messages],
+        simulated_user_prompt=transcript.conversation.simulated_user_prompt,
+    )

@@ -41,7 +41,7 @@ from cupel_core.domain.turns.model_request import (
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import JudgeError
 from cupel_core.grading.graders import GraderFactory
-from cupel_core.grading.simulated_user import generate_persona_message
+from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
@@ -235,10 +235,13 @@ async def _add_user_message(
             "the scenario has no messages, and no personaModel or judgeModel is configured to write the first one",
             final=True,
         )
-    reply = await generate_persona_message(
-        spec.graders.user_simulator(), state.messages, spec.persona, spec.scenario.instructions, interrupted
+    prompt = state.simulated_user_prompt or simulated_user_prompt(spec.persona, spec.scenario.instructions)
+    reply = await generate_persona_message(spec.graders.user_simulator(), prompt, state.messages, interrupted)
+    return replace(
+        _with_user_message(state, reply.value),
+        persona_spend=state.persona_spend + reply.spend,
+        simulated_user_prompt=prompt,
     )
-    return replace(_with_user_message(state, reply.value), persona_spend=state.persona_spend + reply.spend)
 
 
 def _with_user_message(state: ConversationState, text: str) -> ConversationState:

@@ -32,24 +32,25 @@ class _UserMessage(BaseModel):
 
 async def generate_persona_message(
     grader: Grader,
+    system_prompt: str,
     messages: tuple[Message, ...],
-    persona: Persona | None,
-    instructions: str | None,
     interrupted: list[Spend] | None = None,
 ) -> GraderReply[str]:
-    """The user's next message; without a persona, an ordinary user's. Raises JudgeError like a judge.
+    """The user's next message. Raises JudgeError like a judge.
 
-    `interrupted` is that of `request_structured`.
+    `system_prompt` is that of `simulated_user_prompt`, `interrupted` that of `request_structured`.
     """
-    system_prompt = _INSTRUCTIONS.format(
-        persona=_describe_persona(persona), instructions=instructions or _NO_INSTRUCTIONS
-    )
     visible = tuple(message for message in messages if message.role is not MessageRole.SYSTEM)
     request = ModelRequest(
         (Message(MessageRole.SYSTEM, system_prompt), Message(MessageRole.USER, as_material(visible) or _NO_MESSAGES))
     )
     reply = await request_structured(grader, request, _UserMessage, interrupted)
     return GraderReply(reply.value.content, reply.raw, reply.spend)
+
+
+def simulated_user_prompt(persona: Persona | None, instructions: str | None) -> str:
+    """The system prompt of the model that plays the user; without a persona, an ordinary user."""
+    return _INSTRUCTIONS.format(persona=_describe_persona(persona), instructions=instructions or _NO_INSTRUCTIONS)
 
 
 def _describe_persona(persona: Persona | None) -> str:

@@ -14,7 +14,7 @@ from cupel_core.domain.turns.model_request import Message
 from cupel_core.errors import Invalid
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import Grader, GraderReply, JudgeError
-from cupel_core.grading.simulated_user import generate_persona_message
+from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.leases import LeasePool
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
@@ -57,7 +57,8 @@ async def simulate_user(
         default = config.persona_model or config.judge_model
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases)
         description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
-        return await _with_total_timeout(generate_persona_message(grader, messages, description, instructions))
+        prompt = simulated_user_prompt(description, instructions)
+        return await _with_total_timeout(generate_persona_message(grader, prompt, messages))
 
 
 def _leases() -> LeasePool:

@@ -54,6 +54,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "startedAt": state.started_at and to_iso(state.started_at),
         "output": state.output,
         "omittedParameters": state.omitted_parameters,
+        "simulatedUserPrompt": state.simulated_user_prompt,
         "grades": {path: [grade.result.to_json(), grade.spend.to_json()] for path, grade in state.grades.items()},
     }
     expires = now + min(RETENTION, settings().retention or RETENTION)
@@ -128,6 +129,7 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
         started_at=from_iso(body["startedAt"]) if body.get("startedAt") else None,
         output=body["output"],
         omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
+        simulated_user_prompt=body.get("simulatedUserPrompt"),
         grades={
             path: AssertionGrade(AssertionResult.from_json(result), Spend.from_json(spend))
             for path, (result, spend) in body.get("grades", {}).items()

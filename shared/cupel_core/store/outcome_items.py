@@ -126,6 +126,7 @@ def _fill_content(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> Non
     state, scoring = transcript.conversation, transcript.scoring
     content = _present(
         messages=[{"role": message.role, "content": message.content} for message in state.messages],
+        simulatedUserPrompt=state.simulated_user_prompt,
         output=state.output,
         scoring=scoring and scoring.to_json(),
     )
@@ -185,6 +186,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         started_at=_moment(body.get("startedAt")),
         output=content.get("output"),
         omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
+        simulated_user_prompt=content.get("simulatedUserPrompt"),
     )
 
 

@@ -149,6 +149,16 @@ def test_a_probe_has_its_conversation(client: Client, eval_id: str, personas: li
     assert probe["threadId"] == thread_id(run["id"], 0, 1)
 
 
+def test_a_probe_and_its_transcript_have_the_prompt_of_the_simulated_user(client: Client, eval_id: str) -> None:
+    run = completed_run(client, eval_id)
+    prompt = client.get(f"/v1/probes/{run['id']}-0").json()["simulatedUserPrompt"]
+    assert "wants a table for two" in prompt
+    assert "Ada" in prompt
+    assert client.get(f"/v1/transcripts/{run['id']}-0").json()["content"]["simulatedUserPrompt"] == prompt
+    assert client.delete(f"/v1/probes/{run['id']}-0").status == 204
+    assert client.get(f"/v1/probes/{run['id']}-0").json()["simulatedUserPrompt"] is None
+
+
 def test_an_errored_probe_has_the_messages_until_the_error(client: Client, eval_id: str) -> None:
     ref = ref_of(run_eval(client, eval_id)["run"])
     run = runs.get(ref)

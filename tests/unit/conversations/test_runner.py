@@ -90,6 +90,19 @@ async def test_the_simulated_user_follows_the_persona_and_the_scenario(harness: 
     assert all(part in prompt for part in ("Ada", "impatient", "You never say please.", "haircut on Tuesday"))
     assert transcript.messages[2] == Message(MessageRole.USER, "And then?")
     assert transcript.persona_id == "per_1"
+    assert transcript.conversation.simulated_user_prompt == prompt
+
+
+async def test_a_conversation_without_a_simulated_user_has_no_prompt_for_one(harness: Harnesses) -> None:
+    assert completed(await harness(judged=False).run()).conversation.simulated_user_prompt is None
+
+
+async def test_a_resumed_conversation_keeps_the_prompt_of_its_simulated_user(harness: Harnesses) -> None:
+    said = (Message(MessageRole.USER, "Hi"), Message(MessageRole.ASSISTANT, "Yes?"))
+    before = ConversationState(said, turns=1, simulated_user_prompt="You are Ada.")
+    conversation = harness(checkpoints=RecordedCheckpoints(before))
+    assert completed(await conversation.run()).conversation.simulated_user_prompt == "You are Ada."
+    assert conversation.requests_to("user")[0].system == "You are Ada."
 
 
 async def test_the_target_sees_neither_instructions_nor_criteria(harness: Harnesses) -> None:

@@ -77,6 +77,16 @@ def test_what_requests_left_out_is_read_as_it_was_recorded(cloud: Settings) -> N
     assert checkpoints.load(REF, 0, 1, NOW) == state
 
 
+def test_the_prompt_of_a_simulated_user_is_read_as_it_was_recorded_and_is_content(cloud: Settings) -> None:
+    state = replace(transcript(0).conversation, simulated_user_prompt="You are Ada.")
+    recorded = replace(transcript(0), conversation=state)
+    outcomes.record(run(), 1, [recorded])
+    checkpoints.save(REF, 0, 1, state, NOW)
+    assert outcomes.get(REF, 0) == recorded
+    assert checkpoints.load(REF, 0, 1, NOW) == state
+    assert recorded.without_content().conversation.simulated_user_prompt is None
+
+
 def test_a_checkpoint_has_the_grades_given_so_far(cloud: Settings) -> None:
     grade = AssertionGrade(AssertionResult("llm-rubric", True, 1.0, "is polite"), Spend(1, Usage(10, 5), 0.01))
     state = ConversationState((), grades={"2.0": grade})

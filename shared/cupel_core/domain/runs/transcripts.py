@@ -92,7 +92,7 @@ class Transcript:
         """The decision code, usage, cost and result; nothing that was said and nothing that may quote it."""
         return replace(
             self,
-            conversation=replace(self.conversation, messages=(), output=None, verdict=None),
+            conversation=replace(self.conversation, messages=(), output=None, verdict=None, simulated_user_prompt=None),
             scoring=self.scoring and self.scoring.without_content(),
             summary=self.summary and self.summary.without_content(),
             correction=self.correction and self.correction.without_content(),

@@ -143,6 +143,8 @@ class ConversationState:
     """Structured output that an agent returned with its text."""
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """What any request to the target left out because the target rejects it; sorted."""
+    simulated_user_prompt: str | None = None
+    """The system prompt from persona and scenario by which a model wrote user messages; None if none did."""
 
     @property
     def message_count(self) -> int:
