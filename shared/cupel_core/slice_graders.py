@@ -12,6 +12,7 @@ from cupel_core.grading.graders import GraderFactory
 from cupel_core.leases import LeasePool
 from cupel_core.providers.call_guard import CallLimiter
 from cupel_core.providers.completion import Attempt, complete
+from cupel_core.providers.errors import CallPrevented
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
 
@@ -30,7 +31,7 @@ RESERVE_SECONDS = 5.0
 """Reserved at the end of an invocation for storing results."""
 
 
-class TimeIsUp(Exception):
+class TimeIsUp(CallPrevented):
     """A call might not end before the invocation does: its transcript is left to the next invocation."""
 
 

@@ -9,6 +9,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.call_time import start_timer
 from cupel_core.providers.completion import Attempt, OnRetry, complete, complete_with_retry
+from cupel_core.providers.errors import CallPrevented
 
 MAX_WAIT_SECONDS = 20.0
 """For all waits of one call together. Longer ones waste invocation time: the probe is requeued with a delay."""
@@ -28,7 +29,7 @@ class Target:
     attempt: Attempt = complete
 
 
-class Halted(Exception):
+class Halted(CallPrevented):
     """No further call may start: the run was paused or cancelled, or time is up. The probe has no outcome."""
 
 

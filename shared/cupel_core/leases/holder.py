@@ -34,7 +34,7 @@ from cupel_core.errors import RetryableError
 from cupel_core.leases.observations import Observations
 from cupel_core.leases.waiting_calls import WaitingCall, WaitingCalls
 from cupel_core.providers.call_guard import Answer, OnAnswer
-from cupel_core.providers.errors import CallPostponed, ModelRefused, ParameterRejected, ProviderError
+from cupel_core.providers.errors import CallPostponed, CallPrevented, ModelRefused, ParameterRejected, ProviderError
 from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.governor import StoredGovernor
@@ -260,7 +260,7 @@ class LeaseHolder:
         """Start a conversation, for which a slot must be free; the slot is reserved for its first call."""
         self.open_conversations += 1
         self._take_slot(model)
-        return Reservation(self._release_unused_slot)
+        return Reservation(lambda: self._release_unused_slot(model))
 
     def end_conversation(self) -> None:
         self.open_conversations -= 1
@@ -284,6 +284,9 @@ class LeaseHolder:
         try:
             yield answers.append
         except ParameterRejected:  # Not a failure of the model: it is called again without the parameter.
+            raise
+        except CallPrevented:
+            self._return_attempt(model)
             raise
         except ProviderError as error:
             self._record_call(CallRecord(model, error.code, started_at, error.detail), error.retry_after_seconds)
@@ -311,7 +314,7 @@ class LeaseHolder:
                     raise CallPostponed(self._key.provider, self._with_jitter(CROWDED_DELAY_SECONDS)) from None
             except asyncio.CancelledError:
                 if call.has_slot:
-                    self._release_unused_slot()
+                    self._release_unused_slot(model)
                 raise
 
     def serve_waiting_calls(self) -> None:
@@ -337,9 +340,15 @@ class LeaseHolder:
         if breaker is not None and breaker.is_open:
             self._used_trials.add((model, breaker.opened_at))
 
-    def _release_unused_slot(self) -> None:
-        self._observations.attempts -= 1
+    def _release_unused_slot(self, model: str) -> None:
+        self._return_attempt(model)
         self._release_slot()
+
+    def _return_attempt(self, model: str) -> None:
+        """No call was made: it counts neither for the rates nor as the trial of a suspended model."""
+        self._observations.attempts -= 1
+        if (breaker := self._breakers.get(model)) is not None:
+            self._used_trials.discard((model, breaker.opened_at))
 
     def _release_slot(self) -> None:
         self.in_flight -= 1

@@ -64,6 +64,10 @@ class RetryLater(RetryableError):
         self.attempts = attempts
 
 
+class CallPrevented(Exception):
+    """Raised within a call's guard, before the call: it may not be made any more. It counts as no attempt."""
+
+
 class CallPostponed(RetryableError):
     """The limits of the workspace's account allow no call for a while: it is paused, suspended or fully used.
 

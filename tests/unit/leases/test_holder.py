@@ -29,7 +29,7 @@ from cupel_core.leases.holder import (
     PendingProbes,
     Reservation,
 )
-from cupel_core.providers.errors import CallPostponed, ParameterRejected, ProviderError
+from cupel_core.providers.errors import CallPostponed, CallPrevented, ParameterRejected, ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import clients, governor
 
@@ -481,3 +481,29 @@ async def test_the_slot_of_a_conversation_that_makes_no_call_is_not_counted_as_a
     holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
     holder.start_conversation(MODEL).release()
     assert holder.free_slots == 10
+
+
+async def prevent_call(holder: LeaseHolder, model_id: str = MODEL) -> None:
+    """A call that its guard prevents once it has a slot."""
+    with pytest.raises(CallPrevented):
+        async with holder.slot(model_id, 1.0):
+            raise CallPrevented
+
+
+async def test_a_call_that_its_guard_prevents_is_not_counted_as_a_request(holder_of: MakeHolder) -> None:
+    holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
+    await prevent_call(holder)
+    assert holder.free_slots == 10
+
+
+async def test_a_prevented_trial_leaves_the_trial_to_the_next_call(
+    holder_of: MakeHolder, model: Model, clock: Clock
+) -> None:
+    holder = await renewed(holder_of())
+    model.error = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no")
+    await call_model(holder, model, BROKEN_MODEL, times=20)
+    await renewed(holder)
+    clock.now += 31
+    await renewed(holder, 50, BROKEN_MODEL)
+    await prevent_call(holder, BROKEN_MODEL)
+    assert holder.suspended_seconds(BROKEN_MODEL) is None
