@@ -247,17 +247,19 @@ class Worker:
         """Receive only as many slices as fill the free slots, so that other workers get the remaining ones."""
         deliveries: list[Delivery] = []
         try:
-            with suppress(*AWS_ERRORS):  # A queue that cannot be read counts as empty; the next worker reads it.
-                deliveries = await asyncio.to_thread(
-                    queues.receive, self._queue_url, max_slices, self._receive_wait_seconds, HIDDEN_SECONDS
-                )
+            deliveries = await asyncio.to_thread(
+                queues.receive, self._queue_url, max_slices, self._receive_wait_seconds, HIDDEN_SECONDS
+            )
             await self._accept(deliveries)
-        finally:
-            self._fetch_task = None
-            self._is_queue_empty = not deliveries
-            if self._is_queue_empty and self._open_conversations:
-                asyncio.get_running_loop().call_later(COMMIT_INTERVAL_SECONDS, self._retry_fetch)
-            self._wake.set()
+        except AWS_ERRORS:  # A queue that cannot be read counts as empty; the next worker reads it.
+            pass
+        except Exception:  # The slices in progress go on.
+            logger.exception("slices could not be received")
+        self._fetch_task = None
+        self._is_queue_empty = not deliveries
+        if self._is_queue_empty and self._open_conversations:
+            asyncio.get_running_loop().call_later(COMMIT_INTERVAL_SECONDS, self._retry_fetch)
+        self._wake.set()
 
     def _retry_fetch(self) -> None:
         self._is_queue_empty = False
