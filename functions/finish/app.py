@@ -9,15 +9,20 @@ from pydantic import Field, TypeAdapter
 
 from cupel_core import event_loop
 from cupel_core.clock import utc_now
+from cupel_core.domain.runs.leaf_ranges import SliceProgress
+from cupel_core.domain.runs.run import RunStatus
 from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare_slice
 from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.messages import Cause, RunMessage
+from cupel_core.slice_graders import OnSpend
 from cupel_core.workflow_tasks import (
     LeafRangeFields,
+    LeftFields,
     WarmUp,
     leaf_ranges_output,
     phase_failure,
+    slice_output,
     spent_metric,
     time_left,
 )
@@ -33,7 +38,7 @@ class Summarize(RunMessage, LeafRangeFields):
     op: Literal["summarize"]
 
 
-class Complete(RunMessage):
+class Complete(RunMessage, LeftFields):
     op: Literal["complete"]
 
 
@@ -63,10 +68,10 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
             return leaf_ranges_output(settled.status, settled.slices)
         case Summarize():
             with spent_metric() as add_spend:
-                part = (task.run, task.fencing_token, task.leaf_range, seconds_left)
-                event_loop.run(summarize_slice(*part, on_spend=add_spend))
-                event_loop.run(compare_slice(*part, on_spend=add_spend))
-            return {"firstLeaf": task.first_leaf}
+                progress = event_loop.run(_finish_slice(task, seconds_left, add_spend))
+            return slice_output(task, progress)
+        case Complete(is_continued=True):
+            return {"status": RunStatus.SUMMARIZING}
         case Complete():
             return {"status": phases.complete(task.run, task.fencing_token, utc_now())}
         case Fail():
@@ -74,3 +79,12 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
             return {"status": phases.fail(task.run, task.fencing_token, where, why, utc_now())}
         case WarmUp():
             return {}
+
+
+async def _finish_slice(task: Summarize, seconds_left: Callable[[], float], on_spend: OnSpend) -> SliceProgress:
+    """Answers are compared once all of the slice's transcripts have their summaries."""
+    part = (task.run, task.fencing_token, task.leaf_range, seconds_left)
+    summarized = await summarize_slice(*part, on_spend=on_spend)
+    if summarized.left:
+        return summarized
+    return summarized.plus(await compare_slice(*part, on_spend=on_spend))

@@ -9,14 +9,17 @@ from pydantic import Field, TypeAdapter
 
 from cupel_core import event_loop
 from cupel_core.clock import utc_now
+from cupel_core.domain.scoring.rescores import RescoreStatus
 from cupel_core.messages import Cause, QueueMessage, RunRef
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.workflow_tasks import (
     LeafRangeFields,
+    LeftFields,
     WarmUp,
     leaf_ranges_output,
     phase_failure,
+    slice_output,
     spent_metric,
     time_left,
 )
@@ -44,7 +47,7 @@ class Score(RescoreMessage, LeafRangeFields):
     op: Literal["score"]
 
 
-class CompleteRescore(RescoreMessage):
+class CompleteRescore(RescoreMessage, LeftFields):
     op: Literal["complete"]
 
 
@@ -75,8 +78,10 @@ def _carry_out(task: RescoreTask, seconds_left: Callable[[], float]) -> dict[str
         case Score():
             part = (task.run, task.rescore_id, task.leaf_range, seconds_left)
             with spent_metric() as add_spend:
-                event_loop.run(rescore_slice(*part, on_spend=add_spend))
-            return {"firstLeaf": task.first_leaf}
+                progress = event_loop.run(rescore_slice(*part, on_spend=add_spend))
+            return slice_output(task, progress)
+        case CompleteRescore(is_continued=True):
+            return {"status": RescoreStatus.RUNNING}
         case CompleteRescore():
             return {"status": phases.complete(task.run, task.rescore_id, utc_now())}
         case FailRescore():

@@ -1,9 +1,9 @@
-"""Process the items of a workflow task concurrently until time is up; the state machine then retries the task."""
+"""Process the items of a workflow task concurrently until time is up; the state machine then repeats the task."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
-from cupel_core.errors import RetryableError
+from cupel_core.domain.runs.leaf_ranges import SliceProgress
 from cupel_core.providers.errors import CallPostponed
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
 
@@ -12,9 +12,8 @@ async def process_concurrently[Item, Result](
     items: Iterable[Item],
     process: Callable[[Item], Awaitable[Result]],
     collect: Callable[[Result], Awaitable[None]] | None = None,
-) -> int:
-    """Process the items, MAX_CONCURRENT at a time; returns how many are left because `process` raised TimeIsUp
-    or CallPostponed.
+) -> SliceProgress:
+    """Process the items, MAX_CONCURRENT at a time; left are those for which `process` raised TimeIsUp or CallPostponed.
 
     `collect` gets one result at a time, in the order of completion. Any other exception cancels the remaining items.
     """
@@ -27,24 +26,17 @@ async def process_concurrently[Item, Result](
             except (TimeIsUp, CallPostponed):
                 return None
 
-    unfinished = 0
+    progress = SliceProgress()
     tasks = [asyncio.create_task(process_one(item)) for item in items]
     try:
         for task in asyncio.as_completed(tasks):
             result = await task
-            if result is None:
-                unfinished += 1
-            elif collect is not None:
+            progress = progress.plus(SliceProgress(left=1) if result is None else SliceProgress(done=1))
+            if result is not None and collect is not None:
                 await collect(*result)
     except (Exception, asyncio.CancelledError):
         for pending in tasks:
             pending.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
-    return unfinished
-
-
-def retry_if_unfinished(unfinished: int, operation: str) -> None:
-    """Raise RetryableError if items of a task are left: the state machine starts the task again, which continues."""
-    if unfinished:
-        raise RetryableError(f"{unfinished} transcripts are still to be {operation}")
+    return progress

@@ -9,8 +9,9 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel
 
-from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress, max_rounds
 from cupel_core.domain.turns.conversation import Spend
+from cupel_core.errors import RetryableError
 from cupel_core.messages import Cause, QueueMessage
 from cupel_core.slice_graders import OnSpend
 
@@ -26,10 +27,24 @@ class LeafRangeFields(QueueMessage):
 
     first_leaf: int
     leaves: int
+    rounds: int | None = None
+    """How often this execution has carried out the task before; None in executions of an earlier release."""
+    max_rounds: int = 1
 
     @property
     def leaf_range(self) -> LeafRange:
         return LeafRange(self.first_leaf, self.leaves)
+
+
+class LeftFields(QueueMessage):
+    """The fields of a last task: at least how many transcripts each range has left; empty from earlier releases."""
+
+    left: tuple[int, ...] = ()
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether this execution ends without ending its work, which the sweeper then has continued by another one."""
+        return sum(self.left) > 0
 
 
 class PhaseFailure(NamedTuple):
@@ -45,7 +60,20 @@ def phase_failure(causes: Mapping[Any, Cause]) -> PhaseFailure:
 
 def leaf_ranges_output(status: str, ranges: Iterable[LeafRange]) -> dict[str, Any]:
     """The result of a workflow's first phase: the Map state starts one task per leaf range."""
-    return {"status": status, "slices": [{"firstLeaf": each.first_leaf, "leaves": each.leaves} for each in ranges]}
+    slices = [{"firstLeaf": each.first_leaf, "leaves": each.leaves} for each in ranges]
+    return {"status": status, "slices": slices, "maxRounds": max_rounds(len(slices))}
+
+
+def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, Any]:
+    """The result of a task for one range, which the state machine repeats while `again`.
+
+    Raises RetryableError, which Step Functions retries five times, if transcripts are left and none was done.
+    """
+    if progress.left and (task.rounds is None or not progress.done):
+        raise RetryableError(f"at least {progress.left} transcripts are left, {progress.done} were done")
+    rounds = (task.rounds or 0) + 1
+    again = progress.left > 0 and rounds < task.max_rounds
+    return {"firstLeaf": task.first_leaf, "left": progress.left, "rounds": rounds, "again": again}
 
 
 def time_left(context: LambdaContext) -> Callable[[], float]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
 
-from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.errors import AppError
 from cupel_core.finishing import phases
 from cupel_core.finishing.summarize import summarize_slice
@@ -17,6 +16,7 @@ from cupel_core.settings import Lane, settings
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 from cupel_core.sweeping import sweep
+from cupel_core.workflow_tasks import LeafRangeFields, LeftFields, leaf_ranges_output, slice_output
 from tests.simulation import loops
 from tests.simulation.bucket import Bucket
 from tests.simulation.faults import ANY, Conditions, Fault, Faults
@@ -34,6 +34,8 @@ PROBES = ("sim-probe-sim", "sim-probe-sim-high", "sim-probe-sim-low")
 _CONCURRENCY = 2
 _PROBE_SECONDS, _DISPATCH_SECONDS, _FINISH_SECONDS, _SWEEP_SECONDS = 60.0, 60.0, 120.0, 55.0
 _SUMMARIZE_SECONDS = 900.0
+_MAX_ROUNDS = 2
+"""Few, so that executions end with transcripts left for the next one."""
 _VISIBILITY_SECONDS = 90.0
 _MAX_SKEW_SECONDS, _MAX_LARGE_SKEW_SECONDS = 0.5, 600.0
 EXPECTED_ERRORS = (AppError, *AWS_ERRORS, PynamoDBException)
@@ -170,18 +172,16 @@ class Cloud:
         match payload["op"]:
             case "settle":
                 settled = phases.settle(ref, fencing_token, simulation.now())
-                parts = [{"firstLeaf": part.first_leaf, "leaves": part.leaves} for part in settled.slices]
-                return {"status": settled.status, "slices": parts}
+                return leaf_ranges_output(settled.status, settled.slices) | {"maxRounds": _MAX_ROUNDS}
             case "summarize":
                 ends_at = simulation.time() + _SUMMARIZE_SECONDS
-                part = LeafRange(payload["firstLeaf"], payload["leaves"])
-                loops.run(
-                    self.scheduler,
-                    invocation,
-                    summarize_slice(ref, fencing_token, part, lambda: ends_at - simulation.time()),
-                )
-                return {}
+                names = ("firstLeaf", "leaves", "rounds", "maxRounds")
+                task = LeafRangeFields.model_validate({name: payload[name] for name in names})
+                work = summarize_slice(ref, fencing_token, task.leaf_range, lambda: ends_at - simulation.time())
+                return slice_output(task, loops.run(self.scheduler, invocation, work))
             case "complete":
+                if LeftFields(left=payload["left"]).is_continued:
+                    return {"status": "SUMMARIZING"}
                 return {"status": phases.complete(ref, fencing_token, simulation.now())}
         where, cause = next(iter(payload["error"].items()))
         return {"status": phases.fail(ref, fencing_token, where, cause["Cause"], simulation.now())}

@@ -101,6 +101,7 @@ class _ExecutionRun:
         self._execution = execution
         self._input: dict[str, Any] = orjson.loads(execution.input)
         self._slices: list[dict[str, Any]] = []
+        self._left: list[int] = []
         self._running = 0
 
     def start(self) -> None:
@@ -127,20 +128,27 @@ class _ExecutionRun:
         if result["status"] != "SUMMARIZING":
             self._execution.status = "SUCCEEDED"
             return
-        self._slices = list(result["slices"])
+        self._slices = [{**part, "maxRounds": result["maxRounds"]} for part in result["slices"]]
         self._next()
 
     def _next(self) -> None:
         while self._slices and self._running < 2:
             self._running += 1
-            self._run_task({"op": "summarize", **self._slices.pop(0)}, self._summarized)
+            self._summarize(self._slices.pop(0), 0)
         if not self._slices and not self._running:
             self._running = 1
-            self._run_task({"op": "complete"}, self._completed)
+            self._run_task({"op": "complete", "left": self._left}, self._completed)
 
-    def _summarized(self, _: Any) -> None:
-        self._running -= 1
-        self._next()
+    def _summarize(self, part: dict[str, Any], rounds: int) -> None:
+        def summarized(result: Any) -> None:
+            if result["again"]:
+                self._summarize(part, result["rounds"])
+                return
+            self._left.append(result["left"])
+            self._running -= 1
+            self._next()
+
+        self._run_task({"op": "summarize", **part, "rounds": rounds}, summarized)
 
     def _completed(self, _: Any) -> None:
         self._execution.status = "SUCCEEDED"

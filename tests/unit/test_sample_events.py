@@ -57,7 +57,7 @@ def test_a_malformed_or_unresolvable_message_is_redelivered(name: str, sample_ru
 
 def test_the_phases_complete_a_run(sample_run: Run) -> None:
     with_full_barrier(sample_run)
-    assert invoke("finish-settle") == {"status": "SUMMARIZING", "slices": []}
+    assert invoke("finish-settle") == {"status": "SUMMARIZING", "slices": [], "maxRounds": 2_858}
     assert invoke("finish-complete") == {"status": "COMPLETED"}
 
 
@@ -71,7 +71,7 @@ def test_a_failed_phase_is_named_in_the_failure_of_the_run(sample_run: Run) -> N
 
 
 def test_summarizing_a_run_that_is_not_summarizing_does_nothing(sample_run: Run) -> None:
-    assert invoke("finish-summarize") == {"firstLeaf": 0}
+    assert invoke("finish-summarize") == {"firstLeaf": 0, "left": 0, "rounds": 1, "again": False}
     assert runs.get(ref_of(sample_run)).status is RunStatus.PENDING
 
 
@@ -85,8 +85,9 @@ def sample_rescore(sample_run: Run) -> Rescore:
 
 
 def test_the_phases_complete_a_rescore(sample_rescore: Rescore) -> None:
-    assert invoke("score-begin") == {"status": "RUNNING", "slices": [{"firstLeaf": 0, "leaves": 1}]}
-    assert invoke("score-slice") == {"firstLeaf": 0}
+    slices = [{"firstLeaf": 0, "leaves": 1}]
+    assert invoke("score-begin") == {"status": "RUNNING", "slices": slices, "maxRounds": 2_856}
+    assert invoke("score-slice") == {"firstLeaf": 0, "left": 0, "rounds": 1, "again": False}
     assert invoke("score-complete") == {"status": "COMPLETED"}
 
 

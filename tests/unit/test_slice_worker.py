@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from cupel_core.errors import RetryableError
+from cupel_core.domain.runs.leaf_ranges import SliceProgress
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
-from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently
 
 
 async def test_items_that_run_out_of_time_are_counted() -> None:
@@ -17,7 +17,7 @@ async def test_items_that_run_out_of_time_are_counted() -> None:
             raise TimeIsUp
         processed.append(item)
 
-    assert await process_concurrently(range(5), process) == 2
+    assert await process_concurrently(range(5), process) == SliceProgress(done=3, left=2)
     assert processed == [0, 1, 2]
 
 
@@ -35,7 +35,7 @@ async def test_results_are_collected_one_at_a_time() -> None:
         await asyncio.sleep(0)
         collecting -= 1
 
-    assert await process_concurrently(range(10), process, collect) == 0
+    assert await process_concurrently(range(10), process, collect) == SliceProgress(done=10)
     assert most == 1
 
 
@@ -68,9 +68,3 @@ async def test_an_internal_error_cancels_the_remaining_items() -> None:
     with pytest.raises(KeyError):
         await process_concurrently(range(3), process)
     assert cancelled == [0, 2]
-
-
-def test_only_an_unfinished_slice_is_retried() -> None:
-    retry_if_unfinished(0, "scored")
-    with pytest.raises(RetryableError, match="2 transcripts are still to be scored"):
-        retry_if_unfinished(2, "scored")

@@ -1,24 +1,25 @@
 """select-best, once every target has answered: the judge compares the answers to each case, and scorings record it."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
 from cupel_core.domain.turns.conversation import Spend
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.selections import SelectionOutcome, SelectionRunner
 from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
-from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently
 from cupel_core.store import amendments, outcomes, runs, snapshots
 from cupel_core.store.selections import RUN_SCORING
 from cupel_core.store.snapshots import Snapshot
@@ -46,27 +47,47 @@ async def compare_slice(
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
     on_spend: OnSpend = ignore_spend,
-) -> None:
+) -> SliceProgress:
     """Compare the transcripts of these leaves with their siblings, which may be in other slices.
 
-    A failing judge leaves them unscored and does not fail the run. Raises RetryableError when time is short: finished
-    comparisons are stored, and the next attempt continues after them.
+    A failing judge leaves them unscored and does not fail the run. When time is short, finished comparisons are stored,
+    and the others are left to the next task.
     """
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
-        return
-    candidates = await asyncio.to_thread(_list_candidates, ref, run, leaf_range)
-    if not candidates:
-        return
+        return SliceProgress()
+    progress = SliceProgress()
+    async with slice_leases(seconds_left, run.priority) as leases:
+        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
+        for leaf in leaf_range.by_leaf():
+            candidates = await asyncio.to_thread(_list_candidates, ref, run, leaf)
+            if candidates:
+                progress = progress.plus(await _compare_leaf(ref, run, candidates, make_graders, on_spend))
+            if progress.left:
+                break
+    return progress
+
+
+async def _compare_leaf(
+    ref: RunRef,
+    run: Run,
+    candidates: Sequence[_Candidate],
+    make_graders: Callable[..., GraderFactory],
+    on_spend: OnSpend,
+) -> SliceProgress:
+    """A transcript that had its results before is neither done now nor left."""
+    changes: list[bool] = []
+
+    async def note_change(was_changed: bool) -> None:
+        changes.append(was_changed)
+
     assertions = (assertion for candidate in candidates for assertion in candidate.assertions)
     models = grader_models(run.grader_config, assertions)
-    async with slice_leases(seconds_left, run.priority) as leases:
-        graders = await asyncio.to_thread(
-            slice_graders, run.workspace, run.grader_config, models, seconds_left, leases, attempt
-        )
-        selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
-        compare = partial(_compare, selections, partial(on_spend, run.grader_config.judge_model))
-        retry_if_unfinished(await process_concurrently(candidates, compare), "compared")
+    graders = await asyncio.to_thread(make_graders, run.workspace, run.grader_config, models)
+    selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
+    compare = partial(_compare, selections, partial(on_spend, run.grader_config.judge_model))
+    progress = await process_concurrently(candidates, compare, note_change)
+    return SliceProgress(done=sum(changes), left=progress.left)
 
 
 def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:
@@ -83,13 +104,16 @@ def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: L
                 yield _Candidate(outcome, scenario, assertions)
 
 
-async def _compare(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> None:
+async def _compare(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> bool:
+    """Whether the transcript did not have the result yet."""
     transcript = candidate.transcript
     outcome = await selections.select(transcript, candidate.assertions, candidate.scenario.variables)
     change = partial(_with_outcome, outcome)
-    if change(transcript) != transcript:
-        await asyncio.to_thread(amendments.amend, selections.ref, transcript.probe_index, change)
-        on_spend(outcome.spend)
+    if change(transcript) == transcript:
+        return False
+    await asyncio.to_thread(amendments.amend, selections.ref, transcript.probe_index, change)
+    on_spend(outcome.spend)
+    return True
 
 
 def _with_outcome(outcome: SelectionOutcome, transcript: Transcript) -> Transcript:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import CONTENT_DELETED, Summary, Transcript, readable_at
 from cupel_core.domain.scoring.decisions import OTHER
@@ -15,7 +15,7 @@ from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import OnSpend, ignore_spend, slice_graders, slice_leases
-from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently
 from cupel_core.store import outcomes, runs, snapshots
 
 
@@ -26,19 +26,19 @@ async def summarize_slice(
     seconds_left: Callable[[], float],
     on_spend: OnSpend = ignore_spend,
     attempt: Attempt = complete,
-) -> None:
+) -> SliceProgress:
     """Summarize the transcripts of these leaves that have no final summary, if the run's decisions have a judge.
 
-    A failing judge is recorded on the transcript and does not fail the run. Raises RetryableError when time is short:
-    finished summaries are stored, and the next attempt continues after them.
+    A failing judge is recorded on the transcript and does not fail the run. When time is short, finished summaries are
+    stored, and the others are left to the next task.
     """
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
-        return
+        return SliceProgress()
     async with slice_leases(seconds_left, run.priority) as leases:
         judge = await asyncio.to_thread(_load_judge, run, seconds_left, leases, attempt)
         if judge is None:
-            return
+            return SliceProgress()
 
         async def summarize(transcript: Transcript) -> None:
             if readable_at(transcript, utc_now()).messages:
@@ -49,8 +49,13 @@ async def summarize_slice(
             if await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary):
                 on_spend(judge.grader.model, summary.spend)
 
-        pending = await asyncio.to_thread(_list_unsummarized, ref, run, leaf_range)
-        retry_if_unfinished(await process_concurrently(pending, summarize), "summarized")
+        progress = SliceProgress()
+        for leaf in leaf_range.by_leaf():
+            pending = await asyncio.to_thread(_list_unsummarized, ref, run, leaf)
+            progress = progress.plus(await process_concurrently(pending, summarize))
+            if progress.left:
+                break
+        return progress
 
 
 def _load_judge(

@@ -8,7 +8,7 @@ from functools import partial
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.rescores import Rescore, RescoreCounts, RescoreResult, RescoreStatus
@@ -19,7 +19,7 @@ from cupel_core.providers.completion import Attempt, complete
 from cupel_core.rescoring.transcript_grading import TranscriptGrader, was_graded
 from cupel_core.selections import SelectionRunner
 from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
-from cupel_core.slice_worker import process_concurrently, retry_if_unfinished
+from cupel_core.slice_worker import process_concurrently
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
 _BATCH_SIZE = 25
@@ -34,28 +34,31 @@ async def rescore_slice(
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
     on_spend: OnSpend = ignore_spend,
-) -> None:
-    """AssertionGrade the transcripts of these leaves that have no result in this rescore yet.
+) -> SliceProgress:
+    """Grade the transcripts of these leaves that have no result in this rescore yet.
 
-    Raises RetryableError when time is short: finished results are stored, and the next attempt continues after them.
+    When time is short, finished results are stored, and the others are left to the next task.
     """
     run = await asyncio.to_thread(runs.find, ref)
     if run is None:
-        return
+        return SliceProgress()
     rescore = await asyncio.to_thread(rescores.get, ref, rescore_id)
     if rescore.status is not RescoreStatus.RUNNING:
-        return
+        return SliceProgress()
     writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
     writer.on_spend = partial(on_spend, rescore.config.grader_config(run.grader_config).judge_model)
-    pending = await asyncio.to_thread(_list_pending, rescore, leaf_range, writer)
-    unfinished = 0
-    if pending:
-        async with slice_leases(seconds_left, run.priority) as leases:
-            make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
-            grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
-            unfinished = await process_concurrently(pending, grader.grade, writer.add)
+    progress = SliceProgress()
+    async with slice_leases(seconds_left, run.priority) as leases:
+        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
+        for leaf in leaf_range.by_leaf():
+            pending = await asyncio.to_thread(_list_pending, rescore, leaf, writer)
+            if pending:
+                grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
+                progress = progress.plus(await process_concurrently(pending, grader.grade, writer.add))
+            if progress.left:
+                break
     await writer.store()
-    retry_if_unfinished(unfinished, "scored")
+    return progress
 
 
 @dataclass

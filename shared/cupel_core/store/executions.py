@@ -14,6 +14,8 @@ from cupel_core.settings import settings
 from cupel_core.store.clients import stepfunctions
 
 MAX_ATTEMPTS = 5
+"""Executions that may die before a run or a rescore fails."""
+MAX_EXECUTIONS = 100
 
 
 class RestartResult(StrEnum):
@@ -51,14 +53,19 @@ def ensure_rescore_running(ref: RunRef, rescore_id: str) -> RestartResult:
 
 
 def _ensure_running(first: ExecutionRequest) -> RestartResult:
-    for attempt in range(1, MAX_ATTEMPTS + 1):
-        request = first if attempt == 1 else first._replace(name=f"{first.name}-{attempt}")
+    """One that succeeded left work to the next one, as its history may not grow further: it did not die."""
+    died = 0
+    for number in range(1, MAX_EXECUTIONS + 1):
+        request = first if number == 1 else first._replace(name=f"{first.name}-{number}")
         status = _status(request)
         if status == "RUNNING":
             return RestartResult.ALREADY_RUNNING
         if status is None:
             _start(request)
             return RestartResult.STARTED
+        died += status != "SUCCEEDED"
+        if died == MAX_ATTEMPTS:
+            break
     return RestartResult.GIVEN_UP
 
 

@@ -1,13 +1,14 @@
 """select-best: the answers of a run's targets are compared once, when all have answered."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.barrier import FANOUT
-from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
@@ -15,7 +16,6 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.errors import RetryableError
 from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare_slice
 from cupel_core.providers.errors import ProviderError
@@ -185,11 +185,16 @@ async def test_long_conversations_are_amended_in_the_bucket(cloud: Settings) -> 
     assert len(get_transcript(run, 0).messages[-1].content) == 10_002
 
 
-async def test_without_time_no_judge_is_called_and_the_slice_is_retried(cloud: Settings) -> None:
+async def test_without_time_no_judge_is_called_and_the_transcripts_are_left(cloud: Settings) -> None:
     run, judge = AnsweredRun((asking(SHORTEST),)).summarizing(), ScriptedJudge()
-    with pytest.raises(RetryableError, match="2 transcripts"):
-        await compare_slice(ref_of(run), run.fencing_token, LeafRange(0, 1), lambda: 1.0, judge)
-    assert judge.called_models == []
+    progress = await compare_slice(ref_of(run), run.fencing_token, LeafRange(0, 1), lambda: 1.0, judge)
+    assert (progress, judge.called_models) == (SliceProgress(left=2), [])
+
+
+async def test_what_was_compared_before_is_no_progress(cloud: Settings) -> None:
+    run, judge = AnsweredRun((asking(SHORTEST),)).summarizing(), ScriptedJudge()
+    compare = partial(compare_slice, ref_of(run), run.fencing_token, LeafRange(0, 1), lambda: 900.0, judge)
+    assert [await compare(), await compare()] == [SliceProgress(done=2), SliceProgress()]
 
 
 async def test_a_run_with_another_fencing_token_is_left_unchanged(cloud: Settings) -> None:

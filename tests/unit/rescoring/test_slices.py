@@ -10,7 +10,7 @@ import pytest
 
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -18,7 +18,6 @@ from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCo
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.errors import RetryableError
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
@@ -204,10 +203,10 @@ async def test_a_slice_that_ran_out_of_time_continues_where_it_stopped(cloud: Se
     run, judge = AnsweredRun((asking(POLITE),), ("sim/steady",), repeats=5).completed(), ScriptedJudge()
     create_rescore(run)
     phases.begin(ref_of(run), "scr_1")
-    with pytest.raises(RetryableError, match="2 transcripts are still to be scored"):
-        await rescore_slice(
-            ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0 if len(judge.called_models) < 3 else 1.0, judge
-        )
+    progress = await rescore_slice(
+        ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0 if len(judge.called_models) < 3 else 1.0, judge
+    )
+    assert progress == SliceProgress(done=3, left=2)
     assert rescores.get_counts(rescores.get(ref_of(run), "scr_1")) == RescoreCounts(scored=3)
     await rescore_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, judge)
     assert len(judge.called_models) == 5
@@ -277,9 +276,8 @@ async def test_a_paused_judge_is_not_called_and_its_transcripts_are_left(cloud: 
     wanted = create_rescore(run)
     part = phases.begin(ref_of(run), wanted.id).slices[0]
     governor.set_paused(run.workspace, "sim", True)
-    with pytest.raises(RetryableError):
-        await rescore_slice(ref_of(run), wanted.id, part, lambda: 65.2, judge)
-    assert judge.called_models == []
+    progress = await rescore_slice(ref_of(run), wanted.id, part, lambda: 65.2, judge)
+    assert (progress, judge.called_models) == (SliceProgress(left=run.plan.total), [])
 
 
 async def test_the_workflow_of_a_deleted_run_ends_without_a_failure(cloud: Settings) -> None:

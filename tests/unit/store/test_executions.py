@@ -8,7 +8,7 @@ import pytest
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings, settings
 from cupel_core.store import clients, executions
-from cupel_core.store.executions import RestartResult
+from cupel_core.store.executions import ExecutionRequest, RestartResult
 
 REF = RunRef("ws_a", "run_a")
 ROLE = "arn:aws:iam::123456789012:role/machine"
@@ -52,6 +52,16 @@ def test_a_rescore_is_started_once_by_the_score_machine() -> None:
 def test_an_execution_that_was_never_started_is_started() -> None:
     assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.STARTED
     assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.ALREADY_RUNNING
+
+
+def test_an_execution_that_left_work_to_the_next_one_did_not_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    def succeeded(request: ExecutionRequest) -> str | None:
+        return "SUCCEEDED" if request.name in {execution["name"] for execution in started("score")} else None
+
+    monkeypatch.setattr(executions, "_status", succeeded)
+    for _ in range(executions.MAX_ATTEMPTS + 1):
+        assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.STARTED
+    assert len(started("score")) == executions.MAX_ATTEMPTS + 1
 
 
 def test_it_gives_up_after_five_executions_that_died() -> None:

@@ -1,12 +1,23 @@
 """Division of a run's leaves into ranges, one per iteration of a Step Functions Map."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT
 
 LEAVES_PER_RANGE = 10
 MAX_RANGES = 1_000
 """An inline Map takes all of its items in one input of at most 256 KB."""
+
+MAX_HISTORY_EVENTS = 25_000
+"""Step Functions ends an execution whose history has more."""
+RESERVED_EVENTS = 5_000
+"""For the other states, and for tasks that fail and are retried (three events each)."""
+EVENTS_PER_RANGE = 11
+"""Of a Map iteration whose task runs once: the iteration 2, the task 5, the choice 2, the end 2."""
+EVENTS_PER_ROUND = 7
+"""The task and the choice."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +32,35 @@ class LeafRange:
         first = self.first_leaf * FANOUT
         return range(first, min(first + self.leaves * FANOUT, total))
 
+    def by_leaf(self) -> "Iterator[LeafRange]":
+        """Its leaves one by one: the contents of a range's transcripts do not fit into memory at the same time."""
+        return (LeafRange(leaf, 1) for leaf in range(self.first_leaf, self.first_leaf + self.leaves))
+
+
+def max_rounds(range_count: int) -> int:
+    """How often an execution may repeat the task of each range, so that its history stays below the limit of events.
+
+    A range whose task is repeated more often is left to the next execution.
+    """
+    spare = MAX_HISTORY_EVENTS - RESERVED_EVENTS - range_count * EVENTS_PER_RANGE
+    return 1 + max(1, spare // (EVENTS_PER_ROUND * max(1, range_count)))
+
 
 def leaf_ranges(total: int) -> tuple[LeafRange, ...]:
     """The ranges that cover a run of `total` probes, in order."""
     leaves = -(-total // FANOUT)
     size = max(LEAVES_PER_RANGE, -(-leaves // MAX_RANGES))
     return tuple(LeafRange(first, min(size, leaves - first)) for first in range(0, leaves, size))
+
+
+class SliceProgress(NamedTuple):
+    """What a task did of its slice: transcripts that are done now and were not before, and at least how many are left.
+
+    Nothing is left once the task has nothing to do.
+    """
+
+    done: int = 0
+    left: int = 0
+
+    def plus(self, other: "SliceProgress") -> "SliceProgress":
+        return SliceProgress(self.done + other.done, self.left + other.left)
