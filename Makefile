@@ -46,10 +46,11 @@ fmt: ready ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
 
-bench: ready ## measure runs through the embedded cloud with a local model server, imports, and requests per probe
+bench: ready ## measure runs through the embedded cloud with a local model server, imports, requests per probe, and hostile input
 	@$(BIN)/python -m bench.run
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
+	@$(BIN)/python -m bench.hostile
 
 faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
 	@$(BIN)/pytest tests/faults

@@ -63,7 +63,7 @@ class RunUsage:
 async def measure_run(probes: int, seconds: float, content: dict[str, Any], answer: str | None) -> RunUsage:
     """Measure one run against the model server, whose replies are short by default."""
     behaviour = Behaviour(latency_seconds=seconds, latency_spread=SPREAD, answer=answer)
-    with _cloud():
+    with moto_cloud():
         unmetered: dict[str, Any] = {"dynamodb": boto3.client("dynamodb"), "sqs": boto3.client("sqs")}
         async with serving(ModelServer(behaviour)) as url:
             accounts.update_provider(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": PARALLEL})
@@ -156,14 +156,14 @@ def _outcomes(dynamodb: Any, run: Run) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _cloud() -> Iterator[None]:
-    """The resources of the stack that the run needs, on moto."""
+def moto_cloud(provider: str = "custom") -> Iterator[None]:
+    """The resources of the stack that a run of the provider's models needs, on moto."""
     credentials = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": _REGION}
     os.environ.pop("AWS_ENDPOINT_URL", None)
     os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel", ALLOW_PRIVATE_ENDPOINTS="true")
     with mock_aws():
         sqs = clients.sqs()
-        urls = [sqs.create_queue(QueueName=f"cupel-{name}")["QueueUrl"] for name in ("dispatch", "probe-custom")]
+        urls = [sqs.create_queue(QueueName=f"cupel-{name}")["QueueUrl"] for name in ("dispatch", f"probe-{provider}")]
         os.environ.update(DISPATCH_QUEUE_URL=urls[0], GENERATE_QUEUE_URL=urls[0])
         _create_table()
         clients.s3().create_bucket(Bucket="cupel")

@@ -23,4 +23,7 @@ def _steps(machine: dict[str, Any], chosen: str, iterations: int) -> int:
 
 
 def _choice(state: dict[str, Any], chosen: str) -> str:
-    return str(next((rule["Next"] for rule in state["Choices"] if rule["StringEquals"] == chosen), state["Default"]))
+    """A choice by a flag repeats a slice's task; a slice takes one round."""
+    return str(
+        next((rule["Next"] for rule in state["Choices"] if rule.get("StringEquals") == chosen), state["Default"])
+    )

@@ -1,39 +1,16 @@
-"""A hostile workspace does not slow another in the same worker: 200 ordinary probes, with and without each attack."""
+"""A hostile workspace repeats and stops nothing of another in the same worker. `bench.hostile` measures the time."""
 
-import asyncio
-import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from statistics import median
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import pytest
-from aiohttp import web
 
-from cupel_core import accounts
-from cupel_core.domain.resources.connectors import PROVIDER
-from cupel_core.domain.runs.run import Progress, Run
-from cupel_core.probing.worker import Worker
-from cupel_core.providers import safe_http
-from cupel_core.resources import connectors
+from cupel_core.domain.runs.run import Progress
 from cupel_core.sandbox import pool
 from cupel_core.settings import Settings, settings
-from cupel_core.store import barrier
-from cupel_core.store.barrier import Tree
-from tests.hostile.attacks import ATTACKS, HARMLESS, Behaviour
-from tests.started_runs import NOW, RATING, RunSetup, receive_bodies, send_and_receive, slice_message
-from tests.unit.providers.agents import ReceivedRequest, serving
+from tests.hostile.attacks import ATTACKS
+from tests.hostile.shared_worker import ORDINARY, OTHER, PROBES, run_beside
 
-ORDINARY, OTHER = "ws_ordinary", "ws_other"
-PROBES, HOSTILE_PROBES = 200, 20
-LATENCY_SECONDS = 0.5
-"""Most of a probe's time, as it is of a model's: moto's own CPU time varies more than the attacks take."""
-MAX_PARALLEL = 20
-"""Of each workspace; together fewer than a worker runs at the same time."""
-EACH = 3
-"""Probes of each attack when all run together."""
-TIMED_ROUNDS = 3
-MAX_RATIO = 1.10
+HOSTILE_PROBES = 20
 
 
 @pytest.fixture(autouse=True)
@@ -45,79 +22,9 @@ def _private_agents(cloud: Settings, finish_starts: object, monkeypatch: pytest.
     pool.reset_budgets()
 
 
-class Round(NamedTuple):
-    seconds: float
-    """From the start of the worker to the last answer of the ordinary workspace."""
-    calls: Counter[str]
-    """By workspace."""
-    ordinary: Progress
-    is_other_over: bool
-    """Whether every probe of the other workspace has an outcome."""
-    left: int
-    """Messages that are left in the queue."""
-
-
-class _Agents:
-    """The agents of both workspaces, which count their calls by workspace."""
-
-    def __init__(self, behaviours: Sequence[Behaviour]) -> None:
-        self.calls: Counter[str] = Counter()
-        self.last_answer_at = 0.0
-        self._behaviours = behaviours
-
-    async def answer(self, request: ReceivedRequest) -> web.Response:
-        workspace, number = request.path.split("/")[1:3]
-        self.calls[workspace] += 1
-        await asyncio.sleep(LATENCY_SECONDS)
-        if workspace == ORDINARY:
-            self.last_answer_at = time.perf_counter()
-        reply = HARMLESS.reply if workspace == ORDINARY else self._behaviours[int(number)].reply
-        return web.Response(text=reply, content_type="application/json")
-
-
-def _started_run(workspace: str, url: str, behaviour: Behaviour, probes: int) -> Run:
-    mapping = {"request": "{q: message}", "reply": "answer"} if behaviour.type == HARMLESS.type else {}
-    config = {**mapping, **behaviour.config}
-    made = connectors.create(
-        workspace, {"name": f"agent {time.time_ns()}", "type": behaviour.type, "base_url": url, "config": config}, NOW
-    )
-    accounts.update_provider(workspace, PROVIDER, {"max_parallel_requests": MAX_PARALLEL})
-    content = {**RATING, **behaviour.content}
-    return RunSetup(probes, (f"{PROVIDER}/{made.item.id}",), workspace=workspace, content=content).start()
-
-
-async def _round(behaviours: Sequence[Behaviour], probes: int) -> Round:
-    """The ordinary workspace's run beside one of the other workspace for each behaviour, in one worker."""
-    pool.reset_budgets()
-    agents = _Agents(behaviours)
-    async with serving(agents.answer) as server:
-        others = [
-            _started_run(OTHER, f"{server.url}/{OTHER}/{number}", behaviour, probes)
-            for number, behaviour in enumerate(behaviours)
-        ]
-        ordinary = _started_run(ORDINARY, f"{server.url}/{ORDINARY}/0", HARMLESS, PROBES)
-        slices = [slice_message(other, list(range(probes))) for other in others]
-        slices += [slice_message(ordinary, list(range(leaf * 100, leaf * 100 + 100)), leaf) for leaf in range(2)]
-        deliveries = send_and_receive(*slices, provider=PROVIDER)
-        started_at = time.perf_counter()
-        await Worker(PROVIDER, time.time() + 300.0, receive_wait_seconds=0).run(deliveries)
-        await safe_http.close()
-    progress = barrier.get_progress(Tree.for_run(ordinary))
-    is_over = all(barrier.get_progress(Tree.for_run(other)).finished for other in others)
-    left = len(receive_bodies(settings().probe_queue_url(PROVIDER)))
-    return Round(agents.last_answer_at - started_at, agents.calls, progress, is_over, left)
-
-
-async def test_all_attacks_together_slow_another_workspace_by_at_most_a_tenth() -> None:
-    attacks = [*ATTACKS.values()]
-    rounds = [(await _round([HARMLESS] * len(attacks), EACH), await _round(attacks, EACH)) for _ in range(TIMED_ROUNDS)]
-    ratios = [attacked.seconds / quiet.seconds for quiet, attacked in rounds]
-    assert median(ratios) <= MAX_RATIO, ratios
-
-
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_an_attack_repeats_nothing_and_every_probe_ends(attack: str) -> None:
-    attacked = await _round([ATTACKS[attack]], HOSTILE_PROBES)
+    attacked = await run_beside([ATTACKS[attack]], HOSTILE_PROBES)
     assert attacked.calls == {ORDINARY: PROBES, OTHER: HOSTILE_PROBES}
     assert attacked.ordinary == Progress(PROBES, completed=PROBES)
     assert attacked.is_other_over
