@@ -19,7 +19,8 @@ from cupel.client import Client
 from cupel.stack import lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.emulator import find_free_port
-from cupel.stack.paths import StackPaths
+from cupel.stack.paths import STACK_NAME, StackPaths
+from tests.aws_calls import recording
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,13 +28,24 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture(scope="session")
 def stack_paths(tmp_path_factory: pytest.TempPathFactory) -> StackPaths:
     """Shares the build with every other stack of this repository; an up-to-date build is reused."""
-    return StackPaths(ROOT, tmp_path_factory.mktemp("stack"))
+    state = tmp_path_factory.mktemp("stack")
+    return StackPaths(ROOT, state, recording.variables(state / CALLS_FILE))
+
+
+CALLS_FILE = "calls.jsonl"
 
 
 @pytest.fixture(scope="session")
 def stack(stack_paths: StackPaths) -> Iterator[LocalStack]:
+    """At the end, every AWS call that the functions have made must be one that their policies allow."""
+    from tests.aws_calls import policies  # reads the template, which most tests do not need
+
     try:
         yield lifecycle.up(stack_paths, find_free_port(), print)
+        calls = recording.read(stack_paths.state / CALLS_FILE, STACK_NAME)
+        refused = policies.refused(calls)
+        assert not refused, "\n".join(refused)
+        recording.update(calls)
     finally:
         lifecycle.down(stack_paths, discard=True)
 

@@ -64,7 +64,8 @@ def start(paths: StackPaths, port: int | None) -> Emulator:
     _clear_scratch(paths)
     _scratch(paths).mkdir(parents=True)
     log_start = paths.emulator_log.stat().st_size if paths.emulator_log.exists() else 0
-    emulator = Emulator(_launch(paths, environment | _configuration(paths, chosen)), chosen)
+    variables = {**environment, **_configuration(paths, chosen), **paths.emulator_variables}
+    emulator = Emulator(_launch(paths, variables), chosen)
     replace_file(_record(paths), json.dumps({"pid": emulator.pid, "port": emulator.port}))
     _await_ready(paths, emulator, log_start)
     return emulator

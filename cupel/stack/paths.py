@@ -1,7 +1,8 @@
 """The folders of a local stack. It writes to two of them only, so they can be inspected or deleted."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cupel.errors import UsageError
@@ -15,6 +16,8 @@ class StackPaths:
     repository: Path
     state: Path
     """The files of one stack: the emulator's data, the logs, the address and the token."""
+    emulator_variables: Mapping[str, str] = field(default_factory=dict)
+    """Further environment variables of the emulator, which its functions inherit."""
 
     @property
     def tools(self) -> Path:
