@@ -39,7 +39,7 @@ from cupel_core.domain.turns.model_request import (
     SimulationKey,
 )
 from cupel_core.grading.criteria import evaluate_criteria
-from cupel_core.grading.grader import JudgeError
+from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.providers import prices
@@ -132,7 +132,7 @@ async def run_conversation(
 
 def _spending_with_error(state: ConversationState, step: NextStep, error: ProviderError) -> Spending:
     """What was spent before the error, with the replies of a judge or simulated user that were unusable."""
-    spend = error.spend if isinstance(error, JudgeError) else Spend()
+    spend = error.spend if isinstance(error, GraderError) else Spend()
     return conversation_spending(_with_grader_spend(state, step, spend))
 
 

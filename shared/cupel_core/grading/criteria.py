@@ -35,7 +35,7 @@ class _CriteriaReply(BaseModel):
 async def evaluate_criteria(
     grader: Grader, messages: tuple[Message, ...], criteria: Criteria, interrupted: list[Spend] | None = None
 ) -> GraderReply[Verdict]:
-    """Judge a conversation by criteria. Raises JudgeError, never a verdict, when the judge gives no usable reply.
+    """Judge a conversation by criteria. Raises GraderError, never a verdict, when the judge gives no usable reply.
 
     `interrupted` is that of `request_structured`.
     """

@@ -12,7 +12,7 @@ from cupel_core.domain.runs.transcripts import Summary, Transcript
 from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.grading.grader import Grader, GraderReply, JudgeError, as_material, request_structured
+from cupel_core.grading.grader import Grader, GraderError, GraderReply, as_material, request_structured
 from cupel_core.providers.errors import ProviderError, RetryLater
 
 _INSTRUCTIONS = """You read a conversation between a user and an assistant and report the assistant's decision.
@@ -63,7 +63,7 @@ async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Calla
         written = await _request(judge, _TEXT_INSTRUCTIONS, transcript, _DecisionText, interrupted)
         return Summary(before.decision_code, written.value.decisionText, now(), spend=written.spend)
     except (ProviderError, RetryLater) as error:
-        spend = error.spend if isinstance(error, JudgeError) else sum(interrupted, Spend())
+        spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
         code, text = (before.decision_code, before.decision_text) if before else (OTHER, "")
         return Summary(code, text, now(), error=error.detail, spend=spend)
 
@@ -71,7 +71,7 @@ async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Calla
 async def _request[T: BaseModel](
     judge: DecisionJudge, instructions: str, transcript: Transcript, reply_type: type[T], interrupted: list[Spend]
 ) -> GraderReply[T]:
-    """Raises JudgeError when the judge gives no usable reply. `interrupted` is that of `request_structured`."""
+    """Raises GraderError when the judge gives no usable reply. `interrupted` is that of `request_structured`."""
     material = Message(MessageRole.USER, as_material(transcript.messages))
     request = ModelRequest((Message(MessageRole.SYSTEM, instructions), material), temperature=0.0)
     return await request_structured(judge.grader, request, reply_type, interrupted)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from random import Random
 from typing import NamedTuple
@@ -18,6 +19,17 @@ from cupel_core.providers.completion import Attempt, complete, complete_with_ret
 from cupel_core.providers.errors import ProviderError, RetryLater
 
 
+class GraderRole(StrEnum):
+    """What a model is called for, as error messages name it."""
+
+    JUDGE = "judge"
+    SIMULATED_USER = "simulated user"
+
+    @property
+    def error_code(self) -> ProbeErrorCode:
+        return ProbeErrorCode.JUDGE_ERROR if self is GraderRole.JUDGE else ProbeErrorCode.SIMULATED_USER_ERROR
+
+
 @dataclass(frozen=True)
 class Grader:
     """A model and how to call it. `guard` surrounds every attempt: it may wait, and raise to prevent the call."""
@@ -29,6 +41,7 @@ class Grader:
     rng: Random
     attempt: Attempt = complete
     guard: CallGuard = no_guard
+    role: GraderRole = GraderRole.JUDGE
 
 
 class GraderReply[T](NamedTuple):
@@ -38,13 +51,12 @@ class GraderReply[T](NamedTuple):
     spend: Spend
 
 
-class JudgeError(ProviderError):
+class GraderError(ProviderError):
     """The judge or simulated user failed, or its reply was unusable. Says nothing about the target."""
 
-    title = "The judge failed"
-
-    def __init__(self, message: str, spend: Spend, attempts: int = 1) -> None:
-        super().__init__(ProbeErrorCode.JUDGE_ERROR, message, attempts=attempts)
+    def __init__(self, role: GraderRole, message: str, spend: Spend, attempts: int = 1) -> None:
+        super().__init__(role.error_code, message, attempts=attempts)
+        self.title = f"The {role} failed"
         self.spend = spend
 
 
@@ -53,7 +65,7 @@ async def request_structured[T: BaseModel](
 ) -> GraderReply[T]:
     """Ask the model for an object of this type, with one repair attempt.
 
-    Uses the provider's structured output where it has any. Raises JudgeError when the call fails or the reply stays
+    Uses the provider's structured output where it has any. Raises GraderError when the call fails or the reply stays
     invalid. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
     added to `interrupted`.
     """
@@ -62,7 +74,7 @@ async def request_structured[T: BaseModel](
     for _ in range(2):
         try:
             reply, spend = await _complete(grader, request, spend)
-        except JudgeError:
+        except GraderError:
             raise
         except BaseException:
             if interrupted is not None and spend.calls:
@@ -74,7 +86,8 @@ async def request_structured[T: BaseModel](
             request = request.with_message(MessageRole.ASSISTANT, reply.text or "(nothing)").with_message(
                 MessageRole.USER, _repair_prompt(error)
             )
-    raise JudgeError(f"{grader.model} gave no valid reply, even after a repair request", spend, attempts=2)
+    message = f"the {grader.role} {grader.model} gave no valid reply, even after a repair request"
+    raise GraderError(grader.role, message, spend, attempts=2)
 
 
 def as_material(messages: tuple[Message, ...]) -> str:
@@ -99,10 +112,11 @@ async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tupl
             rng=grader.rng,
             attempt=partial(_attempt, grader),
         )
-    except RetryLater as wait:  # If given up on, the error must name the judge and not the target.
-        raise RetryLater(wait.retry_after_seconds, ProbeErrorCode.JUDGE_ERROR, wait.attempts) from wait
+    except RetryLater as wait:  # If given up on, the error must name the grader and not the target.
+        raise RetryLater(wait.retry_after_seconds, grader.role.error_code, wait.attempts) from wait
     except ProviderError as error:
-        raise JudgeError(f"{grader.model}: {error.code}: {error.message}", spend, error.attempts) from error
+        message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
+        raise GraderError(grader.role, message, spend, error.attempts) from error
     price = prices.cost_usd(grader.model, reply.usage)
     return reply, spend + Spend(1, reply.usage, price)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Invalid
-from cupel_core.grading.grader import Grader
+from cupel_core.grading.grader import Grader, GraderRole
 from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallLimiter, OnAnswer
@@ -48,7 +48,8 @@ class GraderFactory:
 
     def user_simulator(self) -> Grader:
         """The grader that writes the simulated user's messages: the persona model, or the judge model without one."""
-        return self._configured(self.config.persona_model or self.config.judge_model, "personaModel")
+        model = self._configured(self.config.persona_model or self.config.judge_model, "personaModel")
+        return replace(model, role=GraderRole.SIMULATED_USER)
 
     def embedder(self, model: str | None = None) -> Grader:
         return self._configured(model or self.config.embedding_model, "embeddingModel")

@@ -36,7 +36,7 @@ async def generate_persona_message(
     messages: tuple[Message, ...],
     interrupted: list[Spend] | None = None,
 ) -> GraderReply[str]:
-    """The user's next message. Raises JudgeError like a judge.
+    """The user's next message. Raises GraderError like a judge.
 
     `system_prompt` is that of `simulated_user_prompt`, `interrupted` that of `request_structured`.
     """

@@ -14,7 +14,7 @@ from cupel_core.domain.scoring.rescores import RescoreConfig, RescoreResult
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
 from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Spend, Verdict, apply_verdict
 from cupel_core.grading.criteria import evaluate_criteria
-from cupel_core.grading.grader import JudgeError
+from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import RetryLater
 from cupel_core.scoring.score import AssertionScores, score
@@ -83,9 +83,9 @@ class TranscriptGrader:
         interrupted: list[Spend] = []
         try:
             reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria, interrupted)
-        except (JudgeError, RetryLater) as error:
+        except (GraderError, RetryLater) as error:
             failed = AssertionResult(CRITERIA, None, None, "could not be computed", error=error.detail)
-            spend = error.spend if isinstance(error, JudgeError) else sum(interrupted, Spend())
+            spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
             return _CriteriaGrading(results=(failed,), spend=spend)
         return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 

@@ -13,7 +13,7 @@ from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message
 from cupel_core.errors import Invalid
 from cupel_core.grading.criteria import evaluate_criteria
-from cupel_core.grading.grader import Grader, GraderReply, JudgeError
+from cupel_core.grading.grader import Grader, GraderError, GraderReply, GraderRole
 from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.leases import LeasePool
 from cupel_core.resources import personas
@@ -32,13 +32,13 @@ async def judge_conversation(
 ) -> GraderReply[Verdict]:
     """The judge's verdict on these messages; `model` defaults to the workspace's judge.
 
-    Raises Invalid for a model that cannot be called, JudgeError when it gives no usable reply in time, and
+    Raises Invalid for a model that cannot be called, GraderError when it gives no usable reply in time, and
     CallPostponed while its account is paused or fully used.
     """
     async with _leases() as leases:
         default = workspace_grader_config(workspace).judge_model
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases)
-        return await _with_total_timeout(evaluate_criteria(grader, messages, criteria))
+        return await _with_total_timeout(grader.role, evaluate_criteria(grader, messages, criteria))
 
 
 async def simulate_user(
@@ -50,30 +50,31 @@ async def simulate_user(
 ) -> GraderReply[str]:
     """The simulated user's next message; `persona` is a description or the id of a stored one.
 
-    Raises Invalid, NotFound for an unknown persona, and JudgeError as `judge_conversation` does.
+    Raises Invalid, NotFound for an unknown persona, and GraderError as `judge_conversation` does.
     """
     config = workspace_grader_config(workspace)
     async with _leases() as leases:
         default = config.persona_model or config.judge_model
-        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases)
+        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, GraderRole.SIMULATED_USER)
         description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
         prompt = simulated_user_prompt(description, instructions)
-        return await _with_total_timeout(generate_persona_message(grader, prompt, messages))
+        return await _with_total_timeout(grader.role, generate_persona_message(grader, prompt, messages))
 
 
 def _leases() -> LeasePool:
     return LeasePool(priority=Priority.HIGH, max_wait_seconds=lambda: _MAX_SLOT_WAIT_SECONDS)
 
 
-async def _with_total_timeout[T](request: Coroutine[Any, Any, GraderReply[T]]) -> GraderReply[T]:
+async def _with_total_timeout[T](role: GraderRole, request: Coroutine[Any, Any, GraderReply[T]]) -> GraderReply[T]:
     try:
         async with asyncio.timeout(TOTAL_TIMEOUT_SECONDS):
             return await request
     except TimeoutError:
-        raise JudgeError(f"no reply within {TOTAL_TIMEOUT_SECONDS:g} s", Spend()) from None
+        message = f"the {role} gave no reply within {TOTAL_TIMEOUT_SECONDS:g} s"
+        raise GraderError(role, message, Spend()) from None
 
 
-def _load_grader(workspace: str, model: str | None, leases: LeasePool) -> Grader:
+def _load_grader(workspace: str, model: str | None, leases: LeasePool, role: GraderRole = GraderRole.JUDGE) -> Grader:
     if model is None:
         raise Invalid.field("model", "is required: the workspace has no default (PUT /v1/settings sets it)")
     if problem := model_error(workspace, model):
@@ -86,4 +87,5 @@ def _load_grader(workspace: str, model: str | None, leases: LeasePool) -> Grader
         _MAX_WAIT_SECONDS,
         Random(),  # noqa: S311 - jitter
         guard=partial(leases.slot, workspace, account, model),
+        role=role,
     )

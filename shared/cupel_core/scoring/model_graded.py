@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.grading.grader import Grader, JudgeError, as_material, request_structured
+from cupel_core.grading.grader import Grader, GraderError, as_material, request_structured
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, graded
@@ -28,11 +28,11 @@ class StructuredReply(BaseModel):
 async def ask_grader[T: StructuredReply](
     grader: Grader, instructions: str, material: str, reply_type: type[T], spend_log: SpendLog
 ) -> T:
-    """Ask a model for a reply of this type. Raises JudgeError when the call fails or the reply is unusable."""
+    """Ask a model for a reply of this type. Raises GraderError when the call fails or the reply is unusable."""
     messages = (Message(MessageRole.SYSTEM, f"{instructions}\n\n{_MATERIAL}"), Message(MessageRole.USER, material))
     try:
         reply = await request_structured(grader, ModelRequest(messages, temperature=0.0), reply_type, spend_log)
-    except JudgeError as error:
+    except GraderError as error:
         spend_log.append(error.spend)
         raise
     spend_log.append(reply.spend)
@@ -152,7 +152,7 @@ decided it; "index": the number of that text."""
 async def select_best(assertion: Assertion, outputs: Sequence[str], graders: GraderFactory) -> BestOutput:
     """Choose the best of several models' outputs.
 
-    Raises NotComputable for fewer than two outputs, Invalid without a judge, and JudgeError.
+    Raises NotComputable for fewer than two outputs, Invalid without a judge, and GraderError.
     """
     if len(outputs) < 2:
         raise NotComputable("there is no other output to compare with: select-best needs two targets that answered")

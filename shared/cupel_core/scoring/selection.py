@@ -9,7 +9,7 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import Selection
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.errors import Invalid
-from cupel_core.grading.grader import JudgeError
+from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.scoring.check_result import NotComputable
@@ -32,6 +32,6 @@ async def compare_answers(
         rendered = replace(assertion, value=render_variables(assertion.value, variables))
         best = await select_best(rendered, tuple(answers.values()), graders)
     except (NotComputable, Invalid, ProviderError, RetryLater, ValueError) as error:
-        spend = error.spend if isinstance(error, JudgeError) else Spend()
+        spend = error.spend if isinstance(error, GraderError) else Spend()
         return Selection(candidates, retry_round, None, "could not be computed", str(error), spend)
     return Selection(candidates, retry_round, candidates[best.index], best.reason, spend=best.spend)

@@ -149,13 +149,17 @@ def test_a_probe_has_its_conversation(client: Client, eval_id: str, personas: li
     assert probe["threadId"] == thread_id(run["id"], 0, 1)
 
 
-def test_a_probe_and_its_transcript_have_the_prompt_of_the_simulated_user(client: Client, eval_id: str) -> None:
-    run = completed_run(client, eval_id)
+def test_a_probe_and_its_transcript_have_the_prompt_of_the_simulated_user(client: Client, personas: list[str]) -> None:
+    definition = post(client, "/v1/definitions", {"name": "openings", "content": {"system": "Be kind."}})
+    item = {"instructions": "wants a table for two", "personaIds": personas[:1]}
+    scenario_ids = post(client, f"/v1/definitions/{definition['id']}/scenarios", {"items": [item]})["ids"]
+    body = {"name": "openings", "model": "sim/steady", "scenarioIds": scenario_ids, "judgeModel": "sim/bold"}
+    run = completed_run(client, post(client, "/v1/evals", body)["id"])
     prompt = client.get(f"/v1/probes/{run['id']}-0").json()["simulatedUserPrompt"]
     assert "wants a table for two" in prompt
     assert "Ada" in prompt
     assert client.get(f"/v1/transcripts/{run['id']}-0").json()["content"]["simulatedUserPrompt"] == prompt
-    assert client.delete(f"/v1/probes/{run['id']}-0").status == 204
+    assert client.delete(f"/v1/probes/{run['id']}-0/content").status == 204
     assert client.get(f"/v1/probes/{run['id']}-0").json()["simulatedUserPrompt"] is None
 
 
@@ -244,7 +248,7 @@ def test_a_page_that_finds_nothing_ends_early_with_a_cursor(
 
 def test_long_conversations_make_short_pages(client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = completed_run(client, eval_id)
-    monkeypatch.setattr(bounds, "MAX_PAGE_BYTES", 3_500)
+    monkeypatch.setattr(bounds, "MAX_PAGE_BYTES", 5_000)
     for path, query in ((f"/v1/runs/{run['id']}/transcripts", {}), ("/v1/probes", {"evalId": eval_id})):
         ids, sizes, cursor = list[str](), list[int](), dict[str, str]()
         while not ids or cursor:

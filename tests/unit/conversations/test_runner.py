@@ -190,9 +190,19 @@ async def test_an_unusable_reply_is_counted_once_if_its_repair_happens_later(
     assert spend.calls == len(conversation.requests_to(grader)) - 1
 
 
-async def test_a_simulated_user_whose_replies_stay_unusable_is_an_error_too(harness: Harnesses) -> None:
+async def test_the_error_of_a_simulated_user_names_it_and_its_model(harness: Harnesses) -> None:
     error = errored(await harness(user=["", {"words": "no"}]).run())
-    assert error.code is ProbeErrorCode.JUDGE_ERROR
+    assert error.code is ProbeErrorCode.SIMULATED_USER_ERROR
+    assert error.message.startswith("the simulated user custom/user gave no valid reply")
+
+
+async def test_a_judge_that_simulates_the_user_fails_as_simulated_user(harness: Harnesses) -> None:
+    refused = ProviderError(ProbeErrorCode.AUTH, "the key is wrong")
+    error = errored(await harness(config=GraderConfig("custom/judge"), judge=[verdict(), refused]).run())
+    assert (error.code, error.message) == (
+        ProbeErrorCode.SIMULATED_USER_ERROR,
+        "the simulated user custom/judge: auth: the key is wrong",
+    )
 
 
 async def test_a_failed_judge_call_is_a_judge_error(harness: Harnesses) -> None:

@@ -7,7 +7,7 @@ import pytest
 from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Reply
 from cupel_core.grading import grader
-from cupel_core.grading.grader import JudgeError
+from cupel_core.grading.grader import GraderError
 from cupel_core.providers.errors import CallPostponed
 from cupel_core.runs import ad_hoc_judging
 from cupel_core.settings import Settings
@@ -23,7 +23,7 @@ async def test_a_judge_that_never_replies_times_out(cloud: Settings, monkeypatch
 
     monkeypatch.setattr(grader, "complete_with_retry", hang)
     monkeypatch.setattr(ad_hoc_judging, "TOTAL_TIMEOUT_SECONDS", 0.01)
-    with pytest.raises(JudgeError) as failed:
+    with pytest.raises(GraderError) as failed:
         await ad_hoc_judging.judge_conversation("ws_a", "sim/steady", SAID, Criteria("it answers"))
     assert (failed.value.code, failed.value.status) == (ProbeErrorCode.JUDGE_ERROR, 502)
 

@@ -11,7 +11,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.errors import Invalid
-from cupel_core.grading.grader import JudgeError
+from cupel_core.grading.grader import GraderError
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import NotComputable
@@ -89,7 +89,7 @@ async def test_the_assertion_s_own_judge_is_called(grader_of: ScriptedGraders) -
 async def test_a_judge_whose_replies_stay_unusable_is_an_error(grader_of: ScriptedGraders) -> None:
     done = await scored(grader_of("yes"), KIND)
     assert done.results[0].passed is None
-    assert done.results[0].error == "sim/steady gave no valid reply, even after a repair request"
+    assert done.results[0].error == "the judge sim/steady gave no valid reply, even after a repair request"
     assert done.spend.calls == 2
 
 
@@ -100,7 +100,7 @@ async def test_a_score_out_of_range_is_repaired(grader_of: ScriptedGraders) -> N
 
 async def test_a_judge_that_fails_is_an_error(grader_of: ScriptedGraders) -> None:
     result = await grade(grader_of(ProviderError(ProbeErrorCode.AUTH, "bad key")), KIND)
-    assert result.error == "sim/steady: auth: bad key"
+    assert result.error == "the judge sim/steady: auth: bad key"
 
 
 async def test_without_a_judge_a_rubric_is_an_error(grader_of: ScriptedGraders) -> None:
@@ -197,7 +197,7 @@ async def test_the_best_of_several_outputs_is_chosen(grader_of: ScriptedGraders)
 
 
 async def test_choosing_a_missing_output_is_an_error(grader_of: ScriptedGraders) -> None:
-    with pytest.raises(JudgeError):
+    with pytest.raises(GraderError):
         await select_best(
             Assertion("select-best", value="a"), ["a", "b"], grader_of({"reason": "?", "index": 2}).graders()
         )
