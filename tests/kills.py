@@ -42,8 +42,10 @@ _NOT_ACKNOWLEDGED = (CupelError, httpx.HTTPError)
 class Acknowledged:
     """What the API confirmed, and what it may have done without a chance to confirm it."""
 
-    names: dict[str, set[str]] = field(default_factory=dict)
-    """By definition: the confirmed name, and those of later requests that were not answered."""
+    names: dict[str, str] = field(default_factory=dict)
+    """By definition."""
+    unanswered_names: dict[str, set[str]] = field(default_factory=dict)
+    """By definition: of requests since the last kill that were not answered. They may take effect at any time."""
     runs: set[str] = field(default_factory=set)
     retries: set[str] = field(default_factory=set)
     transcripts: dict[str, Json] = field(default_factory=dict)
@@ -91,12 +93,14 @@ class Users:
         name = f"edited {self._sequence}"
         if len(names) < 3 or self._random.random() < 0.2:
             created = api.create_definition({"name": name, "content": RATING})
-            names[created["id"]] = {name}
+            names[created["id"]] = name
         else:
             definition_id = self._random.choice(sorted(names))
-            names[definition_id].add(name)
+            unanswered = self.acknowledged.unanswered_names.setdefault(definition_id, set())
+            unanswered.add(name)
             api.update_definition(definition_id, {"name": name})
-            names[definition_id] = {name}
+            unanswered.remove(name)
+            names[definition_id] = name
         self.counts["edits"] += 1
 
     def _evaluate(self, api: Client) -> None:
@@ -210,11 +214,14 @@ class KilledStack:
         return next(str(each["OutputValue"]) for each in outputs if each["OutputKey"] == "TableName")
 
     def _check_definitions(self) -> None:
-        for definition_id, names in self.users.acknowledged.names.items():
+        acknowledged = self.users.acknowledged
+        for definition_id, acknowledged_name in acknowledged.names.items():
             name = self.api.get_definition(definition_id)["name"]
+            names = {acknowledged_name} | acknowledged.unanswered_names.get(definition_id, set())
             if name not in names:
                 self.problems.append(f"definition {definition_id} is called {name}, not one of {names}")
-            self.users.acknowledged.names[definition_id] = {name}
+            acknowledged.names[definition_id] = name
+        acknowledged.unanswered_names.clear()
 
     def _check_transcripts(self) -> None:
         for transcript_id, before in self.users.acknowledged.transcripts.items():
