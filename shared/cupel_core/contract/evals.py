@@ -7,12 +7,12 @@ from pydantic import Field, field_validator
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
+from cupel_core.contract.runs import GRADER_FIELDS
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 1_000
-_GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
 
 ScenarioIds = Annotated[
     list[Id],
@@ -46,7 +46,7 @@ class UpdateEval(RequestModel):
 
     def fields(self) -> EvalFields:
         fields = self.model_dump(exclude_unset=True)
-        grader_fields = {name: fields.pop(name) for name in _GRADER_FIELDS if name in fields}
+        grader_fields = {name: fields.pop(name) for name in GRADER_FIELDS if name in fields}
         return cast(EvalFields, {**fields, **({"grader_config": grader_fields} if grader_fields else {})})
 
 

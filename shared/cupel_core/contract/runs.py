@@ -36,6 +36,7 @@ ExperimentId = Annotated[Id | None, Field(description="The experiment that group
 EvaluatorUrl = Annotated[str, Field(min_length=8, max_length=2_000, pattern="^https?://")]
 """May have a query, unlike other URLs, and is used and stored exactly as it was sent."""
 
+GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
 
 Targets = Annotated[
     list[ModelId],
@@ -48,7 +49,8 @@ Targets = Annotated[
 
 
 class RunConfigInput(RequestModel):
-    """Grading models and the evaluator override those of the eval, which override the workspace's settings."""
+    """Grading models and the evaluator override those of the eval, which override the workspace's settings; null means
+    that this run has none."""
 
     temperature: Temperature | None = None
     max_turns: Count100 | None = None
@@ -63,6 +65,10 @@ class RunConfigInput(RequestModel):
 
     def grader_config(self) -> GraderConfig:
         return GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)
+
+    def disabled_graders(self) -> tuple[str, ...]:
+        given = self.model_fields_set.intersection(GRADER_FIELDS)
+        return tuple(sorted(name for name in given if getattr(self, name) is None))
 
 
 class CreateRun(RequestModel):
@@ -103,6 +109,7 @@ class CreateRun(RequestModel):
             temperature=self.config.temperature,
             max_turns=self.config.max_turns,
             grader_config=self.config.grader_config(),
+            disabled_graders=self.config.disabled_graders(),
         )
 
 
@@ -122,6 +129,7 @@ class CreateEvalRun(RequestModel):
             temperature=self.config.temperature,
             max_turns=self.config.max_turns,
             grader_config=self.config.grader_config(),
+            disabled_graders=self.config.disabled_graders(),
         )
 
 

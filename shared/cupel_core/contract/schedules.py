@@ -1,14 +1,14 @@
 """Schedules: runs that start at set times."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Flag, Id
-from cupel_core.contract.runs import CreateEvalRun, CreateRun
+from cupel_core.contract.runs import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, RunSpec
@@ -89,26 +89,29 @@ class UpdateSchedule(RequestModel):
 
 
 class ScheduledRunConfigResponse(ResponseModel):
-    """Null fields take the workspace's settings at the time of firing."""
+    """Of grading models and evaluator, null means none, and a missing field is taken from the eval or the workspace at
+    the time of firing."""
 
     temperature: float | None
     max_turns: int | None
-    judge_model: str | None
-    persona_model: str | None
-    embedding_model: str | None
-    evaluator_url: str | None
+    judge_model: str | None = None
+    persona_model: str | None = None
+    embedding_model: str | None = None
+    evaluator_url: str | None = None
 
     @classmethod
     def of(cls, spec: RunSpec | EvalRunOptions) -> "ScheduledRunConfigResponse":
-        graders = spec.grader_config
-        return cls(
-            temperature=spec.temperature,
-            max_turns=spec.max_turns,
-            judge_model=graders.judge_model,
-            persona_model=graders.persona_model,
-            embedding_model=graders.embedding_model,
-            evaluator_url=graders.evaluator_url,
-        )
+        graders = {name: getattr(spec.grader_config, name) for name in GRADER_FIELDS}
+        own = {name: value for name, value in graders.items() if value is not None or name in spec.disabled_graders}
+        return cls(temperature=spec.temperature, max_turns=spec.max_turns, **own)
+
+    # A lambda, because the OpenAPI document would take an annotated return type as the schema.
+    _serialize = model_serializer(mode="wrap")(lambda self, serialize: _own_fields(self, serialize))
+
+
+def _own_fields(config: ScheduledRunConfigResponse, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    own = {ScheduledRunConfigResponse.model_fields[name].alias for name in config.model_fields_set}
+    return {name: value for name, value in serialize(config).items() if name in own}
 
 
 class ScheduledRunResponse(ResponseModel):

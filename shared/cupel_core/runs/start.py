@@ -98,9 +98,10 @@ def _selected_cases(workspace: str, spec: RunSpec, definition: ResolvedDefinitio
 
 
 def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
-    """The spec takes precedence over the eval, and the eval over the workspace's settings."""
+    """The spec takes precedence over the eval, and the eval over the workspace's settings, also in having none."""
     eval_config = evals.get(workspace, spec.eval_id).grader_config if spec.eval_id else GraderConfig()
-    return spec.grader_config.with_defaults(eval_config).with_defaults(workspace_grader_config(workspace))
+    config = spec.grader_config.with_defaults(eval_config).with_defaults(workspace_grader_config(workspace))
+    return config.without(spec.disabled_graders)
 
 
 def _scenario_positions(spec: RunSpec, manifest: Manifest, version: int, seed: int) -> Sequence[int]:

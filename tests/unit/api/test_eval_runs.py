@@ -111,6 +111,20 @@ def test_an_unusable_judge_is_refused_at_the_start(client: Client, eval_id: str)
     assert (answer.status, answer.fields()) == (422, ["config.judgeModel"])
 
 
+def test_null_in_a_run_means_no_evaluator_whatever_eval_and_workspace_set(
+    client: Client, scenario_ids: list[str]
+) -> None:
+    evaluator = {"url": "https://evaluator.example.com/score", "headers": {"x-key": "secret"}}
+    client.put("/v1/settings", {"evaluator": evaluator, "embeddingModel": "sim/embed"})
+    body = {"name": "x", "model": "sim/steady", "scenarioIds": scenario_ids[1:], "judgeModel": "sim/bold"}
+    made = post(client, "/v1/evals", body)
+    off = {"judgeModel": None, "evaluatorUrl": None}
+    started = run_eval(client, made["id"], {"config": off})["run"]
+    assert [started["config"][name] for name in (*off, "embeddingModel")] == [None, None, "sim/embed"]
+    assert runs.get(ref_of(started)).grader_config.evaluator_headers_version is None
+    assert run_eval(client, made["id"])["run"]["config"]["evaluatorUrl"] == evaluator["url"]
+
+
 def test_an_eval_whose_persona_is_gone_is_refused(client: Client, eval_id: str, personas: list[str]) -> None:
     assert client.delete(f"/v1/personas/{personas[1]}").status == 204
     answer = client.post(f"/v1/evals/{eval_id}/runs")

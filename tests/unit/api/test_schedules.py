@@ -42,6 +42,14 @@ def schedule_id(client: Client, definition_id: str) -> str:
     return identity
 
 
+def test_a_schedule_returns_which_graders_it_disables(client: Client, definition_id: str, eval_id: str) -> None:
+    config = {"temperature": None, "maxTurns": 2, "evaluatorUrl": None}
+    identity = create(client, definition_id, {"config": config}).json()["id"]
+    assert client.get(f"/v1/schedules/{identity}").json()["run"]["config"] == config
+    body = {"evalRun": {"evalId": eval_id, "config": config}, "name": "x", "expression": "rate(1 day)"}
+    assert client.post("/v1/schedules", body).json()["evalRun"]["config"] == config
+
+
 def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) -> None:
     run = {"samplePercentage": 50, "repeats": 3, "config": {"maxTurns": 2, "judgeModel": "sim/bold"}}
     answer = create(client, definition_id, run, timezone="Europe/Berlin")
@@ -66,9 +74,6 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
             "temperature": None,
             "maxTurns": 2,
             "judgeModel": "sim/bold",
-            "personaModel": None,
-            "embeddingModel": None,
-            "evaluatorUrl": None,
         },
     }
 

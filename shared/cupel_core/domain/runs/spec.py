@@ -7,7 +7,7 @@ from typing import Any, Self
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
-_ADDED = frozenset({"definition_version", "rerun_of"})
+_ADDED = frozenset({"definition_version", "rerun_of", "disabled_graders"})
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class RunSpec:
     playground: bool = False
     definition_version: int | None = None
     """The latest when the run starts if None."""
+    disabled_graders: tuple[str, ...] = ()
+    """Fields of GraderConfig that are None for this run even if the eval or the workspace sets them."""
     rerun_of: str | None = None
     """The run whose definition version, scenarios and personas it has, exactly as they were."""
 
@@ -43,7 +45,7 @@ class RunSpec:
 
         Fields that the first version did not have are left out if they are unset, so that stored texts stay equal.
         """
-        data = {name: value for name, value in asdict(self).items() if name not in _ADDED or value is not None}
+        data = _without_unset_additions(asdict(self))
         data["evaluation"] = data.pop("grader_config")
         return data
 
@@ -58,6 +60,7 @@ class RunSpec:
                 "priority": Priority(data["priority"]),
                 "grader_config": GraderConfig(**data["evaluation"]),
                 "scenario_ids": tuple(data["scenario_ids"]),
+                "disabled_graders": tuple(data.get("disabled_graders", ())),
                 "persona_ids": None if persona_ids is None else tuple(persona_ids),
             }
         )
@@ -73,6 +76,7 @@ class EvalRunOptions:
     temperature: float | None = None
     max_turns: int | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
+    disabled_graders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,13 +87,18 @@ class EvalRunSpec:
     options: EvalRunOptions = field(default_factory=EvalRunOptions)
 
     def to_json(self) -> dict[str, Any]:
-        return {"eval_id": self.eval_id, "eval_options": asdict(self.options)}
+        return {"eval_id": self.eval_id, "eval_options": _without_unset_additions(asdict(self.options))}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         options = data["eval_options"]
         graders = GraderConfig(**options["grader_config"])
-        changed = {**options, "priority": Priority(options["priority"]), "grader_config": graders}
+        changed = {
+            **options,
+            "priority": Priority(options["priority"]),
+            "grader_config": graders,
+            "disabled_graders": tuple(options.get("disabled_graders", ())),
+        }
         return cls(data["eval_id"], EvalRunOptions(**changed))
 
 
@@ -102,3 +111,7 @@ class PlaygroundSpec:
     model: str | None = None
     persona_id: str | None = None
     definition_id: str | None = None
+
+
+def _without_unset_additions(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name not in _ADDED or (value is not None and value != ())}

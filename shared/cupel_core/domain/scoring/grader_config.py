@@ -1,6 +1,6 @@
 """The models and the external evaluator that grade a run's conversations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -24,6 +24,13 @@ class GraderConfig:
             defaults = replace(defaults, evaluator_headers_version=None)
         overrides = {name: value for name, value in asdict(self).items() if value is not None}
         return replace(defaults, **overrides)
+
+    def without(self, fields: Iterable[str]) -> "GraderConfig":
+        """This configuration without these models, or without the evaluator."""
+        removed = dict.fromkeys(fields)
+        if "evaluator_url" in removed:
+            removed["evaluator_headers_version"] = None
+        return replace(self, **removed)
 
     def to_json(self) -> dict[str, Any]:
         fields = {
