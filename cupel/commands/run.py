@@ -17,6 +17,7 @@ from cupel.commands.options import (
     command_name,
 )
 from cupel.commands.show import print_run
+from cupel.commands.targets import split_models, warn_about_unlisted_models
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -83,7 +84,7 @@ def run(
         embeddingModel=embedding_model,
         evaluatorUrl=evaluator_url,
     )
-    specification = {
+    specification: Json = {
         "models": split_models(models),
         "samplePercentage": sample,
         "repeats": repeats,
@@ -92,6 +93,7 @@ def run(
     }
     if definition_version is not None and (in_process or Path(definition).exists()):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
+    warn_about_unlisted_models(session, specification["models"], config)
     if in_process:
         _run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
     else:
@@ -130,6 +132,7 @@ def rerun(
         embeddingModel=embedding_model,
     )
     targets = split_models(models) if models else None
+    warn_about_unlisted_models(session, targets or (), config)
     overrides = {**without_none(models=targets, repeats=repeats, priority=priority), "config": config}
     with session.connect() as client:
         started = client.rerun_run(run_id, overrides)
@@ -191,13 +194,6 @@ def watch_or_print(
         session.print_json(started)
     else:
         session.out.print(f"{command_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
-
-
-def split_models(models: list[str]) -> list[str]:
-    names = [name.strip() for option in models for name in option.split(",")]
-    if not all(names):
-        raise UsageError("--models: expected names such as openai/gpt-5-mini, separated by commas")
-    return names
 
 
 def resolve_definition_id(session: Session, client: "Client", definition: str) -> str:

@@ -7,7 +7,8 @@ from rich.markup import escape
 
 from cupel import render
 from cupel.commands.options import AsJson, EmbeddingModel, JudgeModel, PersonaModel, Repeats, refuse_group_options
-from cupel.commands.run import resolve_definition_id, split_models
+from cupel.commands.run import resolve_definition_id
+from cupel.commands.targets import split_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session

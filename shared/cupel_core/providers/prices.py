@@ -65,6 +65,11 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
         return None
 
 
+def is_unlisted(model: str) -> bool:
+    """Whether the price list has models of this one's provider, but not this one."""
+    return model.partition("/")[0] in _PRICE_LIST_PROVIDERS and _find_price(model) is None
+
+
 @cache
 def known_models(provider: str) -> tuple[KnownModel, ...]:
     """The provider's models with prices for text input and output, without deprecated ones."""

@@ -255,3 +255,15 @@ def test_an_unknown_run_is_a_usage_error(cupel: Cupel):
 def test_invalid_arguments_are_usage_errors_and_send_no_request(api: FakeApi, cupel: Cupel, arguments: list[str]):
     assert cupel(*arguments).exit_code == 2
     assert api.requests == []
+
+
+def test_a_model_that_is_not_in_the_price_list_is_a_warning_and_the_run_starts(api: FakeApi, cupel: Cupel, facts: str):
+    result = cupel("run", facts, "--models", "openai/gpt5-mini", "--judge-model", "mistral/zzz")
+    assert result.exit_code == 0
+    assert "openai/gpt5-mini is not in the price list; did you mean openai/gpt-5-mini?" in result.stderr
+    assert "mistral/zzz is not in the price list; if the name is right" in result.stderr
+
+
+def test_listed_and_uncataloged_models_are_no_warning(api: FakeApi, cupel: Cupel, facts: str):
+    result = cupel("run", facts, "--models", "openai/gpt-5-mini-2025-08-07,custom/anything,sim/steady")
+    assert "price list" not in result.stderr

@@ -1,0 +1,30 @@
+"""Models named on the command line."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from cupel.errors import UsageError
+from cupel.json_types import Json
+from cupel.session import Session
+
+
+def split_models(models: list[str]) -> list[str]:
+    names = [name.strip() for option in models for name in option.split(",")]
+    if not all(names):
+        raise UsageError("--models: expected names such as openai/gpt-5-mini, separated by commas")
+    return names
+
+
+def warn_about_unlisted_models(session: Session, targets: Iterable[str], config: Json) -> None:
+    """Warn about models that are perhaps misspelled. They may also be newer than the price list, or private."""
+    # The price list takes longer to import than the rest of the command.
+    from cupel_core.providers import prices
+
+    graders = (config.get(name) for name in ("judgeModel", "personaModel", "embeddingModel"))
+    for model in dict.fromkeys(filter(None, (*targets, *graders))):
+        if prices.is_unlisted(model):
+            provider, _, name = model.partition("/")
+            listed = [known.id.partition("/")[2] for known in prices.known_models(provider)]
+            near = get_close_matches(name, listed, 1)
+            hint = f"did you mean {provider}/{near[0]}? Otherwise" if near else "if the name is right,"
+            session.remark(f"warning: {model} is not in the price list; {hint} its costs are unknown")
