@@ -12,13 +12,14 @@ from cupel_core.domain.runs.run import ACTIVE, Progress, Run, RunEvent, RunStatu
 from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, readable_at
 from cupel_core.domain.runs.views import RunView, TranscriptView
-from cupel_core.errors import NotFound
+from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import DEFAULT_LIMIT, Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
-from cupel_core.store import barrier, governor, outcomes, runs, snapshots
+from cupel_core.store import barrier, definitions, governor, outcomes, resources, runs, schedules, snapshots
 from cupel_core.store import events as event_store
 from cupel_core.store.barrier import Tree
+from cupel_core.store.resources import ResourceKind
 
 _BATCH_SIZE = 20
 """Outcomes with their content that are in memory at the same time."""
@@ -64,7 +65,10 @@ def list_runs(
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
 ) -> Page[RunView]:
-    """Newest first; without definition snapshots and suspended models, which only `get_run` reads."""
+    """Newest first; without definition snapshots and suspended models, which only `get_run` reads.
+
+    Raises Invalid for a definition, schedule or eval that the workspace never had.
+    """
     page = runs.list_runs(
         workspace,
         definition_id=definition_id,
@@ -75,7 +79,22 @@ def list_runs(
         limit=limit,
         cursor=cursor,
     )
+    if not page.items:
+        _check_filters(workspace, definition_id, schedule_id, eval_id)
     return page.map(lambda run: RunView(run, progress(run), None, None))
+
+
+def _check_filters(workspace: str, definition_id: str | None, schedule_id: str | None, eval_id: str | None) -> None:
+    """Only of an empty page, so that a list with runs costs no further read."""
+    errors = []
+    if definition_id is not None and definitions.find(workspace, definition_id) is None:
+        errors.append(FieldError("definitionId", f"there is no definition {definition_id}"))
+    if schedule_id is not None and schedules.find(workspace, schedule_id) is None:
+        errors.append(FieldError("scheduleId", f"there is no schedule {schedule_id}"))
+    if eval_id is not None and resources.find(workspace, ResourceKind.EVAL, eval_id) is None:
+        errors.append(FieldError("evalId", f"there is no eval {eval_id}"))
+    if errors:
+        raise Invalid.fields(errors)
 
 
 def progress(run: Run) -> Progress:

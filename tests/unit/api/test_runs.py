@@ -334,3 +334,15 @@ def test_words_of_answers_are_counted_and_stay_when_the_content_is_deleted(clien
     client.delete(f"/v1/probes/{run_id}-0/content")
     (transcript,) = client.get(path).json()["items"]
     assert (transcript["content"], transcript["wordCount"]) == (None, 2)
+
+
+@pytest.mark.parametrize("name", ["definitionId", "scheduleId", "evalId"])
+def test_a_filter_by_something_unknown_is_refused(client: Client, name: str) -> None:
+    answer = client.get("/v1/runs", query={name: "nope"})
+    assert (answer.status, answer.fields()) == (422, [name])
+
+
+def test_a_definition_without_runs_has_an_empty_list(client: Client, definition_id: str) -> None:
+    for _ in range(2):
+        assert client.get("/v1/runs", query={"definitionId": definition_id}).json()["items"] == []
+        client.delete(f"/v1/definitions/{definition_id}")
