@@ -1,7 +1,7 @@
 """A started run without a definition or API, for tests of what follows the start."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.ids import new_id
@@ -38,13 +39,15 @@ class RunSetup:
     workspace: str = "ws_a"
     run_id: str | None = None
     judge_model: str | None = None
+    assertions: tuple[Assertion, ...] = ()
+    """Of each scenario."""
     callbacks: CallbackScope | None = None
     created_at: datetime = NOW
 
     def start(self) -> Run:
         definition_id = new_id("def")
         manifest = scenarios.write_pages(
-            self.workspace, definition_id, Manifest(), map(rating_scenario, range(self.scenario_count))
+            self.workspace, definition_id, Manifest(), map(self._scenario, range(self.scenario_count))
         )
         selection = tuple(sample(self.scenario_count, self.sample_percentage, seed=1))
         run_id = self.run_id or new_id("run")
@@ -64,6 +67,9 @@ class RunSetup:
         )
         snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection))
         return runs.create(run, {"total": run.plan.total})
+
+    def _scenario(self, number: int) -> Scenario:
+        return replace(rating_scenario(number), assertions=self.assertions)
 
 
 def rating_scenario(number: int) -> Scenario:

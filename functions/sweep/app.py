@@ -11,6 +11,7 @@ from cupel_core.clock import utc_now
 from cupel_core.sweeping.callback_recovery import resend_lost_callbacks
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.generation_recovery import recover_generations
+from cupel_core.sweeping.repair_recovery import continue_repairs
 from cupel_core.sweeping.rescore_recovery import recover_rescores
 from cupel_core.sweeping.run_recovery import RecoveryAction
 from cupel_core.sweeping.sweep import sweep
@@ -18,6 +19,8 @@ from cupel_core.workflow_tasks import time_left
 
 _REPAIR_SECONDS = 25.0
 """Reserved for repairs: erasing comes first, so that many open runs never keep deleted content from being erased."""
+_CONTINUE_SECONDS = 20.0
+"""Reserved for what follows the repairs of providers."""
 logger = Logger()
 metrics = Metrics()
 
@@ -28,9 +31,11 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Return the number of repairs by kind; each is also a metric."""
     seconds_left = time_left(context)
     erased = erase_due(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
+    repairs = continue_repairs(utc_now(), lambda: seconds_left() > _CONTINUE_SECONDS)
     swept = sweep(utc_now(), seconds_left)
     recovered_rescores = recover_rescores(utc_now(), seconds_left)
     counts = {"dispatched": swept.dispatched, **asdict(swept.dead_letters)}
+    counts["repairs"] = repairs
     counts["scorings"] = recovered_rescores
     counts["generations"] = recover_generations(utc_now(), seconds_left)
     counts["callbacks"] = resend_lost_callbacks(utc_now(), seconds_left)

@@ -24,7 +24,7 @@ def load_account(workspace: str, provider: str) -> Account:
     return Account(
         provider=view.name,
         base_url=view.base_url,
-        api_key=_get_key(workspace, provider, stored.key_version) if stored.key_version else None,
+        api_key=_find_key(workspace, provider, stored.key_version),
         enabled=view.enabled,
         max_parallel_requests=view.max_parallel_requests,
         requests_per_minute=view.requests_per_minute,
@@ -41,10 +41,23 @@ def load_accounts(workspace: str, models: Iterable[str]) -> dict[str, Account]:
     }
 
 
+def _find_key(workspace: str, provider: str, version: str | None) -> str | None:
+    """None if there is none, or if it is being deleted or was just written: the next call looks again."""
+    if version is None:
+        return None
+    try:
+        return _get_key(workspace, provider, version)
+    except NotFound:
+        return None
+
+
 @lru_cache(maxsize=256)
-def _get_key(workspace: str, provider: str, version: str) -> str | None:
-    """Keys of release 0.1.0 have a version of our own; the secret's newest is theirs."""
-    return secrets.get(workspace, provider, None if version.startswith(_OWN_VERSION) else version)
+def _get_key(workspace: str, provider: str, version: str) -> str:
+    """Raises NotFound, which is not cached. Keys of release 0.1.0 have our own versions: theirs is the newest."""
+    key = secrets.get(workspace, provider, None if version.startswith(_OWN_VERSION) else version)
+    if key is None:
+        raise NotFound(f"the key of provider {provider} is not stored")
+    return key
 
 
 def clear_key_cache() -> None:

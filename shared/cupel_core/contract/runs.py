@@ -309,7 +309,10 @@ class RunResponse(ResponseModel):
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     pause_cause: Annotated[
         PauseCauseResponse | None,
-        Field(description="What must be repaired if the reason is `provider`; the run then resumes by itself"),
+        Field(
+            description="What must be repaired if Cupel paused the run; it then resumes by itself, "
+            "unless a user has paused it since"
+        ),
     ]
     priority: Priority
     config: RunConfigResponse

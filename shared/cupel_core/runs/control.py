@@ -25,21 +25,27 @@ _NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None}
 def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = PauseReason.USER) -> Run:
     """Pause a run: no new model call starts after 5 s, conversations in flight are recorded.
 
-    Returns a paused run unchanged. Raises Conflict for a run that is neither PENDING nor RUNNING.
+    A run that Cupel has paused becomes paused by the user, so that no repair resumes it; any other paused run is
+    returned unchanged. Raises Conflict for a run that is neither PENDING, RUNNING nor PAUSED.
     """
-    changes = {"pause_reason": reason, "pause_cause": None}
-    return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, **changes)
+    run = runs.get(RunRef(workspace, run_id))
+    is_users = PauseReason.parse(run.pause_reason) is PauseReason.USER
+    if run.status is RunStatus.PAUSED and (is_users or reason is not PauseReason.USER):
+        return run
+    # The cause of an earlier pause remains: resuming the run closes the breaker of its model.
+    return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, pause_reason=reason)
 
 
-def resume(workspace: str, run_id: str, now: datetime) -> Run:
+def resume(workspace: str, run_id: str, now: datetime, *, fencing_token: int | None = None) -> Run:
     """Resume a paused run and dispatch the probes that its barrier is missing. Conflict if it is not paused.
 
-    The model that it was paused for may be called again.
+    The model that it was paused for may be called again. With `fencing_token`, the pause must be the one of this token.
     """
     cause = runs.get(RunRef(workspace, run_id)).pause_cause
     if cause is not None:
         governor.reset_breaker(workspace, cause.model.partition("/")[0], cause.model)
-    run = _steer(RunRef(workspace, run_id), Action.RESUME, RunStatus.RUNNING, now, **_NOT_PAUSED)
+    changes = {**_NOT_PAUSED, "fencing_token": fencing_token}
+    run = _steer(RunRef(workspace, run_id), Action.RESUME, RunStatus.RUNNING, now, **changes)
     dispatch.enqueue(run)
     return run
 

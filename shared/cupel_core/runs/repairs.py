@@ -4,21 +4,32 @@ A run that was paused because its model refused every call is resumed. A running
 again: its messages may lie in the queue with a delay of minutes.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from cupel_core import accounts
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.required_models import named_models
 from cupel_core.domain.resources.connectors import PROVIDER, Connector, ConnectorFields
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.domain.resources.providers import ProviderChanges, ProviderView
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseCause, PauseReason, Run, RunStatus
-from cupel_core.errors import Conflict, NotFound
+from cupel_core.errors import Conflict, NotFound, RetryableError
+from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.resources import connectors
 from cupel_core.runs import control
-from cupel_core.store import active_runs, governor, runs
+from cupel_core.store import active_runs, governor, repairs, runs, snapshots
+from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.repairs import Repair
 
+MAX_RUNS_PER_REQUEST = 50
+"""Of the workspace's open runs, which a request looks at; each takes up to nine AWS requests."""
+_REQUEST_TIME = timedelta(seconds=30)
+"""Until then, the request that made the change carries it out; afterwards, the sweeper."""
 _REPAIRED = "its settings were changed; the run goes on with them"
 
 
@@ -32,7 +43,7 @@ def update_provider(
     """Update a provider's settings; raises what `accounts.update_provider` raises."""
     suspended = _suspended_models(workspace, name)
     view = accounts.update_provider(workspace, name, changes, precondition)
-    _continue_runs(workspace, f"{name}/", suspended, now)
+    _carry_out(workspace, f"{name}/", suspended, now)
     return view
 
 
@@ -48,7 +59,7 @@ def update_connector(
     suspended = _suspended_models(workspace, PROVIDER) & {model}
     updated = connectors.update(workspace, connector_id, fields, now, precondition)
     governor.reset_breaker(workspace, PROVIDER, model)
-    _continue_runs(workspace, model, suspended, now)
+    _carry_out(workspace, model, suspended, now)
     return updated
 
 
@@ -56,24 +67,39 @@ def _suspended_models(workspace: str, provider: str) -> frozenset[str]:
     return frozenset(each.model for each in governor.get_status(workspace, provider).suspended_models)
 
 
-def _continue_runs(workspace: str, repaired_prefix: str, suspended: frozenset[str], now: datetime) -> None:
-    """`repaired_prefix` begins the names of the repaired models; `suspended` of them were so until now."""
-    for ref in active_runs.list_of_workspace(workspace):
+def _carry_out(workspace: str, model_prefix: str, suspended: frozenset[str], now: datetime) -> None:
+    """Let the first runs go on within the request; the sweeper continues with the others, also after a crash."""
+    repair = Repair(workspace, new_id("repair"), model_prefix, suspended)
+    repairs.save(repair, due_at=now + _REQUEST_TIME)
+    remaining = iter(range(MAX_RUNS_PER_REQUEST))
+    with suppress(RetryableError, *AWS_ERRORS):
+        continue_runs(repair, now, lambda: next(remaining, None) is not None)
+
+
+def continue_runs(repair: Repair, now: datetime, has_time: Callable[[], bool]) -> None:
+    """Let the runs go on that waited for what was repaired; without time, leave the others to the sweeper."""
+    for ref in active_runs.list_of_workspace(repair.workspace, repair.after_run):
+        if not has_time():
+            repairs.save(repair, due_at=now)
+            return
         with suppress(NotFound, Conflict, IllegalTransition):  # Deleted, or changed by a user meanwhile.
-            run = runs.get(ref)
-            if _was_paused_for(run, repaired_prefix):
-                control.resume(workspace, run.id, now)
-            elif run.status is RunStatus.RUNNING and (waiting_for := suspended.intersection(_models_of(run))):
-                _pause(run, PauseCause(min(waiting_for), _REPAIRED), now)
-                control.resume(workspace, run.id, now)
+            _continue_run(runs.get(ref), repair, now)
+        repair = replace(repair, after_run=ref.run_id)
+    repairs.remove(repair)
 
 
-def _pause(run: Run, cause: PauseCause, now: datetime) -> None:
-    """With a cause, so that a repeated repair resumes the run if this one ends before it does.
+def _continue_run(run: Run, repair: Repair, now: datetime) -> None:
+    """Raises Conflict or IllegalTransition if the run was changed since it was read: a user's pause is not undone."""
+    if _was_paused_for(run, repair.model_prefix):
+        control.resume(run.workspace, run.id, now, fencing_token=run.fencing_token)
+    elif run.status is RunStatus.RUNNING and (waiting_for := repair.suspended_models & _models_of(run, repair)):
+        paused = _pause(run, PauseCause(min(waiting_for), _REPAIRED), now)
+        control.resume(run.workspace, run.id, now, fencing_token=paused.fencing_token)
 
-    Raises Conflict or IllegalTransition if the run was changed meanwhile: a user's pause is not undone.
-    """
-    runs.transition(
+
+def _pause(run: Run, cause: PauseCause, now: datetime) -> Run:
+    """With a cause, so that a repeated repair resumes the run if this one ends before it does."""
+    return runs.transition(
         RunRef(run.workspace, run.id),
         Action.PAUSE,
         now,
@@ -83,12 +109,18 @@ def _pause(run: Run, cause: PauseCause, now: datetime) -> None:
     )
 
 
-def _models_of(run: Run) -> tuple[str | None, ...]:
-    """All that its conversations call, but for those of single assertions."""
-    config = run.grader_config
-    return (*run.models, config.judge_model, config.persona_model, config.embedding_model)
+def _models_of(run: Run, repair: Repair) -> frozenset[str]:
+    """All that its conversations may call: targets, the configured graders, and those that assertions name.
+
+    Pages of scenarios from before they were marked with models may name any.
+    """
+    config, snapshot = run.grader_config, snapshots.get(run.snapshot_key)
+    graders = [each for each in (config.judge_model, config.persona_model, config.embedding_model) if each]
+    named = named_models(Content.from_json(snapshot.definition).assertions)
+    pages = [repair.suspended_models if page.models is None else page.models for page in snapshot.manifest.pages]
+    return frozenset(run.models).union(graders, named, *pages)
 
 
-def _was_paused_for(run: Run, repaired_prefix: str) -> bool:
+def _was_paused_for(run: Run, model_prefix: str) -> bool:
     is_paused = run.status is RunStatus.PAUSED and run.pause_reason == PauseReason.PROVIDER
-    return is_paused and run.pause_cause is not None and run.pause_cause.model.startswith(repaired_prefix)
+    return is_paused and run.pause_cause is not None and run.pause_cause.model.startswith(model_prefix)

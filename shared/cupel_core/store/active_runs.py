@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import takewhile
 from typing import NamedTuple
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
@@ -52,10 +53,15 @@ def list_active_runs_of(workspace: str) -> Iterator[ActiveRun]:
         yield _active_run(item)
 
 
-def list_of_workspace(workspace: str) -> Iterator[RunRef]:
-    """The workspace's runs that have not ended."""
-    for item in ActiveRunItem.query(keys.ACTIVE_RUNS, ActiveRunItem.sk.startswith(keys.active_runs_of(workspace))):
-        yield RunRef(item.workspace, item.run_id)
+def list_of_workspace(workspace: str, after: str | None = None) -> Iterator[RunRef]:
+    """The workspace's runs that have not ended, by id; those after a run's id, if one is given."""
+    if after is None:
+        runs = list_active_runs_of(workspace)
+    else:
+        runs = takewhile(
+            lambda each: each.ref.workspace == workspace, list_active_runs(keys.active_run(RunRef(workspace, after)))
+        )
+    return (each.ref for each in runs)
 
 
 def set_silent_since(ref: RunRef, since: datetime | None) -> None:

@@ -37,6 +37,7 @@ active                               <ws>#<runId>          runs that have not en
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
 erasures                             <time>#<ws>#<runId>#… content to be erased from that time on
 callbacks                            <ws>#<runId>          runs with events that a webhook has not received yet
+repairs                              <ws>#<id>             repairs of providers whose runs do not all go on yet
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
@@ -224,6 +225,7 @@ OPEN_GENERATIONS = "generating"
 ERASURES = "erasures"
 SWEEP_CURSORS = "sweep-cursors"
 CALLBACKS = "callbacks"
+REPAIRS = "repairs"
 DELETIONS = "deletions/"
 
 
@@ -233,6 +235,10 @@ def active_runs_of(workspace: str) -> str:
 
 def active_run(ref: RunRef) -> str:
     return f"{active_runs_of(ref.workspace)}{ref.run_id}"
+
+
+def repair(workspace: str, repair_id: str) -> str:
+    return f"{workspace}#{repair_id}"
 
 
 def open_rescore(ref: RunRef, rescore_id: str) -> str:

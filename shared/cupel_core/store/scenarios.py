@@ -10,7 +10,7 @@ from dataclasses import replace as replace_fields
 from itertools import batched, chain
 from typing import Any
 
-from cupel_core.domain.definitions.required_models import needs_models
+from cupel_core.domain.definitions.required_models import named_models, needs_models
 from cupel_core.domain.definitions.scenarios import (
     MAX_SCENARIOS,
     PAGE_SIZE,
@@ -19,6 +19,7 @@ from cupel_core.domain.definitions.scenarios import (
     Scenario,
     ScenarioPage,
     ordinal_of,
+    page_models,
     persona_spans,
     scenario_id,
 )
@@ -171,5 +172,6 @@ def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> NumberedPage:
         personas=persona_spans(scenarios),
         needs_selection=any(select_best_assertions(scenario.assertions) for scenario in scenarios),
         needs_models=any(map(needs_models, scenarios)),
+        models=page_models(name for scenario in scenarios for name in named_models(scenario.assertions)),
     )
     return NumberedPage(page, ordinal_of(scenarios[0].id) or 0)

@@ -3,10 +3,16 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from aws_lambda_powertools import Logger
+
+from cupel_core.errors import AppError
 from cupel_core.store import callbacks
+from cupel_core.store.clients import AWS_ERRORS
 
 LOST_AFTER = timedelta(minutes=2)
 _RESERVE_SECONDS = 5.0
+
+logger = Logger(child=True)
 
 
 def resend_lost_callbacks(now: datetime, seconds_left: Callable[[], float]) -> int:
@@ -15,6 +21,9 @@ def resend_lost_callbacks(now: datetime, seconds_left: Callable[[], float]) -> i
     for message in callbacks.list_due_before(now - LOST_AFTER):
         if seconds_left() < _RESERVE_SECONDS:
             break
-        callbacks.send(message)
-        sent += 1
+        try:
+            callbacks.send(message)
+            sent += 1
+        except (AppError, *AWS_ERRORS):  # It must not keep others waiting.
+            logger.exception("a callback could not be sent again", run_id=message.run_id)
     return sent

@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from botocore.stub import Stubber
 
 from cupel_core import accounts
 from cupel_core.providers import PROVIDERS
@@ -31,6 +32,16 @@ def test_a_key_lies_in_secrets_manager_and_not_in_the_table(client: Client) -> N
     stored = clients.dynamodb().scan(TableName="cupel-test")["Items"]
     assert keys.provider("acme") in str(stored)
     assert KEY not in str(stored)
+
+
+def test_a_key_that_is_not_readable_yet_is_looked_for_again(client: Client) -> None:
+    """Secrets Manager is eventually consistent: a version just written, or a secret being deleted, may be missing."""
+    client.put("/v1/providers/openai", {"apiKey": KEY})
+    accounts.clear_key_cache()
+    with Stubber(clients.secretsmanager()) as stub:
+        stub.add_client_error("get_secret_value", "ResourceNotFoundException")
+        assert accounts.load_account("acme", "openai").api_key is None
+    assert accounts.load_account("acme", "openai").api_key == KEY
 
 
 def test_a_key_is_replaced_and_deleted(client: Client) -> None:

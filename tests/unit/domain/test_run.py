@@ -9,6 +9,7 @@ TABLE = {
     (RunStatus.PENDING, Action.START): RunStatus.RUNNING,
     (RunStatus.PENDING, Action.PAUSE): RunStatus.PAUSED,
     (RunStatus.RUNNING, Action.PAUSE): RunStatus.PAUSED,
+    (RunStatus.PAUSED, Action.PAUSE): RunStatus.PAUSED,
     (RunStatus.PAUSED, Action.RESUME): RunStatus.RUNNING,
     (RunStatus.PENDING, Action.CANCEL): RunStatus.CANCELLED,
     (RunStatus.RUNNING, Action.CANCEL): RunStatus.CANCELLED,

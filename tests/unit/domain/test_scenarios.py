@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.definitions.scenarios import Manifest, Scenario, ScenarioPage, persona_spans, scenario_id
+from cupel_core.domain.definitions.scenarios import (
+    Manifest,
+    Scenario,
+    ScenarioPage,
+    page_models,
+    persona_spans,
+    scenario_id,
+)
 from cupel_core.domain.turns.model_request import Message, MessageRole
 
 pages = st.lists(st.integers(1, 7), max_size=8).map(
@@ -65,6 +72,16 @@ def test_personas_that_change_all_the_time_are_only_in_the_stored_page() -> None
 def test_a_page_says_whether_its_scenarios_need_models(needs_models: bool | None) -> None:
     page = ScenarioPage("key", 100, needs_models=needs_models)
     assert ScenarioPage.from_json(page.to_json()) == page
+
+
+@pytest.mark.parametrize("models", [None, (), ("openai/judge", "sim/steady")])
+def test_a_page_names_the_models_of_its_assertions(models: tuple[str, ...] | None) -> None:
+    page = ScenarioPage("key", 100, models=models)
+    assert ScenarioPage.from_json(json.loads(json.dumps(page.to_json()))) == page
+
+
+def test_names_of_models_too_long_for_a_manifest_stay_in_the_page() -> None:
+    assert page_models(f"custom/{number:050}" for number in range(20)) is None
 
 
 def test_a_page_of_an_earlier_version_does_not_say_whether_it_needs_models() -> None:

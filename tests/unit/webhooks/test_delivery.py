@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from botocore.exceptions import ClientError
 
 from cupel_core.clock import to_iso, utc_now
 from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackScope, CallbackStatus
@@ -263,6 +264,22 @@ async def test_the_sweeper_sends_a_lost_message_again(receiver: Receiver) -> Non
     sent_messages()
     assert resend_lost_callbacks(utc_now() + timedelta(minutes=3), seconds_left) == 1
     assert sent_messages() == [message(run)]
+
+
+async def test_a_lost_message_that_cannot_be_sent_keeps_no_other_waiting(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = [start_run(), start_run()]
+    sent_messages()
+    send, refused = callbacks.send, ref_of(min(started, key=lambda run: run.id))
+
+    def fail_for_one(message: RunCallback, delay_seconds: int = 0) -> None:
+        if message.run_id == refused.run_id:
+            raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, "SendMessageBatch")
+        send(message, delay_seconds)
+
+    monkeypatch.setattr(callbacks, "send", fail_for_one)
+    assert resend_lost_callbacks(utc_now() + timedelta(minutes=3), seconds_left) == 1
 
 
 async def test_the_sweeper_leaves_a_claimed_row_alone(receiver: Receiver) -> None:

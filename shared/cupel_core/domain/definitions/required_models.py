@@ -52,6 +52,11 @@ def needs_models(scenario: Scenario) -> bool:
     return next(_scenario_uses(scenario), None) is not None
 
 
+def named_models(assertions: Iterable[Assertion]) -> frozenset[str]:
+    """The models that the assertions name themselves, instead of the configured ones."""
+    return frozenset(each.provider for each in flatten(tuple(assertions)) if each.provider is not None)
+
+
 def _uses(content: Content, scenarios: Iterable[Scenario]) -> Iterator[_Use]:
     return chain(_content_uses(content), chain.from_iterable(map(_scenario_uses, scenarios)))
 

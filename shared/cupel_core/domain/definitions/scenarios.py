@@ -121,12 +121,15 @@ class ScenarioPage:
     """Whether any of them has a select-best assertion."""
     needs_models: bool | None = None
     """Whether grading any of them needs a configured model; None if only the stored page says so."""
+    models: tuple[str, ...] | None = None
+    """The models that their assertions name; None if only the stored page says so."""
 
     def to_json(self) -> list[object]:
         """A list; default values at its end are omitted."""
         spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
-        fields: list[object] = [spans, self.needs_selection, self.needs_models]
-        defaults: list[object] = [[], False, None]
+        models = None if self.models is None else list(self.models)
+        fields: list[object] = [spans, self.needs_selection, self.needs_models, models]
+        defaults: list[object] = [[], False, None, None]
         while fields and fields[-1] == defaults[len(fields) - 1]:
             fields.pop()
         return [self.key, self.count, *fields]
@@ -134,14 +137,22 @@ class ScenarioPage:
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
         key, count, *optional = data
-        defaults: tuple[Any, ...] = ([], False, None)
-        spans, needs_selection, needs_models = (*optional, *defaults[len(optional) :])
+        defaults: tuple[Any, ...] = ([], False, None, None)
+        spans, needs_selection, needs_models, models = (*optional, *defaults[len(optional) :])
         personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
-        return cls(key, count, personas, needs_selection, needs_models)
+        return cls(key, count, personas, needs_selection, needs_models, None if models is None else tuple(models))
 
 
 _MAX_PERSONAS_LENGTH = 1_000
 """Maximum characters of a page's personas: a manifest with a hundred pages is one item of at most 400 KB."""
+_MAX_MODELS_LENGTH = 500
+"""Of the models that its assertions name, likewise."""
+
+
+def page_models(names: Iterable[str]) -> tuple[str, ...] | None:
+    """The names, each once, as stored in `ScenarioPage`; None if they are too long for it."""
+    models = tuple(sorted(set(names)))
+    return models if sum(len(name) + 3 for name in models) <= _MAX_MODELS_LENGTH else None
 
 
 def persona_spans(scenarios: Iterable[Scenario]) -> tuple[PersonaSpan, ...] | None:

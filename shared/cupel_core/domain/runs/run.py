@@ -86,7 +86,7 @@ _S = RunStatus
 TRANSITIONS: dict[Action, Transition] = {
     Action.START: Transition(frozenset({_S.PENDING}), _S.RUNNING, RunEventType.STARTED),
     Action.PAUSE: Transition(
-        frozenset({_S.PENDING, _S.RUNNING}), _S.PAUSED, RunEventType.PAUSED, advances_fencing_token=True
+        frozenset({_S.PENDING, _S.RUNNING, _S.PAUSED}), _S.PAUSED, RunEventType.PAUSED, advances_fencing_token=True
     ),
     Action.RESUME: Transition(frozenset({_S.PAUSED}), _S.RUNNING, RunEventType.RESUMED, advances_fencing_token=True),
     Action.CANCEL: Transition(

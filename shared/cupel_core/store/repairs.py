@@ -1,0 +1,65 @@
+"""Repairs that are not carried out yet: the runs that waited for a changed provider or connector are to go on.
+
+Written before the first run goes on, removed after the last one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from pynamodb.attributes import JSONAttribute, UnicodeAttribute
+
+from cupel_core.clock import to_iso
+from cupel_core.store import keys
+from cupel_core.store.table import Item
+
+
+class RepairItem(Item):
+    workspace = UnicodeAttribute()
+    repair_id = UnicodeAttribute(attr_name="repairId")
+    model_prefix = UnicodeAttribute(attr_name="modelPrefix")
+    suspended_models = JSONAttribute(attr_name="suspendedModels")
+    after_run = UnicodeAttribute(attr_name="afterRun", null=True)
+    due_at = UnicodeAttribute(attr_name="dueAt")
+
+
+@dataclass(frozen=True)
+class Repair:
+    workspace: str
+    id: str
+    model_prefix: str
+    """Begins the names of the repaired models."""
+    suspended_models: frozenset[str]
+    """Those of them that were suspended until now."""
+    after_run: str | None = None
+    """The last run that it has covered."""
+
+    @property
+    def sort_key(self) -> str:
+        return keys.repair(self.workspace, self.id)
+
+
+def save(repair: Repair, due_at: datetime) -> None:
+    """The sweeper continues with it from `due_at` on."""
+    RepairItem(
+        keys.REPAIRS,
+        repair.sort_key,
+        workspace=repair.workspace,
+        repair_id=repair.id,
+        model_prefix=repair.model_prefix,
+        suspended_models=sorted(repair.suspended_models),
+        after_run=repair.after_run,
+        due_at=to_iso(due_at),
+    ).save()
+
+
+def remove(repair: Repair) -> None:
+    RepairItem(keys.REPAIRS, repair.sort_key).delete()
+
+
+def list_due(now: datetime, after: str | None = None) -> Iterator[Repair]:
+    """Those that the sweeper is to continue, of all workspaces; those after a sort key, if one is given."""
+    condition = RepairItem.sk > after if after else None
+    for item in RepairItem.query(keys.REPAIRS, condition, filter_condition=RepairItem.due_at <= to_iso(now)):
+        suspended = frozenset(item.suspended_models)
+        yield Repair(item.workspace, item.repair_id, item.model_prefix, suspended, item.after_run)
