@@ -122,6 +122,15 @@ def _counts(progress: Json) -> str:
     return f"{progress['completed']:,} completed and {progress['failed']:,} failed of {total}"
 
 
+def _spend(spend: Json | None) -> str:
+    """`, spent $1.20`: at least that much if a price is unknown, or nothing is known of a run of an earlier release."""
+    if spend is None or (spend["costUsd"] is None and not spend["pricedUsd"]):
+        return ""
+    at_least = "at least " if spend["costUsd"] is None else ""
+    lost = f" and {format_cost(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
+    return f", spent {at_least}{format_cost(spend['pricedUsd'])}{lost}"
+
+
 def _simulated_judge_warning(config: Json) -> list[str]:
     simulated = str(config.get("judgeModel") or "").startswith("sim/")
     return ["[yellow]the judge is simulated: its verdicts are random[/yellow]"] if simulated else []
@@ -135,7 +144,7 @@ def run_lines(run: Json) -> list[str]:
         + (f" ({_pause_reason(run['pauseReason'])})" if run.get("pauseReason") else ""),
         f"definition {_definition(run)} version {run['definitionVersion']}, {_scenarios(run)}, "
         f"repeats {config['repeats']}" + (f", repeats run {escape(run['rerunOf'])}" if run.get("rerunOf") else ""),
-        _counts(run["progress"]),
+        _counts(run["progress"]) + _spend(run.get("spend")),
         f"created {format_time(run['createdAt'])}{_starter(run)}, completed {format_time(run.get('completedAt'))}"
         + (f" after {format_duration(run['durationMs'])}" if run.get("durationMs") is not None else ""),
         *_simulated_judge_warning(config),

@@ -87,7 +87,7 @@ class AnsweredRun:
             barrier.propagate(
                 Tree.for_run(run),
                 Node(0, number),
-                barrier.record(Tree.for_run(run), Node(0, number), completed_by_index).leaf,
+                barrier.record(Tree.for_run(run), Node(0, number), completed_by_index),
             )
 
     def outcome(self, run: Run, index: int) -> Transcript | ProbeError:

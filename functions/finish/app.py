@@ -13,6 +13,7 @@ from cupel_core.domain.runs.leaf_ranges import SliceProgress
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare_slice
+from cupel_core.finishing.costs import record_costs
 from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.messages import Cause, RunMessage
 from cupel_core.slice_graders import OnSpend
@@ -69,6 +70,7 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
         case Summarize():
             with spent_metric() as add_spend:
                 progress = event_loop.run(_finish_slice(task, seconds_left, add_spend))
+            record_costs(task.run, task.fencing_token, task.leaf_range)
             return slice_output(task, progress)
         case Complete(is_continued=True):
             return {"status": RunStatus.SUMMARIZING}

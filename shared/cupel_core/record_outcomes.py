@@ -1,60 +1,73 @@
 """Recording outcomes: first in the table, then in the barrier's leaves, then upwards. Each step may be repeated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run_spend import Recorded
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.settings import settings
 from cupel_core.store import barrier, callbacks, executions, outcomes, runs, snapshots
-from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier import LeafItem, Tree
 
 
 def record(
     run: Run,
     fencing_token: int,
     new_outcomes: Sequence[Outcome],
-    already_recorded: Mapping[int, bool] | None = None,
+    already_recorded: Iterable[Recorded] = (),
     released_claims: Mapping[int, Sequence[str]] | None = None,
 ) -> None:
     """Record outcomes of probes, and start the finishing execution if they were the run's last.
 
-    `already_recorded`: probes whose outcome is already stored (index → completed). They are added to the barrier once
-    more, because the worker that stored them may have died before it did. `released_claims`: claims to release with the
-    same writes (leaf → claimants).
+    `already_recorded`: outcomes that are stored. They are added to the barrier once more, because the worker that
+    stored them may have died before it did. `released_claims`: claims to release with the same writes
+    (leaf → claimants).
     """
     tree = Tree.for_run(run)
-    recorded = dict(already_recorded or {})
+    recorded = list(already_recorded)
     if new_outcomes:
-        recorded |= outcomes.record(run, fencing_token, new_outcomes)
-    if recorded and run.callbacks is CallbackScope.PROBES:
+        recorded += outcomes.record(run, fencing_token, new_outcomes)
+    counted = sorted({each.probe_index for each in recorded if each.counts_in(run.retry_round)})
+    if counted and run.callbacks is CallbackScope.PROBES:
         # Before the barrier: after a crash in between, the probes are still missing there, and this is repeated.
-        callbacks.request_for_probes(tree.ref, sorted(recorded), utc_now())
+        callbacks.request_for_probes(tree.ref, counted, utc_now())
     claims = released_claims or {}
-    by_leaf: dict[int, dict[int, bool]] = {number: {} for number in claims}
-    for index, completed in recorded.items():
-        by_leaf.setdefault(leaf_of(index).number, {})[index] = completed
+    by_leaf: dict[int, list[Recorded]] = {number: [] for number in claims}
+    for each in recorded:
+        by_leaf.setdefault(leaf_of(each.probe_index).number, []).append(each)
     for number in sorted(by_leaf):
-        node = Node(0, number)
-        item = barrier.record(tree, node, by_leaf[number], claims.get(number, ()))
-        if item.reopened_in_round > tree.retry_round:
-            _record_in_later_round(tree._replace(retry_round=item.reopened_in_round), node, by_leaf[number], claims)
-        elif barrier.propagate(tree, node, item.leaf):
-            executions.start_finish(tree.ref, fencing_token)
+        _record_in_leaf(tree, Node(0, number), by_leaf[number], claims.get(number, ()), fencing_token)
 
 
-def _record_in_later_round(
-    tree: Tree, node: Node, outcomes_by_index: Mapping[int, bool], claims: Mapping[int, Sequence[str]]
+def _record_in_leaf(
+    tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str], fencing_token: int
 ) -> None:
-    """Record what counts once a retry of the running run has reopened the leaf: transcripts. Errors are run again."""
-    completed = {index: True for index, is_completed in outcomes_by_index.items() if is_completed}
-    item = barrier.record(tree, node, completed, claims.get(node.number, ()))
-    if item.reopened_in_round == tree.retry_round and barrier.propagate(tree, node, item.leaf):
-        executions.start_finish(tree.ref, runs.get(tree.ref).fencing_token)
+    item = _add_to_leaf(tree, node, recorded, released)
+    if item.reopened_in_round > tree.retry_round:
+        # A retry of the running run has reopened the leaf: transcripts count, errors are run again.
+        tree = tree._replace(retry_round=item.reopened_in_round)
+        item = _add_to_leaf(tree, node, recorded, released)
+        if item.reopened_in_round == tree.retry_round and barrier.propagate(tree, node, item):
+            executions.start_finish(tree.ref, runs.get(tree.ref).fencing_token)
+    elif barrier.propagate(tree, node, item):
+        executions.start_finish(tree.ref, fencing_token)
+
+
+def _add_to_leaf(tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str]) -> LeafItem:
+    """Every stored outcome adds its cost, also one that does not count in this retry round."""
+    return barrier.record(
+        tree,
+        node,
+        {each.probe_index: each.completed for each in recorded if each.counts_in(tree.retry_round)},
+        released,
+        [each.cost_member for each in recorded],
+        [each.lost_member for each in recorded if each.lost_member is not None],
+    )
 
 
 def probe_error_of_run(

@@ -8,6 +8,7 @@ from pynamodb.exceptions import PynamoDBException
 
 from cupel_core.errors import AppError
 from cupel_core.finishing import phases
+from cupel_core.finishing.costs import record_costs
 from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.probing.worker import Worker
@@ -178,7 +179,9 @@ class Cloud:
                 names = ("firstLeaf", "leaves", "rounds", "maxRounds")
                 task = LeafRangeFields.model_validate({name: payload[name] for name in names})
                 work = summarize_slice(ref, fencing_token, task.leaf_range, lambda: ends_at - simulation.time())
-                return slice_output(task, loops.run(self.scheduler, invocation, work))
+                progress = loops.run(self.scheduler, invocation, work)
+                record_costs(ref, fencing_token, task.leaf_range)
+                return slice_output(task, progress)
             case "complete":
                 if LeftFields(left=payload["left"]).is_continued:
                     return {"status": "SUMMARIZING"}

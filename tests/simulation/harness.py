@@ -23,6 +23,7 @@ from tests.simulation.scheduler import START
 if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
 
+CALL_USD = 0.000123
 FANOUT = 3
 """Small, so that the tree of a run of ten probes has three levels."""
 
@@ -32,6 +33,7 @@ _MODULES = (
     "cupel_core.runs.dispatch",
     "cupel_core.definitions.catalog",
     "cupel_core.probing.worker",
+    "cupel_core.finishing.costs",
     "cupel_core.finishing.phases",
     "cupel_core.finishing.summarize",
     "cupel_core.scoring.pattern_search",
@@ -202,6 +204,7 @@ def _replace(patches: Patches) -> None:
     from cupel_core.clock import utc_now
     from cupel_core.providers import PROVIDERS
     from cupel_core.providers.completion import complete
+    from cupel_core.providers.prices import cost_usd
 
     clock = SimpleNamespace(
         time=simulation.time,
@@ -226,6 +229,7 @@ def _replace(patches: Patches) -> None:
             (Random, simulation.random),
             (ThreadPoolExecutor, _InlineExecutor),
             (complete, simulation.complete),
+            (cost_usd, lambda *_: CALL_USD),
             (PROVIDERS, {"sim": PROVIDERS["sim"]}),
         )
     }

@@ -11,10 +11,12 @@ import orjson
 from cupel_core.domain.runs.barrier import Node, child_count, leaf_of
 from cupel_core.domain.runs.plan import ProbePosition
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, TRANSITIONS, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.run_spend import Cost, cost_by_place
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, events, keys, outbox, outcomes, snapshots
 from cupel_core.store.barrier import Tree
+from cupel_core.store.outcome_items import OutcomeItem, spending_of
 from cupel_core.store.run_items import RunItem, from_item
 from tests.simulation.expressions import Item
 from tests.simulation.harness import FANOUT
@@ -46,6 +48,8 @@ class Invariants:
         self._run: Run | None = None
         self._stopped_at: float | None = None
         """Since when no probes of the run may start."""
+        self._costs: dict[tuple[int, int], Cost] = {}
+        """What each outcome that was ever stored has cost, by probe and fencing token."""
 
     @property
     def retry_round(self) -> int:
@@ -66,6 +70,9 @@ class Invariants:
             require(len(members) == len(set(members)), f"1: a child is counted twice in {pk} {sk}: {after}")
         elif "#probes#" in pk:
             self._check_outcome(key, before, after)
+            if after:
+                item = OutcomeItem.from_raw_data(dict(after))
+                self._costs[item.index, int(item.fencing_token)] = Cost.of(spending_of(item))
         elif sk == "run":
             self._check_run(after, before)
 
@@ -189,6 +196,7 @@ class Invariants:
         require(run.status in TERMINAL, f"1: the run remains {run.status}")
         self._check_events(run)
         self._check_counts(run)
+        self._check_spend(run)
 
     def _check_events(self, run: Run) -> None:
         run_events = events.list_after(RunRef(run.workspace, run.id), 0)
@@ -225,6 +233,29 @@ class Invariants:
         )
         for index in (index for index, completed in stored.items() if completed):
             self._check_answered(run, index)
+
+    def _check_spend(self, run: Run) -> None:
+        """After a cancellation, or if finishing gave up, what was stored last need not be counted any more."""
+        is_exact = run.status is RunStatus.COMPLETED or bool(run.failure and run.failure.where == "probing")
+        for number in range(-(-run.plan.total // FANOUT)):
+            counted = cost_by_place(self._cost_members(run, number))
+            stored = {
+                token * FANOUT + index % FANOUT: cost
+                for (index, token), cost in self._costs.items()
+                if index // FANOUT == number
+            }
+            is_correct = counted == stored
+            if not is_exact:
+                is_correct = all(cost.nano_usd <= stored[place].nano_usd for place, cost in counted.items())
+            require(is_correct, f"8: leaf {number} has spent {counted}, but {stored} is stored")
+        if is_exact:
+            spent, total = run.spend and run.spend.recorded, sum(self._costs.values(), Cost())
+            require(spent == total, f"8: the run has spent {spent}, its outcomes {total}")
+
+    def _cost_members(self, run: Run, number: int) -> list[int]:
+        ref = RunRef(run.workspace, run.id)
+        leaf = self._cloud.table.item(keys.barrier_nodes(ref, Node(0, number), 0), keys.barrier_node(number))
+        return [int(member) for member in leaf.get("costs", {}).get("NS", ())]
 
     def _check_answered(self, run: Run, index: int) -> None:
         probe, snapshot = run.plan.probe(index), snapshots.get(run.snapshot_key)

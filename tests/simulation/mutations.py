@@ -63,8 +63,8 @@ def acknowledge_before_propagating(patches: Patches) -> None:
         write(finished, ended)
         _acknowledge(ended)
         while _postponed():
-            tree, node, leaf = _postponed().pop()
-            if propagate(tree, node, leaf):
+            tree, node, item = _postponed().pop()
+            if propagate(tree, node, item):
                 fencing_token = next(
                     claimed.probe_slice.fencing_token for claimed in [*ended, *(probe.claimed for probe in finished)]
                 )
@@ -77,11 +77,12 @@ def acknowledge_before_propagating(patches: Patches) -> None:
 @mutation()
 def count_instead_of_adding_to_a_set(patches: Patches) -> None:
     from cupel_core.domain.runs.barrier import InnerNode
+    from cupel_core.domain.runs.run_spend import RunSpend
     from cupel_core.settings import settings
     from cupel_core.store import barrier
     from cupel_core.store.clients import dynamodb
 
-    def mutated(tree: Any, node: Any, value: int) -> InnerNode:
+    def mutated(tree: Any, node: Any, value: int, spend: Mapping[str, int]) -> Any:
         response = dynamodb().update_item(
             TableName=settings().table_name,
             Key=barrier._key(tree.ref, node, tree.retry_round),
@@ -89,7 +90,8 @@ def count_instead_of_adding_to_a_set(patches: Patches) -> None:
             ExpressionAttributeValues={":one": {"N": "1"}},
             ReturnValues="UPDATED_NEW",
         )
-        return InnerNode(frozenset(range(int(response["Attributes"]["childCount"]["N"]))))
+        count = int(response["Attributes"]["childCount"]["N"])
+        return barrier._InnerItem(InnerNode(frozenset(range(count))), RunSpend())
 
     patches.set(barrier, "_add_member", mutated)
 
@@ -196,7 +198,7 @@ def propagate_only_new_outcomes(patches: Patches) -> None:
         run: Any,
         fencing_token: int,
         finished: Sequence[Any],
-        known: Mapping[int, bool],
+        known: Sequence[Any],
         released: Mapping[int, Sequence[str]],
     ) -> None:
         if finished:
@@ -205,7 +207,8 @@ def propagate_only_new_outcomes(patches: Patches) -> None:
         from cupel_core.domain.runs.barrier import Node
 
         for number, claimants in released.items():
-            barrier.record(Tree.for_run(run), Node(0, number), known, claimants)  # type: ignore[arg-type]
+            completed = {each.probe_index: each.completed for each in known}
+            barrier.record(Tree.for_run(run), Node(0, number), completed, claimants)
 
     patches.set(committer, "record", mutated)
 
@@ -215,7 +218,23 @@ def do_not_verify_uncertain_probes(patches: Patches) -> None:
     from cupel_core.probing import claims
     from cupel_core.store import outcomes
 
-    patches.set(claims, "outcomes", _PatchedModule(outcomes, get_recorded=lambda *_: {}))
+    patches.set(claims, "outcomes", _PatchedModule(outcomes, get_recorded=lambda *_: []))
+
+
+@mutation()
+def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
+    """An outcome adds its cost only if the worker that stored it does not die before it has updated the barrier."""
+    from cupel_core.domain.runs.run_spend import Cost
+    from cupel_core.probing import claims
+    from cupel_core.store import outcomes
+
+    get_recorded, recorded_instead = outcomes.get_recorded, outcomes._recorded_instead
+
+    def mutated(*args: Any) -> list[Any]:
+        return [each._replace(cost=Cost()) for each in get_recorded(*args)]
+
+    patches.set(claims, "outcomes", _PatchedModule(outcomes, get_recorded=mutated))
+    patches.set(outcomes, "_recorded_instead", lambda *args: recorded_instead(*args)._replace(cost=Cost()))
 
 
 @mutation(LIMITED_SWEEPER)
@@ -242,7 +261,7 @@ def update_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
     from cupel_core.store import barrier, outcomes
     from cupel_core.store.barrier import Tree
 
-    def mutated(run: Any, fencing_token: int, finished: Sequence[Any]) -> dict[int, bool]:
+    def mutated(run: Any, fencing_token: int, finished: Sequence[Any]) -> Sequence[Any]:
         for outcome in finished:
             node = leaf_of(outcome.probe_index)
             barrier.record(Tree.for_run(run), node, {outcome.probe_index: isinstance(outcome, Transcript)})

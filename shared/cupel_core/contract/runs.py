@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Count100, Id, ModelId, Seed
-from cupel_core.contract.results import ProbeResultResponse, SpendResponse
+from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.run import (
     PauseCause,
@@ -23,6 +23,7 @@ from cupel_core.domain.runs.run import (
     StartedBy,
     StarterType,
 )
+from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.runs.views import ProbeView, RunView
@@ -247,6 +248,30 @@ class RunProgressResponse(ResponseModel):
         return cls(total=progress.total, completed=progress.completed, failed=progress.failed)
 
 
+class RunSpendResponse(ResponseModel):
+    """What the run has spent so far, on all calls of targets, judges, simulated users and summaries. `costUsd` is the
+    sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts."""
+
+    cost_usd: CostUsd
+    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
+    lost_usd: Annotated[
+        float,
+        Field(
+            description="Spent besides, in USD, on probes that two workers ran after a fault: of the second outcome, "
+            "which is not recorded; only calls whose price is known"
+        ),
+    ]
+
+    @classmethod
+    def of(cls, spend: RunSpend) -> "RunSpendResponse":
+        recorded = spend.recorded
+        return cls(
+            cost_usd=recorded.priced_usd if recorded.is_complete else None,
+            priced_usd=recorded.priced_usd,
+            lost_usd=spend.lost.priced_usd,
+        )
+
+
 class FailureResponse(ResponseModel):
     where: Annotated[str, Field(description="The phase that failed")]
     why: str
@@ -317,6 +342,7 @@ class RunResponse(ResponseModel):
     priority: Priority
     config: RunConfigResponse
     progress: RunProgressResponse
+    spend: RunSpendResponse
     created_at: Time
     started_at: Time | None
     completed_at: Time | None
@@ -355,6 +381,7 @@ class RunResponse(ResponseModel):
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),
+            spend=RunSpendResponse.of(view.spend),
             created_at=run.created_at,
             started_at=run.started_at,
             completed_at=run.completed_at,
@@ -371,7 +398,7 @@ class RunStartedResponse(ResponseModel):
 
     @classmethod
     def of(cls, run: Run, job_count: int) -> "RunStartedResponse":
-        view = RunView(run, Progress(job_count), None, None)
+        view = RunView(run, Progress(job_count), RunSpend(), None, None)
         return cls(run=RunResponse.of(view), job_count=job_count)
 
 

@@ -52,7 +52,10 @@ def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
 def complete(ref: RunRef, fencing_token: int, now: datetime) -> str:
     """Complete the run, unless it has moved on; returns its status afterwards, or DELETED."""
     try:
-        return runs.transition(ref, Action.COMPLETE, now, fencing_token=fencing_token, completed_at=now).status
+        spend = barrier.get_state(Tree.for_run(runs.get(ref))).spend
+        return runs.transition(
+            ref, Action.COMPLETE, now, fencing_token=fencing_token, completed_at=now, spend=spend
+        ).status
     except (IllegalTransition, Conflict):
         return _status(ref)
     except NotFound:
@@ -83,12 +86,19 @@ def _fail(ref: RunRef, fencing_token: int, failure: RunFailure, now: datetime) -
         return run.status
     data: dict[str, object] = {"failure": failure.to_event()}
     return runs.transition(
-        ref, Action.FAIL, now, fencing_token=fencing_token, event_data=data, completed_at=now, failure=failure
+        ref,
+        Action.FAIL,
+        now,
+        fencing_token=fencing_token,
+        event_data=data,
+        completed_at=now,
+        failure=failure,
+        spend=barrier.get_state(Tree.for_run(run)).spend,
     ).status
 
 
 def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
-    counts = barrier.get_progress(Tree.for_run(run))
+    counts, spend = barrier.get_state(Tree.for_run(run))
     if not counts.finished:
         raise Conflict(f"{counts.total - counts.completed - counts.failed} probes have no outcome yet")
     data: dict[str, object] = {"completed": counts.completed, "failed": counts.failed}
@@ -102,6 +112,7 @@ def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
             fencing_token=run.fencing_token,
             event_data=data,
             settled=counts,
+            spend=spend,
             completed_at=now,
             failure=failure,
         )

@@ -63,7 +63,8 @@ class SliceClaimer:
         claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes))
         node = Node(0, probe_slice.leaf)
         division = barrier.acquire(probe_slice.run, node, claimant, claim, probe_slice.indexes, self._clock())
-        stored = outcomes.get_recorded(run, division.expired) if division.expired else {}
+        stored = outcomes.get_recorded(probe_slice.run, division.expired) if division.expired else []
+        done = {each.probe_index for each in stored if each.counts_in(run.retry_round)}
         others = frozenset(index % FANOUT for index in division.claimed)
         claimed = ClaimedSlice(
             probe_slice=probe_slice,
@@ -75,7 +76,7 @@ class SliceClaimer:
             rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
             stored_outcomes=stored,
         )
-        claimed.pending.extend(index for index in division.expired if index not in stored)
+        claimed.pending.extend(index for index in division.expired if index not in done)
         for index in division.claimed:
             # In a new message, because this one has few receives left and the other worker may die.
             claimed.postpone(index, RECHECK_SECONDS)

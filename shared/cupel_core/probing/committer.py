@@ -138,9 +138,7 @@ def _record_run(group: Sequence[tuple[ClaimedSlice, FinishedProbe | None]]) -> N
     released: dict[int, list[str]] = {}
     for claimed in ended:
         released.setdefault(claimed.probe_slice.leaf, []).append(claimed.claimant)
-    stored_outcomes: dict[int, bool] = {}
-    for claimed in claimed_slices:
-        stored_outcomes |= claimed.stored_outcomes
+    stored_outcomes = [stored for claimed in claimed_slices for stored in claimed.stored_outcomes]
     new_outcomes = [probe.outcome for _, probe in group if probe is not None and probe.outcome is not None]
     first = claimed_slices[0]
     record(first.context.run, first.probe_slice.fencing_token, new_outcomes, stored_outcomes, released)

@@ -169,6 +169,7 @@ def _reopen(run: Run, now: datetime, data: dict[str, object], **changes: Any) ->
             fencing_token=run.fencing_token,
             event_data=data,
             settled=None,
+            spend=None,
             completed_at=None,
             failure=None,
             **changes,

@@ -8,7 +8,8 @@ from itertools import batched, chain
 
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
-from cupel_core.domain.runs.run import ACTIVE, Progress, Run, RunEvent, RunStatus
+from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunEvent, RunStatus
+from cupel_core.domain.runs.run_spend import UNKNOWN, RunSpend
 from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, readable_at
 from cupel_core.domain.runs.views import RunView, TranscriptView
@@ -18,11 +19,14 @@ from cupel_core.paging import DEFAULT_LIMIT, Entry, Page, decode_index, encode_c
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import barrier, definitions, governor, outcomes, resources, runs, schedules, snapshots
 from cupel_core.store import events as event_store
-from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier import State, Tree
 from cupel_core.store.resources import ResourceKind
 
 _BATCH_SIZE = 20
 """Outcomes with their content that are in memory at the same time."""
+
+_UNKNOWN_SPEND = RunSpend(UNKNOWN)
+"""Of runs that ended in an earlier release."""
 
 # Access times are written in the background: readers do not wait for them, and losing one does no harm.
 _background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
@@ -33,9 +37,11 @@ def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
     ref = RunRef(workspace, run_id)
     run = _with_failure_example(runs.get(ref), now)
     _background.submit(runs.note_access, ref, now)
+    state = _state(run)
     return RunView(
         run=run,
-        progress=progress(run),
+        progress=state.progress,
+        spend=state.spend,
         definition_snapshot=snapshots.get_definition(run.snapshot_key),
         last_accessed_at=runs.get_last_accessed_at(ref),
         suspended_models=_suspended_models(run),
@@ -81,7 +87,7 @@ def list_runs(
     )
     if not page.items:
         _check_filters(workspace, definition_id, schedule_id, eval_id)
-    return page.map(lambda run: RunView(run, progress(run), None, None))
+    return page.map(lambda run: RunView(run, *_state(run), None, None))
 
 
 def _check_filters(workspace: str, definition_id: str | None, schedule_id: str | None, eval_id: str | None) -> None:
@@ -100,6 +106,14 @@ def _check_filters(workspace: str, definition_id: str | None, schedule_id: str |
 def progress(run: Run) -> Progress:
     """A settled run's stored counts, otherwise those of its barrier."""
     return run.settled or barrier.get_progress(Tree.for_run(run))
+
+
+def _state(run: Run) -> State:
+    """The counts and the spend of a run: as stored once it has ended, otherwise those of its barrier."""
+    if run.settled and (run.spend or run.status in TERMINAL):
+        return State(run.settled, run.spend or _UNKNOWN_SPEND)
+    state = barrier.get_state(Tree.for_run(run))
+    return state._replace(progress=run.settled or state.progress)
 
 
 def list_events(workspace: str, run_id: str, after: int) -> tuple[RunEvent, ...]:

@@ -27,7 +27,7 @@ def prepare_leaves(run: Run, parent: Node) -> dict[int, LeafItem]:
     for number, item in prepared.items():
         node = Node(0, number)
         needs_report = number % FANOUT in unreported and item.leaf.is_full(node, tree.total)
-        if needs_report and barrier.propagate(tree, node, item.leaf):
+        if needs_report and barrier.propagate(tree, node, item):
             executions.start_finish(tree.ref, run.fencing_token)
     return prepared
 

@@ -1,12 +1,13 @@
 """The barrier's nodes in the table. Plain client calls: the protocol relies on the sets that a write returns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
 from cupel_core.domain.runs.run import Progress, Run
+from cupel_core.domain.runs.run_spend import RunSpend, encode, total, total_of
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
@@ -35,6 +36,31 @@ class Tree(NamedTuple):
         return cls(RunRef(run.workspace, run.id), run.plan.total, run.retry_round)
 
 
+class State(NamedTuple):
+    """How far a run is, and what it has spent."""
+
+    progress: Progress
+    spend: RunSpend
+
+
+class _Counts(NamedTuple):
+    """Of the probes below a node."""
+
+    completed: int = 0
+    failed: int = 0
+    spend: RunSpend = RunSpend()
+
+    def plus(self, other: "_Counts") -> "_Counts":
+        return _Counts(self.completed + other.completed, self.failed + other.failed, self.spend + other.spend)
+
+
+class _InnerItem(NamedTuple):
+    """An inner node with the spend of its full children."""
+
+    node: InnerNode
+    spend: RunSpend
+
+
 @dataclass(frozen=True)
 class LeafItem:
     """A leaf with its claims by claimant, and the last error of a claimant that gave up."""
@@ -46,6 +72,7 @@ class LeafItem:
     """The retry round that last took errors out of the leaf to run them again."""
     rounds: Mapping[int, int] = field(default_factory=dict)
     """By offset, the retry round in which a probe was last taken out."""
+    spend: RunSpend = field(default_factory=RunSpend)
 
     def round_of(self, offset: int, conversation_round: int) -> int:
         """The retry round in which a probe's conversation started, given that of the run's other probes."""
@@ -122,8 +149,17 @@ def erase_error(ref: RunRef, node: Node) -> None:
     _update_leaf(ref, node, "REMOVE lastError", {}, {}, "attribute_exists(lastError)")
 
 
-def record(tree: Tree, node: Node, outcomes: dict[int, bool], released: Sequence[str] = ()) -> LeafItem:
-    """Add outcomes (probe index → completed) to a leaf and release claims, in one write; returns the leaf afterwards.
+def record(
+    tree: Tree,
+    node: Node,
+    outcomes: Mapping[int, bool],
+    released: Sequence[str] = (),
+    costs: Collection[int] = (),
+    lost_costs: Collection[int] = (),
+) -> LeafItem:
+    """Add outcomes (probe index → completed) and the members of their costs to a leaf, and release claims.
+
+    One write; returns the leaf afterwards.
 
     Writes nothing if a later retry round has reopened the leaf: an error of this round no longer counts there. The
     returned leaf then has a later `reopened_in_round` than the tree.
@@ -135,6 +171,10 @@ def record(tree: Tree, node: Node, outcomes: dict[int, bool], released: Sequence
         if offsets:
             additions.append(f"{attribute} :{attribute}")
             values[f":{attribute}"] = _number_set(offsets)
+    for attribute, members in (("costs", costs), ("lostCosts", lost_costs)):
+        if members:
+            additions.append(f"{attribute} :{attribute}")
+            values[f":{attribute}"] = _number_set(set(members))
     names = {f"#c{number}": _CLAIM + claimant for number, claimant in enumerate(released)}
     clauses = [f"ADD {', '.join(additions)}"] if additions else []
     clauses += [f"REMOVE {', '.join(names)}"] if names else []
@@ -160,13 +200,21 @@ def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
     return _update_leaf(tree.ref, node, expression, {}, values, condition)
 
 
-def propagate(tree: Tree, node: Node, leaf: Leaf) -> bool:
+def propagate(tree: Tree, node: Node, item: LeafItem) -> bool:
     """Report a full leaf to its parent, and each node that becomes full to its own; return whether the root is full."""
+    leaf, spend = item.leaf, item.spend
     root, failed, full = root_of(tree.total), len(leaf.failed), leaf.is_full(node, tree.total)
     while full and node != root:
-        parent = _add_member(tree, node.parent, encode_member(node, failed))
+        parent, spend = _add_member(tree, node.parent, encode_member(node, failed), _spend_of(node, spend))
         node, failed, full = node.parent, parent.failed, parent.is_full(node.parent, tree.total)
     return full
+
+
+def _spend_of(child: Node, spend: RunSpend) -> dict[str, int]:
+    """The spend of a full child as members of its parent's sets."""
+    place = child.number % FANOUT
+    members = {"costs": encode(place, spend.recorded)}
+    return members | ({"lostCosts": encode(place, spend.lost)} if spend.lost else {})
 
 
 def get_leaf(ref: RunRef, node: Node) -> LeafItem:
@@ -182,9 +230,22 @@ def list_leaves(ref: RunRef, parent: Node) -> dict[int, LeafItem]:
 
 def get_inner(tree: Tree, node: Node) -> InnerNode:
     """An inner node in the tree's retry round, strongly consistent."""
+    return _get_inner_item(tree, node).node
+
+
+def _get_inner_item(tree: Tree, node: Node) -> _InnerItem:
     key = _key(tree.ref, node, tree.retry_round)
     response = dynamodb().get_item(TableName=settings().table_name, Key=key, ConsistentRead=True)
-    return InnerNode(_read_set(response.get("Item", {}), "members"))
+    return _inner_item(response.get("Item", {}))
+
+
+def _inner_item(item: dict[str, Any]) -> _InnerItem:
+    node = InnerNode(_read_set(item, "members"))
+    return _InnerItem(node, _read_spend(item, node.full_children))
+
+
+def _read_spend(item: dict[str, Any], recorded: frozenset[int]) -> RunSpend:
+    return RunSpend(total_of(_read_set(item, "costs"), recorded), total(_read_set(item, "lostCosts")))
 
 
 def unreported_children(tree: Tree, parent: Node) -> frozenset[int]:
@@ -203,9 +264,14 @@ def unreported_children(tree: Tree, parent: Node) -> frozenset[int]:
 
 
 def get_progress(tree: Tree) -> Progress:
-    """A run's counts. Reads only nodes that are not full; the parent has the counts of full ones."""
-    completed, failed = _count(tree, root_of(tree.total))
-    return Progress(tree.total, completed, failed)
+    """A run's counts."""
+    return get_state(tree).progress
+
+
+def get_state(tree: Tree) -> State:
+    """A run's counts and spend. Reads only nodes that are not full; the parent has the counts of full ones."""
+    counts = _count(tree, root_of(tree.total))
+    return State(Progress(tree.total, counts.completed, counts.failed), counts.spend)
 
 
 def is_finished(tree: Tree) -> bool:
@@ -250,27 +316,29 @@ def _overlap(indexes: range, node: Node, total: int) -> range:
     return range(max(indexes.start, node.first_index), min(indexes.stop, end))
 
 
-def _count(tree: Tree, node: Node) -> tuple[int, int]:
-    """(completed, failed) below a node."""
+def _count(tree: Tree, node: Node) -> _Counts:
     if node.level == 0:
-        own = get_leaf(tree.ref, node).leaf
-        return len(own.completed), len(own.failed)
-    known = get_inner(tree, node)
+        return _counts_of(get_leaf(tree.ref, node))
+    known, spend = _get_inner_item(tree, node)
     full = [Node(node.level - 1, node.number * FANOUT + child) for child in known.full_children]
     covered = sum(probe_count(child, tree.total) for child in full)
-    completed, failed = covered - known.failed, known.failed
+    counts = _Counts(covered - known.failed, known.failed, spend)
     if covered < probe_count(node, tree.total):
         for below in _open_children(tree, node, known):
-            completed, failed = completed + below[0], failed + below[1]
-    return completed, failed
+            counts = counts.plus(below)
+    return counts
 
 
-def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[tuple[int, int]]:
-    """(completed, failed) of each child that the node does not know as full."""
+def _counts_of(item: LeafItem) -> _Counts:
+    return _Counts(len(item.leaf.completed), len(item.leaf.failed), item.spend)
+
+
+def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[_Counts]:
+    """The counts of each child that the node does not know as full."""
     if node.level == 1:
         for number, item in list_leaves(tree.ref, node).items():
             if number % FANOUT not in known.full_children:
-                yield len(item.leaf.completed), len(item.leaf.failed)
+                yield _counts_of(item)
         return
     for number in range(node.number * FANOUT, (node.number + 1) * FANOUT):
         child = Node(node.level - 1, number)
@@ -278,15 +346,17 @@ def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[tuple[i
             yield _count(tree, child)
 
 
-def _add_member(tree: Tree, node: Node, value: int) -> InnerNode:
+def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, int]) -> _InnerItem:
+    """Add a full child, and members with its spend by attribute; returns the node afterwards."""
+    members = {"members": value, **spend}
     response = dynamodb().update_item(
         TableName=settings().table_name,
         Key=_key(tree.ref, node, tree.retry_round),
-        UpdateExpression="ADD members :member",
-        ExpressionAttributeValues={":member": _number_set([value])},
-        ReturnValues="UPDATED_NEW",
+        UpdateExpression="ADD " + ", ".join(f"{name} :{name}" for name in members),
+        ExpressionAttributeValues={f":{name}": _number_set([member]) for name, member in members.items()},
+        ReturnValues="ALL_NEW",
     )
-    return InnerNode(_read_set(response["Attributes"], "members"))
+    return _inner_item(dict(response["Attributes"]))
 
 
 def _children(ref: RunRef, parent: Node) -> Iterator[dict[str, Any]]:
@@ -347,7 +417,8 @@ def _leaf_item(item: dict[str, Any]) -> LeafItem:
     rounds: dict[int, int] = {}
     for encoded in sorted(_read_set(item, "rounds")):  # Ascending, so that the last round of an offset remains.
         rounds[encoded % FANOUT] = encoded // FANOUT
-    return LeafItem(Leaf(_read_set(item, "completed"), _read_set(item, "failed")), claims, error, reopened, rounds)
+    leaf = Leaf(_read_set(item, "completed"), _read_set(item, "failed"))
+    return LeafItem(leaf, claims, error, reopened, rounds, _read_spend(item, leaf.recorded))
 
 
 def _key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:

@@ -83,6 +83,11 @@ def from_item(item: OutcomeItem, *, read_content: bool = True) -> Outcome:
     return _transcript(item, _content(item) if read_content else _NO_CONTENT)
 
 
+def spending_of(item: OutcomeItem) -> Spending:
+    """What an outcome has cost, without reading its content."""
+    return from_item(item, read_content=False).spending
+
+
 def summary_to_json(summary: Summary) -> dict[str, object]:
     body = {
         "decisionCode": summary.decision_code,

@@ -19,13 +19,14 @@ from pynamodb.expressions.update import Action
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run_spend import Cost, Recorded, lost_member
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult, unstorable
 from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
 from cupel_core.store.clients import dynamodb
-from cupel_core.store.outcome_items import OutcomeItem, from_item, summary_to_json, to_item
+from cupel_core.store.outcome_items import OutcomeItem, from_item, spending_of, summary_to_json, to_item
 from cupel_core.store.table import updated
 
 _MAX_TRANSACTION_ITEMS = 100
@@ -43,8 +44,8 @@ class _Refusal(NamedTuple):
     reason: str
 
 
-def record(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[int, bool]:
-    """Write those outcomes that are not recorded yet; returns by index whether the recorded outcome is completed.
+def record(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> list[Recorded]:
+    """Write those outcomes that are not recorded yet; returns what is recorded for each probe.
 
     One that the table refuses, for example because it is too large, is recorded as an error of its probe.
     """
@@ -53,15 +54,15 @@ def record(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[in
         refused = [outcome for outcome in outcomes if outcome.probe_index in refusals]
         errors = [unstorable(outcome, refusals[outcome.probe_index]) for outcome in refused]
         recorded_errors, refusals = _write(run, fencing_token, errors)
-        recorded |= recorded_errors
+        recorded += recorded_errors
     if refusals:
         raise RetryableError(f"the table refused the errors of {len(refusals)} probes")
     return recorded
 
 
-def _write(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> tuple[dict[int, bool], dict[int, str]]:
-    """(recorded, refusals): what `record` returns, and why the table refused the others."""
-    ref, results = RunRef(run.workspace, run.id), dict[int, bool | _Refusal]()
+def _write(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> tuple[list[Recorded], dict[int, str]]:
+    """(recorded, refusals): what `record` returns, and by index why the table refused the others."""
+    ref, results = RunRef(run.workspace, run.id), dict[int, Recorded | _Refusal]()
     with ThreadPoolExecutor(_WRITERS) as threads:
         items = list(threads.map(lambda outcome: _item_or_refusal(ref, fencing_token, outcome), outcomes))
         large = [item for item in items if isinstance(item, OutcomeItem) and _size(item) > _UNIT_BYTES]
@@ -72,21 +73,29 @@ def _write(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> tuple[d
     for outcome, item in zip(outcomes, items, strict=True):
         if isinstance(item, _Refusal):
             results[outcome.probe_index] = item
-    recorded = {index: result for index, result in results.items() if isinstance(result, bool)}
+    recorded = [result for result in results.values() if isinstance(result, Recorded)]
     return recorded, {index: result.reason for index, result in results.items() if isinstance(result, _Refusal)}
 
 
-def get_recorded(run: Run, indexes: Iterable[int]) -> dict[int, bool]:
-    """The recorded outcomes that count among these probes (index → completed). Strongly consistent.
+def get_recorded(ref: RunRef, indexes: Iterable[int]) -> list[Recorded]:
+    """What is stored for those of these probes that have an outcome. Strongly consistent.
 
-    For probes missing in the barrier: an error of an earlier retry round does not count, as its probe is being retried.
+    Includes errors of earlier retry rounds (see `Recorded.counts_in`), because what they have cost counts.
     """
-    items = _batch_get(RunRef(run.workspace, run.id), indexes, "sk, completed, epoch")
-    return {
-        int(item["sk"]["S"]): item["completed"]["BOOL"]
-        for item in items
-        if item["completed"]["BOOL"] or int(item["epoch"]["N"]) >= run.retry_round
-    }
+    items = _batch_get(ref, indexes, "pk, sk, completed, epoch, body, summary")
+    return [_recorded(OutcomeItem.from_raw_data(item)) for item in items]
+
+
+def _recorded(stored: OutcomeItem) -> Recorded:
+    return Recorded(stored.index, stored.completed, int(stored.fencing_token), Cost.of(spending_of(stored)))
+
+
+def _recorded_instead(stored: dict[str, Any], item: OutcomeItem) -> Recorded:
+    """What is stored already, where an item was to be written. It may be the same item, if only the reply was lost."""
+    written, cost = item.serialize(), Cost.of(spending_of(item))
+    is_same = all(stored[name] == written[name] for name in ("epoch", "body"))
+    lost = None if is_same or not cost else lost_member(item.index, cost, str(written["epoch"]) + str(written["body"]))
+    return _recorded(OutcomeItem.from_raw_data(stored))._replace(lost_member=lost)
 
 
 def list_error_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
@@ -231,33 +240,33 @@ def _item_or_refusal(ref: RunRef, fencing_token: int, outcome: Outcome) -> Outco
         return _Refusal(f"{type(error).__name__}: {error}")
 
 
-def _record_one(item: OutcomeItem, retry_round: int) -> bool | _Refusal:
-    """Write one item unless an outcome is recorded already; returns whether the recorded outcome is completed."""
+def _record_one(item: OutcomeItem, retry_round: int) -> Recorded | _Refusal:
+    """Write one item unless an outcome is recorded already."""
     client = dynamodb()
     try:
         client.put_item(**_put(item, retry_round))
     except client.exceptions.ConditionalCheckFailedException as error:
         response: dict[str, Any] = dict(error.response)
-        return bool(response["Item"]["completed"]["BOOL"])
+        return _recorded_instead(response["Item"], item)
     except (ClientError, ParamValidationError) as error:
         if not _is_refusal(error):
             raise
         return _Refusal(str(error))
-    return item.completed
+    return _recorded(item)
 
 
-def _record_batch(items: list[OutcomeItem], retry_round: int) -> dict[int, bool | _Refusal]:
+def _record_batch(items: list[OutcomeItem], retry_round: int) -> dict[int, Recorded | _Refusal]:
     """Write one transaction; items that lose to an earlier writer are taken out and the others are written again."""
-    recorded: dict[int, bool | _Refusal] = {}
+    recorded: dict[int, Recorded | _Refusal] = {}
     for _ in range(_MAX_ATTEMPTS):
         if not items:
             return recorded
         reasons = _transact(items, retry_round)
         if reasons is None:
-            return recorded | {item.index: item.completed for item in items}
+            return recorded | {item.index: _recorded(item) for item in items}
         lost = [n for n, reason in enumerate(reasons) if reason.get("Code") == "ConditionalCheckFailed"]
         for n in lost:
-            recorded[items[n].index] = reasons[n]["Item"]["completed"]["BOOL"]
+            recorded[items[n].index] = _recorded_instead(reasons[n]["Item"], items[n])
         items = [item for n, item in enumerate(items) if n not in set(lost)]
         if any(reason.get("Code") in _REFUSAL_CODES for reason in reasons):
             return recorded | {item.index: _record_one(item, retry_round) for item in items}

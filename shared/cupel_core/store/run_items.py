@@ -20,6 +20,7 @@ from cupel_core.domain.runs.run import (
     StartedBy,
     StarterType,
 )
+from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
@@ -79,6 +80,7 @@ def from_item(item: RunItem) -> Run:
         completed_at=_moment(body.get("completedAt")),
         deleted_at=_moment(item.deleted_at),
         settled=Progress(**settled) if settled else None,
+        spend=_run_spend(body.get("spend")),
         definition_name=body.get("definitionName"),
         scenario_count=body.get("scenarioCount"),
         scenario_total=body.get("scenarioTotal"),
@@ -109,6 +111,7 @@ def to_item(run: Run) -> RunItem:
         "startedAt": run.started_at and to_iso(run.started_at),
         "completedAt": run.completed_at and to_iso(run.completed_at),
         "settled": run.settled and asdict(run.settled),
+        "spend": run.spend and asdict(run.spend),
         "generation": run.retry_round,
         "conversationRound": run.conversation_round if run.conversation_round != run.retry_round else None,
         "retry": run.retry and asdict(run.retry),
@@ -137,6 +140,10 @@ def to_item(run: Run) -> RunItem:
         deleted_at=run.deleted_at and to_iso(run.deleted_at),
         body={name: value for name, value in body.items() if value is not None},
     )
+
+
+def _run_spend(stored: dict[str, Any] | None) -> RunSpend | None:
+    return RunSpend(Cost(**stored["recorded"]), Cost(**stored["lost"])) if stored else None
 
 
 def _started_by(item: RunItem, stored: dict[str, Any] | None) -> StartedBy | None:

@@ -98,8 +98,9 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], cause:
     claim = Claim(frozenset(index % FANOUT for index in indexes), until)
     node = Node(0, probe_slice.leaf)
     division = barrier.acquire(probe_slice.run, node, claimant, claim, indexes, now.timestamp())
-    recorded = outcomes.get_recorded(run, division.expired) if division.expired else {}
-    dead = [index for index in (*division.unclaimed, *division.expired) if index not in recorded]
+    recorded = outcomes.get_recorded(probe_slice.run, division.expired) if division.expired else []
+    done = {each.probe_index for each in recorded if each.counts_in(run.retry_round)}
+    dead = [index for index in (*division.unclaimed, *division.expired) if index not in done]
     message = f"the message of this probe became a dead letter: {cause}"
     errors = [probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now) for index in dead]
     record(run, probe_slice.fencing_token, errors, recorded, {probe_slice.leaf: [claimant]})

@@ -98,7 +98,14 @@ def _fail(ref: RunRef, run: Run, now: datetime) -> None:
     data: dict[str, object] = {"failure": {"where": failure.where, "why": failure.why}}
     try:
         runs.transition(
-            ref, Action.FAIL, now, fencing_token=run.fencing_token, event_data=data, completed_at=now, failure=failure
+            ref,
+            Action.FAIL,
+            now,
+            fencing_token=run.fencing_token,
+            event_data=data,
+            completed_at=now,
+            failure=failure,
+            spend=barrier.get_state(Tree.for_run(run)).spend,
         )
     except (IllegalTransition, Conflict):
         return
@@ -119,7 +126,7 @@ def _propagate_below(tree: Tree, parent: Node) -> int:
         return 0
     for number, item in barrier.list_leaves(tree.ref, parent).items():
         if number % FANOUT in unreported and item.leaf.is_full(Node(0, number), tree.total):
-            barrier.propagate(tree, Node(0, number), item.leaf)
+            barrier.propagate(tree, Node(0, number), item)
             propagated += 1
     return propagated
 

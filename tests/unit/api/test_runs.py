@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from cupel_core import record_outcomes
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.run import Action
+from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -94,6 +96,17 @@ def test_a_run_is_read_with_its_definition_snapshot(client: Client, run_id: str)
     assert told["config"]["models"] == ["sim/steady", "sim/bold"]
     assert (told["priority"], told["config"]["temperature"]) == ("NORMAL", 0.5)
     assert told["createdAt"].endswith("Z")
+
+
+def test_a_run_in_progress_and_a_list_of_runs_have_the_spend_so_far(client: Client, run_id: str) -> None:
+    dialogue = ConversationState((Message(MessageRole.ASSISTANT, "Rating: 4"),), 1, Usage(3, 2), 40, 0.25, "v1")
+    answered = Transcript(0, "scn_0", "sim/steady", NOW, dialogue)
+    paid = Spending(judge=Spend(1, Usage(9, 9), 0.5))
+    error = ProbeError(1, "scn_1", "sim/steady", ProbeErrorCode.TIMEOUT, "no answer", 3, NOW, spending=paid)
+    record_outcomes.record(runs.get(RunRef("acme", run_id)), 1, [answered, error])
+    expected = {"costUsd": 0.75, "pricedUsd": 0.75, "lostUsd": 0.0}
+    assert client.get(f"/v1/runs/{run_id}").json()["spend"] == expected
+    assert client.get("/v1/runs").json()["items"][0]["spend"] == expected
 
 
 def test_results_are_readable_without_the_snapshot(client: Client, run_id: str, cloud: Settings) -> None:

@@ -1,6 +1,7 @@
 """`cupel pause`, `resume`, `cancel`, `retry`, `expand`, `delete` and `cupel queue`, against the real API function."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,11 +11,14 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
+from cupel_core import record_outcomes
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
+from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.settings import Settings
@@ -187,3 +191,13 @@ def test_delete_deletes_the_conversation_of_a_probe(cupel: Cupel, answered: Run)
 def test_delete_asks_first(cupel: Cupel, answered: Run) -> None:
     assert cupel("delete", answered.id).exit_code != 0
     assert runs.get(ref_of(answered)).id == answered.id
+
+
+def test_a_run_is_shown_with_what_it_has_spent(cupel: Cupel, run: Run):
+    spending = Spending(Spend(1, Usage(), 0.5))
+    error = ProbeError(0, "scn_0", "sim/steady", ProbeErrorCode.TIMEOUT, "late", 4, NOW, spending=spending)
+    record_outcomes.record(run, run.fencing_token, [error])
+    assert "1 failed of 4 probes, spent $0.50" in cupel("show", run.id).stdout
+    unpriced = replace(error, probe_index=1, spending=Spending(Spend(1, Usage(), None)))
+    record_outcomes.record(run, run.fencing_token, [unpriced])
+    assert "2 failed of 4 probes, spent at least $0.50" in cupel("show", run.id).stdout

@@ -28,8 +28,8 @@ def ended(given: RunSetup, failed: set[int]) -> Run:
     for first in range(0, run.plan.total, 100):
         node = Node(0, first // 100)
         covered = range(first, min(first + 100, run.plan.total))
-        leaf = barrier.record(Tree.for_run(run), node, {index: index not in failed for index in covered}).leaf
-        barrier.propagate(Tree.for_run(run), node, leaf)
+        item = barrier.record(Tree.for_run(run), node, {index: index not in failed for index in covered})
+        barrier.propagate(Tree.for_run(run), node, item)
     return run
 
 

@@ -2,6 +2,7 @@ import pytest
 
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Progress, Run, RunFailure, RunStatus
+from cupel_core.domain.runs.run_spend import Recorded
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict, Invalid
@@ -27,8 +28,7 @@ def over(given: RunSetup, errored: set[int]) -> Run:
     run = given.start()
     runs.transition(ref_of(run), Action.START, NOW)
     outcomes.record(run, 1, [failed(run, index) for index in errored])
-    known = {index: index not in errored for index in range(run.plan.total)}
-    record(run, 1, [], known)
+    record(run, 1, [], [Recorded(index, index not in errored, 1) for index in range(run.plan.total)])
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW, settled=barrier.get_progress(Tree.for_run(run)))
     return runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
 
@@ -121,7 +121,7 @@ def test_only_errors_are_retried(
 def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=3).start()
     runs.transition(ref_of(run), Action.START, NOW)
-    record(run, 1, [], dict.fromkeys(range(3), True))
+    record(run, 1, [], [Recorded(index, True, 1) for index in range(3)])
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
     runs.transition(ref_of(run), Action.FAIL, NOW, failure=RunFailure("summarize", "the judge's provider was down"))
     retried = control.retry("ws_a", run.id, NOW)
@@ -169,7 +169,7 @@ def test_a_retried_probe_may_be_claimed_and_recorded_again(
     run = over(RunSetup(scenario_count=2), errored={0})
     retried = control.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)
-    assert outcomes.get_recorded(retried, [0]) == {}
+    assert not any(each.counts_in(retried.retry_round) for each in outcomes.get_recorded(ref_of(retried), [0]))
     assert slice_message(retried, [0]).fencing_token == 2
 
 
@@ -201,7 +201,7 @@ def test_only_retried_probes_start_over_while_the_run_is_running(cloud: Settings
 def test_a_worker_of_before_the_retry_still_records_its_transcripts(cloud: Settings) -> None:
     run = running(RunSetup(), {2})
     dispatched(control.retry("ws_a", run.id, NOW), cloud)
-    record(run, 1, [failed(run, 3)], {0: True, 1: True})
+    record(run, 1, [failed(run, 3)], [Recorded(0, True, 1), Recorded(1, True, 1)])
     assert barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.recorded == {0, 1}
 
 

@@ -24,8 +24,8 @@ def record_all(total: int, failed: set[int]) -> int:
     full = 0
     for index in indexes:
         node = leaf_of(index)
-        leaf = barrier.record(tree(total), node, {index: index not in failed}).leaf
-        full += barrier.propagate(tree(total), node, leaf)
+        item = barrier.record(tree(total), node, {index: index not in failed})
+        full += barrier.propagate(tree(total), node, item)
     return full
 
 
@@ -43,7 +43,7 @@ def test_recording_twice_counts_once(cloud: Settings) -> None:
 
 def test_progress_counts_full_leaves_by_their_parent_and_open_ones_by_themselves(cloud: Settings) -> None:
     node = Node(0, 0)
-    barrier.propagate(tree(230), node, barrier.record(tree(), node, {index: index != 7 for index in range(100)}).leaf)
+    barrier.propagate(tree(230), node, barrier.record(tree(), node, {index: index != 7 for index in range(100)}))
     barrier.record(tree(), Node(0, 1), {100: True, 101: False})
     assert barrier.get_progress(tree(230)) == Progress(230, completed=100, failed=2)
 
@@ -56,9 +56,9 @@ def test_progress_of_a_run_of_a_million_counts_over_three_levels(cloud: Settings
 
 def test_propagating_again_changes_nothing(cloud: Settings) -> None:
     node = Node(0, 0)
-    leaf = barrier.record(tree(), node, dict.fromkeys(range(100), True)).leaf
+    item = barrier.record(tree(), node, dict.fromkeys(range(100), True))
     for _ in range(2):
-        assert not barrier.propagate(tree(200), node, leaf)
+        assert not barrier.propagate(tree(200), node, item)
     assert barrier.get_progress(tree(200)) == Progress(200, completed=100)
 
 
@@ -142,8 +142,8 @@ def test_a_worker_of_an_earlier_retry_round_adds_nothing_to_a_reopened_leaf(clou
 
 def test_full_leaves_are_reported_anew_in_a_new_retry_round(cloud: Settings) -> None:
     node = Node(0, 0)
-    leaf = barrier.record(tree(101), node, dict.fromkeys(range(100), True)).leaf
-    barrier.propagate(tree(101), node, leaf)
+    item = barrier.record(tree(101), node, dict.fromkeys(range(100), True))
+    barrier.propagate(tree(101), node, item)
     assert barrier.get_inner(tree(101, retry_round=2), Node(1, 0)).full_children == frozenset()
     assert barrier.get_progress(tree(101, retry_round=2)) == Progress(101, completed=100)
 
@@ -155,7 +155,7 @@ def test_recorded_probes_are_counted_in_any_range(cloud: Settings, total: int) -
     for first in sorted({index // 100 * 100 for index in recorded if index < total}):
         node = leaf_of(first)
         outcomes = {index: index % 7 != 0 for index in recorded if leaf_of(index) == node and index < total}
-        barrier.propagate(tree(total), node, barrier.record(tree(total), node, outcomes).leaf)
+        barrier.propagate(tree(total), node, barrier.record(tree(total), node, outcomes))
     for indexes in (range(total), range(50, 60), range(99, 221), range(10_000, total), range(0)):
         expected = sum(index in indexes for index in recorded if index < total)
         assert barrier.count_recorded(tree(total), indexes) == expected

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -6,7 +7,8 @@ import pytest
 
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
+from cupel_core.domain.runs.run_spend import Recorded
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend
@@ -33,6 +35,11 @@ def run(retry_round: int = 1) -> Run:
         updated_at=NOW,
         retry_round=retry_round,
     )
+
+
+def record(run: Run, fencing_token: int, written: Sequence[Outcome]) -> dict[int, bool]:
+    """Which of the probes have a completed outcome afterwards."""
+    return {each.probe_index: each.completed for each in outcomes.record(run, fencing_token, written)}
 
 
 def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
@@ -96,14 +103,14 @@ def test_a_checkpoint_has_the_grades_given_so_far(cloud: Settings) -> None:
 
 def test_the_first_writer_wins(cloud: Settings) -> None:
     outcomes.record(run(), 1, [transcript(0, "first"), error(1)])
-    assert outcomes.record(run(), 1, [error(0), transcript(1), transcript(2)]) == {0: True, 1: False, 2: True}
+    assert record(run(), 1, [error(0), transcript(1), transcript(2)]) == {0: True, 1: False, 2: True}
     assert outcomes.get(REF, 0) == transcript(0, "first")
     assert outcomes.get(REF, 1) == error(1)
 
 
 def test_a_later_retry_round_replaces_an_error_and_nothing_else(cloud: Settings) -> None:
     outcomes.record(run(), 1, [transcript(0), error(1)])
-    assert outcomes.record(run(retry_round=2), 2, [error(0), transcript(1)]) == {0: True, 1: True}
+    assert record(run(retry_round=2), 2, [error(0), transcript(1)]) == {0: True, 1: True}
     assert outcomes.get(REF, 1) == transcript(1)
 
 
@@ -122,14 +129,14 @@ def test_the_losing_writer_does_not_replace_the_content_of_the_first(cloud: Sett
 
 
 def test_more_outcomes_than_a_transaction_allows_are_recorded(cloud: Settings) -> None:
-    recorded = outcomes.record(run(), 1, [transcript(index) for index in range(130)])
+    recorded = record(run(), 1, [transcript(index) for index in range(130)])
     assert recorded == dict.fromkeys(range(130), True)
 
 
 def test_an_outcome_too_large_for_an_item_becomes_an_error_and_the_others_are_recorded(cloud: Settings) -> None:
     huge = replace(transcript(1).conversation, model_version="m" * 500_000)
     written = [transcript(0), replace(transcript(1), conversation=huge), transcript(2)]
-    assert outcomes.record(run(), 1, written) == {0: True, 1: False, 2: True}
+    assert record(run(), 1, written) == {0: True, 1: False, 2: True}
     recorded = outcomes.get(REF, 1)
     assert isinstance(recorded, ProbeError)
     assert (recorded.code, recorded.scenario_id) == (ProbeErrorCode.INTERNAL, "scn_1")
@@ -138,14 +145,14 @@ def test_an_outcome_too_large_for_an_item_becomes_an_error_and_the_others_are_re
 
 def test_an_outcome_that_cannot_be_encoded_becomes_an_error_and_the_others_are_recorded(cloud: Settings) -> None:
     written = [transcript(0), transcript(1, "half a pair: \ud800"), transcript(2)]
-    assert outcomes.record(run(), 1, written) == {0: True, 1: False, 2: True}
+    assert record(run(), 1, written) == {0: True, 1: False, 2: True}
 
 
 def test_an_item_that_the_table_refuses_does_not_stop_the_others_of_its_transaction(cloud: Settings) -> None:
     item = outcomes.to_item(REF, 1, transcript(1))
     item.ttl = 10**130
     recorded = outcomes._record_batch([outcomes.to_item(REF, 1, transcript(0)), item], retry_round=1)
-    assert recorded[0] is True
+    assert isinstance(recorded[0], Recorded)
     assert "Number overflow" in str(recorded[1])
 
 
@@ -185,8 +192,8 @@ def test_messages_of_any_length_are_read_as_they_were_recorded(cloud: Settings, 
 
 def test_the_first_writer_wins_with_large_transcripts_too(cloud: Settings) -> None:
     large = "".join(map(chr, range(1_000, 2_500)))
-    assert outcomes.record(run(), 1, [transcript(0, large), transcript(1)]) == {0: True, 1: True}
-    assert outcomes.record(run(), 1, [transcript(0, large + "!"), error(1)]) == {0: True, 1: True}
+    assert record(run(), 1, [transcript(0, large), transcript(1)]) == {0: True, 1: True}
+    assert record(run(), 1, [transcript(0, large + "!"), error(1)]) == {0: True, 1: True}
     recorded = outcomes.get(REF, 0)
     assert isinstance(recorded, Transcript)
     assert recorded.messages[-1].content == large
@@ -194,9 +201,9 @@ def test_the_first_writer_wins_with_large_transcripts_too(cloud: Settings) -> No
 
 def test_an_error_of_an_earlier_retry_round_is_replaced_by_a_large_transcript(cloud: Settings) -> None:
     large = transcript(0, "".join(map(chr, range(1_000, 2_500))))
-    assert outcomes.record(run(), 1, [error(0)]) == {0: False}
-    assert outcomes.record(run(), 1, [large]) == {0: False}
-    assert outcomes.record(run(retry_round=2), 2, [large]) == {0: True}
+    assert record(run(), 1, [error(0)]) == {0: False}
+    assert record(run(), 1, [large]) == {0: False}
+    assert record(run(retry_round=2), 2, [large]) == {0: True}
 
 
 def test_a_transcript_of_more_than_a_write_unit_is_not_billed_twice(

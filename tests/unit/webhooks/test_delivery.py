@@ -15,7 +15,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import ProbeCallback, RunCallback, parse_callback
 from cupel_core.record_outcomes import record
 from cupel_core.settings import settings
-from cupel_core.store import callback_log, callbacks, queues, runs, webhooks
+from cupel_core.store import callback_log, callbacks, outcomes, queues, runs, webhooks
 from cupel_core.store.callbacks import CallbackItem
 from cupel_core.sweeping.callback_recovery import resend_lost_callbacks
 from cupel_core.webhooks import calls
@@ -324,7 +324,7 @@ async def test_outcomes_found_by_a_redelivery_are_reported_again(receiver: Recei
     run = start_run(CallbackScope.PROBES)
     record(run, 1, probe_errors(run, [0]))
     sent_messages()
-    record(run, 1, [], {0: False})
+    record(run, 1, [], outcomes.get_recorded(ref_of(run), [0]))
     (callback,) = sent_messages()
     assert isinstance(callback, ProbeCallback)
     assert callback.indexes == [0]

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 
@@ -241,6 +242,8 @@ class Run:
     deleted_at: datetime | None = None
     settled: Progress | None = None
     """The final counts once the run is settled; until then they are read from the barrier."""
+    spend: RunSpend | None = None
+    """What it has spent in all, once it is COMPLETED or FAILED; until then it is read from the barrier."""
     definition_name: str | None = None
     """As it was at the start. None, like the next three, for a run from before this field."""
     scenario_count: int | None = None

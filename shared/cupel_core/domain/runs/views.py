@@ -7,6 +7,7 @@ from typing import Any
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import thread_id, transcript_id
 from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
+from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 
@@ -15,6 +16,7 @@ from cupel_core.domain.turns.conversation import ConversationState
 class RunView:
     run: Run
     progress: Progress
+    spend: RunSpend
     definition_snapshot: dict[str, Any] | None
     last_accessed_at: datetime | None
     suspended_models: tuple[SuspendedModel, ...] = ()

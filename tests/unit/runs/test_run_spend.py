@@ -1,0 +1,182 @@
+"""The spend of a run: the sum of what its stored outcomes have cost, counted once whatever happens."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from cupel_core.domain.runs.leaf_ranges import LeafRange
+from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.run_spend import Cost, RunSpend
+from cupel_core.domain.runs.spending import Spending
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
+from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.finishing import phases
+from cupel_core.finishing.costs import record_costs
+from cupel_core.record_outcomes import record
+from cupel_core.runs import control, dispatch, queries
+from cupel_core.settings import Settings, settings
+from cupel_core.store import attempts, barrier, clients, outcomes, runs
+from cupel_core.store.barrier import Tree
+from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
+
+CENT = 10_000_000
+"""In billionths of a USD."""
+
+
+@pytest.fixture(autouse=True)
+def machine(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The state machine that finishes runs."""
+    role = "arn:aws:iam::123456789012:role/test"
+    created = clients.stepfunctions().create_state_machine(name="cupel-test-finish", definition="{}", roleArn=role)
+    monkeypatch.setenv("FINISH_MACHINE_ARN", created["stateMachineArn"])
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+def transcript(index: int, usd: float | None = 0.01, answer: str = "Rating: 3") -> Transcript:
+    messages = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, answer))
+    state = ConversationState(messages, 1, Usage(3, 4), 12, usd, "v1", judge_spend=Spend(1, Usage(), 0.02))
+    return Transcript(index, f"scn_{index}", "sim/steady", NOW, state)
+
+
+def error(index: int, usd: float = 0.05) -> ProbeError:
+    spending = Spending(Spend(1, Usage(), usd))
+    return ProbeError(index, f"scn_{index}", "sim/steady", ProbeErrorCode.TIMEOUT, "none", 4, NOW, spending=spending)
+
+
+def spend_of(run: Run) -> RunSpend:
+    return queries.get_run(run.workspace, run.id, NOW).spend
+
+
+def recorded_nano_usd(run: Run) -> int:
+    recorded = spend_of(run).recorded
+    assert recorded.is_complete
+    return recorded.nano_usd
+
+
+def running(probes: int = 6) -> Run:
+    run = RunSetup(scenario_count=probes).start()
+    runs.transition(ref_of(run), Action.START, NOW)
+    return runs.get(ref_of(run))
+
+
+def finished(run: Run) -> Run:
+    phases.settle(ref_of(run), run.fencing_token, NOW)
+    phases.complete(ref_of(run), run.fencing_token, NOW)
+    return runs.get(ref_of(run))
+
+
+def test_a_running_run_has_spent_what_its_outcomes_have_cost(cloud: Settings) -> None:
+    run = running()
+    record(run, 1, [transcript(0), transcript(1), error(2)])
+    assert recorded_nano_usd(run) == (3 + 3 + 5) * CENT
+
+
+def test_leaves_that_are_full_and_leaves_that_are_not_add_up(cloud: Settings) -> None:
+    run = running(230)
+    record(run, 1, [transcript(index) for index in range(210)])
+    assert recorded_nano_usd(run) == 210 * 3 * CENT
+
+
+def test_a_repeated_commit_counts_once(cloud: Settings) -> None:
+    run = running()
+    for _ in range(2):
+        record(run, 1, [transcript(0)])
+    assert spend_of(run) == RunSpend(Cost(3 * CENT))
+
+
+def test_an_outcome_whose_worker_died_before_the_barrier_is_counted_by_the_next(cloud: Settings) -> None:
+    run = running()
+    outcomes.record(run, 1, [transcript(0)])
+    for _ in range(2):
+        record(run, 1, [], outcomes.get_recorded(ref_of(run), [0, 1]))
+    assert recorded_nano_usd(run) == 3 * CENT
+
+
+def test_a_retry_adds_to_what_the_error_has_cost(cloud: Settings) -> None:
+    run = running(2)
+    record(run, 1, [transcript(0), error(1)])
+    retried = control.retry(run.workspace, finished(run).id, NOW)
+    dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
+    assert recorded_nano_usd(retried) == (3 + 5) * CENT
+    record(retried, retried.fencing_token, [replace(transcript(1), retry_round=retried.retry_round)])
+    assert recorded_nano_usd(retried) == (3 + 5 + 3) * CENT
+    assert attempts.list_attempts(ref_of(run), [1])[1][0].spending.priced_usd == 0.05
+
+
+def test_an_error_that_a_worker_of_an_earlier_round_records_counts_as_spent_only(cloud: Settings) -> None:
+    run = running(3)
+    record(run, 1, [error(0)])
+    retried = control.retry(run.workspace, run.id, NOW)
+    dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
+    record(run, 1, [error(1)])
+    assert barrier.get_progress(Tree.for_run(retried)).failed == 0
+    assert recorded_nano_usd(retried) == 10 * CENT
+
+
+def test_summaries_add_to_the_spend_of_a_run_of_three_levels_once(cloud: Settings) -> None:
+    run = running(230)
+    record(run, 1, [transcript(index) for index in range(230)])
+    phases.settle(ref_of(run), run.fencing_token, NOW)
+    outcomes.set_summary(ref_of(run), 7, Summary("3", "three", NOW, spend=Spend(1, Usage(), 0.5)))
+    for _ in range(2):
+        record_costs(ref_of(run), run.fencing_token, LeafRange(0, 3))
+    assert recorded_nano_usd(run) == 230 * 3 * CENT + 50 * CENT
+
+
+def test_a_run_that_is_over_has_its_spend_stored(cloud: Settings) -> None:
+    run = running(2)
+    record(run, 1, [transcript(0), error(1)])
+    over = finished(run)
+    assert over.spend == spend_of(run) == RunSpend(Cost(8 * CENT))
+
+
+def test_a_run_without_transcripts_has_its_spend_stored(cloud: Settings) -> None:
+    run = running(1)
+    record(run, 1, [error(0)])
+    assert finished(run).spend == RunSpend(Cost(5 * CENT))
+
+
+def test_a_call_without_a_price_leaves_the_total_unknown(cloud: Settings) -> None:
+    run = running()
+    record(run, 1, [transcript(0), transcript(1, usd=None)])
+    assert spend_of(run).recorded == Cost(5 * CENT, is_complete=False)
+
+
+def test_outcomes_that_an_earlier_release_recorded_leave_the_total_unknown(cloud: Settings) -> None:
+    run = running()
+    barrier.record(Tree.for_run(run), barrier.Node(0, 0), {0: True})
+    record(run, 1, [transcript(1)])
+    assert spend_of(run).recorded == Cost(3 * CENT, is_complete=False)
+
+
+def test_the_spend_of_a_run_that_ended_in_an_earlier_release_is_unknown(cloud: Settings) -> None:
+    run = running(1)
+    record(run, 1, [transcript(0)])
+    settled = barrier.get_progress(Tree.for_run(run))
+    runs.transition(ref_of(run), Action.SUMMARIZE, NOW, settled=settled)
+    runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
+    assert spend_of(run).recorded == Cost(0, is_complete=False)
+
+
+def lost(*others: Outcome, times: int = 1) -> int:
+    """What was spent on outcomes that came after another one of their probe."""
+    run = running()
+    record(run, 1, [transcript(0)])
+    for _ in range(times):
+        record(run, 1, others)
+    assert spend_of(run).recorded == Cost(3 * CENT)
+    return spend_of(run).lost.nano_usd
+
+
+def test_an_outcome_that_another_worker_recorded_first_is_lost_spend(cloud: Settings) -> None:
+    later = replace(transcript(0, usd=0.09), created_at=NOW.replace(minute=1))
+    assert lost(later, times=2) == 11 * CENT
+
+
+def test_a_large_outcome_that_is_lost_counts_too(cloud: Settings) -> None:
+    later = replace(transcript(0, 0.09, "".join(map(chr, range(1_000, 9_000)))), created_at=NOW.replace(minute=1))
+    assert lost(later, times=2) == 11 * CENT
