@@ -8,7 +8,7 @@ from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
-from cupel_core.providers import PROVIDERS, Provider, prices
+from cupel_core.providers import PROVIDERS, Provider, model_name_error, prices
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
 from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.settings import settings
@@ -131,15 +131,13 @@ def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView,
 
 def model_error(workspace: str, model: str) -> str | None:
     """Why this model cannot be called; None if it can."""
-    name, slash, model_name = model.partition("/")
-    provider = PROVIDERS.get(name)
-    if provider is None or name == PROVIDER or not slash or not model_name:
-        known = ", ".join(each for each in PROVIDERS if each != PROVIDER)
-        return f"must have the form provider/name; known providers: {known}"
+    if error := model_name_error(model):
+        return error
+    name = model.partition("/")[0]
     account = load_account(workspace, name)
     if not account.enabled:
         return f"provider {name} is disabled"
-    if provider.needs_key and not account.api_key:
+    if PROVIDERS[name].needs_key and not account.api_key:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
     if not account.base_url and name == "custom":
         return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"

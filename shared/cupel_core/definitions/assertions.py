@@ -5,7 +5,7 @@ from typing import Any
 
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.errors import FieldError
-from cupel_core.providers import model_errors
+from cupel_core.providers import model_name_error
 
 
 def assertion_errors(assertions: Sequence[Mapping[str, Any]], field: str) -> tuple[FieldError, ...]:
@@ -16,6 +16,7 @@ def assertion_errors(assertions: Sequence[Mapping[str, Any]], field: str) -> tup
 
 def _provider_errors(assertions: Sequence[Mapping[str, Any]], field: str) -> Iterator[FieldError]:
     for number, assertion in enumerate(assertions):
-        if (model := assertion.get("provider")) is not None:
-            yield from model_errors(f"{field}.{number}.provider", model)
+        model = assertion.get("provider")
+        if model is not None and (error := model_name_error(model)):
+            yield FieldError(f"{field}.{number}.provider", error)
         yield from _provider_errors(assertion.get("assert") or (), f"{field}.{number}.assert")

@@ -1,16 +1,14 @@
 """Validation of a definition's content."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cupel_core.definitions import assertions
 from cupel_core.domain.definitions.definitions import Content, ContentIssue, content_errors
-from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.errors import FieldError, Invalid
-from cupel_core.providers import PROVIDERS
+from cupel_core.providers import model_name_error
 
-_MODEL_PROVIDERS = tuple(name for name in PROVIDERS if name != CONNECTOR)
 MAX_CONTENT_BYTES = 256 * 1024
 """Of its JSON in ASCII, as it is stored. A table item has at most 400 KB."""
 
@@ -21,8 +19,14 @@ def validate_content(data: Mapping[str, Any]) -> Content:
         raise Invalid.field("content", f"must have at most {MAX_CONTENT_BYTES // 1024} KB")
     _raise_if_any(assertions.assertion_errors(data.get("assertions") or (), "content.assertions"))
     content = Content.from_json(data)
-    _raise_if_any(tuple(map(to_field_error, content_errors(content, _MODEL_PROVIDERS))))
+    _raise_if_any((*map(to_field_error, content_errors(content)), *_judge_errors(content)))
     return content
+
+
+def _judge_errors(content: Content) -> Iterator[FieldError]:
+    model = content.decision.judge_model if content.decision else None
+    if model is not None and (error := model_name_error(model)):
+        yield FieldError("content.decision.judgeModel", error)
 
 
 def _raise_if_any(errors: tuple[FieldError, ...]) -> None:

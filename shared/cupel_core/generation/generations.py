@@ -85,7 +85,7 @@ def _check_size(workspace: str, definition: ResolvedDefinition, spec: Generation
 
 def _matrix_size(content: Content) -> int:
     """Raises Invalid for rules that are invalid, too many, or allow no combination."""
-    if errors := content_errors(replace(content, decision=None), ()):
+    if errors := content_errors(replace(content, decision=None)):
         raise Invalid.fields(FieldError(f"content.{issue.field}", issue.message) for issue in errors)
     matrix = Matrix(content)
     if matrix.rule_checks > MAX_RULE_CHECKS:

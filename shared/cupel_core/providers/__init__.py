@@ -1,14 +1,13 @@
 """The supported providers. A model is named `provider/name`; `name` is the provider's own and may have slashes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.turns import simulation
-from cupel_core.errors import FieldError, Invalid
+from cupel_core.errors import Invalid
 
-__all__ = ["PROVIDERS", "Provider", "model_errors", "model_name_of", "provider_of", "simulated_target_error"]
+__all__ = ["PROVIDERS", "Provider", "model_name_error", "model_name_of", "provider_of", "simulated_target_error"]
 
 
 @dataclass(frozen=True)
@@ -47,23 +46,25 @@ PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ALL}
 
 def provider_of(model: str, field: str = "models") -> Provider:
     """The provider of a model. Raises `Invalid` for `field`, the name of the model's field in the caller's input."""
+    if error := _name_error(model):
+        raise Invalid.field(field, error)
+    return PROVIDERS[model.partition("/")[0]]
+
+
+def model_name_error(model: str) -> str | None:
+    """What is wrong with a model's name where a connector is not allowed; None if nothing is."""
+    if model.partition("/")[0] == CONNECTOR:
+        return "must be a model, not a connector"
+    return _name_error(model)
+
+
+def _name_error(model: str) -> str | None:
     prefix, slash, name = model.partition("/")
     if not slash or not name.strip():
-        raise Invalid.field(field, f'model "{model}" must have the form provider/name')
+        return f'model "{model}" must have the form provider/name'
     if prefix not in PROVIDERS:
-        raise Invalid.field(field, f'unknown provider for model "{model}"; known providers: {", ".join(PROVIDERS)}')
-    return PROVIDERS[prefix]
-
-
-def model_errors(field: str, model: str) -> Iterator[FieldError]:
-    """What is wrong with a model's name where a connector is not allowed."""
-    try:
-        provider = provider_of(model, field)
-    except Invalid as invalid:
-        yield from invalid.errors
-        return
-    if provider.name == CONNECTOR:
-        yield FieldError(field, "must be a model, not a connector")
+        return f'unknown provider for model "{model}"; known providers: {", ".join(PROVIDERS)}'
+    return None
 
 
 def simulated_target_error(target: str) -> str | None:

@@ -7,7 +7,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, definition_tail
 from cupel_core.domain.resources.evals import Eval
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import model_errors, simulated_target_error
+from cupel_core.providers import model_name_error, simulated_target_error
 from cupel_core.store import definition_scenarios, definitions, resources, scenarios
 from cupel_core.store.resources import ResourceKind
 
@@ -38,8 +38,7 @@ def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
     if (requested.connector_id is None) == (requested.model is None):
         yield FieldError("connectorId", "exactly one of connectorId and model is required")
     elif requested.model is not None:
-        yield from model_errors("model", requested.model)
-        if message := simulated_target_error(requested.model):
+        if message := model_name_error(requested.model) or simulated_target_error(requested.model):
             yield FieldError("model", message)
     elif not resources.get_many(workspace, ResourceKind.CONNECTOR, [str(requested.connector_id)]):
         yield FieldError("connectorId", f"there is no connector {requested.connector_id}")
@@ -48,8 +47,8 @@ def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
 def grader_config_errors(grader_config: GraderConfig) -> Iterator[FieldError]:
     for name, field in _MODELS.items():
         model: str | None = getattr(grader_config, name)
-        if model is not None:
-            yield from model_errors(field, model)
+        if model is not None and (error := model_name_error(model)):
+            yield FieldError(field, error)
 
 
 def _manifest(workspace: str, head: DefinitionHead) -> Manifest:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cupel_core.definitions import catalog, resolve
+from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Definition, Labels
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.paging import encode_cursor
@@ -192,3 +193,10 @@ def test_an_unknown_version_is_not_found(version: int) -> None:
     made = create()
     with pytest.raises(NotFound):
         resolve("ws", made.head.id, version)
+
+
+@pytest.mark.parametrize("model", ["unknown/x", "openai", "openai/", "/x", "", "connector/con_1"])
+def test_a_decision_by_something_that_is_no_model_is_refused(model: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        validate_content({"template": "x", "decision": {"rubric": "y", "judgeModel": model}})
+    assert [error.field for error in refused.value.errors] == ["content.decision.judgeModel"]

@@ -19,7 +19,6 @@ from cupel_core.domain.definitions.definitions import (
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import placeholder_names, render
 
-PROVIDERS = ("openai", "sim")
 RISK = {"name": "Risk level", "levels": [{"score": 1, "label": "low", "options": ["hardly any risk"]}]}
 
 
@@ -28,7 +27,7 @@ def content(**fields: Any) -> Content:
 
 
 def fields_of(checked: Content) -> list[str]:
-    return [issue.field for issue in content_errors(checked, PROVIDERS)]
+    return [issue.field for issue in content_errors(checked)]
 
 
 def test_a_full_content_survives_json() -> None:
@@ -50,7 +49,7 @@ def test_unset_fields_are_omitted_from_the_json() -> None:
 
 def test_a_good_content_has_neither_errors_nor_warnings() -> None:
     good = content(template="There is [risk level].", dimensions=[RISK], decision={"pattern": "(x)"})
-    assert (content_errors(good, PROVIDERS), content_warnings(good)) == ((), ())
+    assert (content_errors(good), content_warnings(good)) == ((), ())
 
 
 def test_an_empty_content_is_refused() -> None:
@@ -66,7 +65,7 @@ def test_a_blank_template_is_refused() -> None:
 
 
 def test_a_placeholder_without_dimension_is_an_error_that_names_it() -> None:
-    errors = content_errors(content(template="[risk level] and [benefit]", dimensions=[RISK]), PROVIDERS)
+    errors = content_errors(content(template="[risk level] and [benefit]", dimensions=[RISK]))
     assert [error.field for error in errors] == ["template"]
     assert "[benefit]" in errors[0].message
 
@@ -128,11 +127,6 @@ def test_a_usual_decision_pattern_is_accepted(pattern: str) -> None:
 def test_any_text_is_accepted_or_refused_as_a_pattern(text: str) -> None:
     if decision_pattern_error(text) is None:
         assert re.compile(text).groups
-
-
-@pytest.mark.parametrize("model", ["unknown/x", "openai", "openai/", "/x", ""])
-def test_a_judge_of_an_unknown_provider_is_refused(model: str) -> None:
-    assert fields_of(content(template="x", decision={"judgeModel": model})) == ["decision.judgeModel"]
 
 
 def test_a_conversation_has_a_turn_per_follow_up_within_the_limit() -> None:

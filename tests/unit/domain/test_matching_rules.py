@@ -55,4 +55,4 @@ def test_a_scenario_tells_its_combination_among_all() -> None:
 )
 def test_an_invalid_rule_names_the_field(rule: dict[str, Any], field: str) -> None:
     content = Content(template="[Delay] [Mood]", dimensions=DIMENSIONS, matching_rules=(rule,))
-    assert [issue.field for issue in content_errors(content, ())] == [field]
+    assert [issue.field for issue in content_errors(content)] == [field]

@@ -1,6 +1,6 @@
 """Definitions: their content, its validation, and how a fork inherits from its parent."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -153,14 +153,14 @@ class ContentIssue(NamedTuple):
     message: str
 
 
-def content_errors(content: Content, known_providers: Collection[str]) -> tuple[ContentIssue, ...]:
-    """The errors in the content of a definition; empty if it is valid."""
+def content_errors(content: Content) -> tuple[ContentIssue, ...]:
+    """The errors in the content of a definition; empty if it is valid. The names of models are not checked."""
     return (
         *_empty_content_issues(content),
         *_placeholder_issues(content),
         *_dimension_issues(content),
         *_rule_issues(content),
-        *_decision_issues(content.decision or DecisionMethod(), known_providers),
+        *_decision_issues(content.decision or DecisionMethod()),
     )
 
 
@@ -223,16 +223,9 @@ def _rule_issues(content: Content) -> Iterator[ContentIssue]:
     return (ContentIssue(*issue) for issue in rule_errors(content.matching_rules, levels))
 
 
-def _decision_issues(decision: DecisionMethod, known_providers: Collection[str]) -> Iterator[ContentIssue]:
+def _decision_issues(decision: DecisionMethod) -> Iterator[ContentIssue]:
     if decision.pattern is not None and (error := decision_pattern_error(decision.pattern)):
         yield ContentIssue("decision.pattern", error)
-    if decision.judge_model is not None:
-        provider, _, name = decision.judge_model.partition("/")
-        if provider not in known_providers or not name:
-            known = ", ".join(known_providers)
-            yield ContentIssue(
-                "decision.judgeModel", f"must be provider/name with a known provider; known providers: {known}"
-            )
 
 
 def _dimension(data: Mapping[str, Any]) -> Dimension:
