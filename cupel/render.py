@@ -166,7 +166,7 @@ def _scenarios(run: Json) -> str:
     config = run["config"]
     if run.get("scenarioCount") is None:
         return f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']})"
-    count = f"{run['scenarioCount']:,} of {run['scenarioTotal']:,} scenarios"
+    count = f"{run['scenarioCount']:,} of {count_of(run['scenarioTotal'], 'scenario')}"
     if run.get("evalId"):
         return f"{count} (chosen by eval {escape(run['evalId'])})"
     if run.get("playground") or config["samplePercentage"] == 100:

@@ -62,7 +62,7 @@ def export(
 
 def _print_summary(session: Session, run: Json, written: int, output: Path | None) -> None:
     missing = run["progress"]["total"] - written
-    note = f"; {missing:,} probes have none" if missing > 0 else ""
+    note = f"; {count_of(missing, 'probe')} without one" if missing > 0 else ""
     session.remark(f"{count_of(written, 'transcript')}{f' written to {output}' if output else ''}{note}")
 
 

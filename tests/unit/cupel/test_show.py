@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from cupel.client import Client
-from cupel.render import bar_chart, format_cost, format_duration, printable, results_tables
+from cupel.render import bar_chart, format_cost, format_duration, printable, results_tables, run_lines
 from cupel.results import collect, tabulate
 from cupel_core.domain.statistics import wilson_interval
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_spend, a_transcript, an_error
@@ -184,7 +184,7 @@ def test_export_as_json_lines(cupel: Cupel):
     lines = [json.loads(line) for line in answer.stdout.splitlines()]
     assert [line["probeIndex"] for line in lines] == [0, 1, 2, 3, 4]
     assert "definitionSnapshot" not in lines[0]
-    assert "5 transcripts; 1 probes have none" in answer.stderr
+    assert "5 transcripts; 1 probe without one" in answer.stderr
 
 
 @pytest.mark.usefixtures("finished")
@@ -291,3 +291,8 @@ def test_durations_of_every_size():
 
 def test_plain_text_has_no_control_characters():
     assert printable("a\x1b]0;title\x07\tb\nc\r") == "a]0;title\tb\nc"
+
+
+def test_a_single_scenario_is_counted_in_the_singular():
+    run = a_run(scenarioCount=1, scenarioTotal=1)
+    assert any("1 of 1 scenario" in line and "scenarios" not in line for line in run_lines(run))
