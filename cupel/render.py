@@ -9,6 +9,7 @@ from rich.table import Table
 
 from cupel.counts import count_of
 from cupel.json_types import Json
+from cupel.printable import printable
 from cupel.results import ModelResults
 from cupel_core.domain.statistics import DECISION_CODES, OTHER
 
@@ -251,11 +252,6 @@ def format_cost(usd: float | None) -> str:
     if usd == 0 or usd >= 0.1:
         return f"${usd:,.2f}"
     return f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
-
-
-def printable(text: str) -> str:
-    """Without control characters, which would let a model's answer control the terminal."""
-    return "".join(character for character in text if character.isprintable() or character in "\n\t")
 
 
 def shorten(text: str, length: int) -> str:

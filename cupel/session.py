@@ -3,11 +3,14 @@
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from cupel.printable import printable
 
 if TYPE_CHECKING:  # importing httpx takes longer than everything `cupel --help` needs
     from cupel.client import Client
@@ -22,9 +25,17 @@ def _connect() -> "Client":
     return Client.from_environment()
 
 
+class PlainTextConsole(Console):
+    """Prints names, answers and messages without characters that would control the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
 def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, width=None if stream.isatty() else PIPED_WIDTH, highlight=False)
+    return PlainTextConsole(stderr=stderr, width=None if stream.isatty() else PIPED_WIDTH, highlight=False)
 
 
 @dataclass

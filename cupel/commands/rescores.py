@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel import render, render_scores
+from cupel import render_scores
 from cupel.commands.options import AsJson, Limit, Model, RunId, command_name
 from cupel.errors import CupelError
 from cupel.files import read_request_body
@@ -102,7 +102,7 @@ def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json
 def _print_scores(session: Session, run_scores: Json) -> None:
     session.out.print(render_scores.models_table(run_scores["models"], run_scores["k"]))
     for line in render_scores.legend(run_scores):
-        session.out.print(render.printable(line), markup=False, style="dim", soft_wrap=True)
+        session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 
 def _watch(session: Session, client: "Client", rescore: Json) -> Json:

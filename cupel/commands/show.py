@@ -101,10 +101,10 @@ def _print_conversation(session: Session, transcript: Json) -> None:
 def print_messages(session: Session, messages: Iterable[Json]) -> None:
     for message in messages:
         session.out.print(message["role"], style="bold")
-        session.out.print(render.printable(message["content"]), markup=False, soft_wrap=True)
+        session.out.print(message["content"], markup=False, soft_wrap=True)
 
 
 def print_result(session: Session, result: Json | None) -> None:
     if result is not None:
         line = f"{'passed' if result['success'] else 'not passed'}: {result['reason'] or render.NO_VALUE}"
-        session.out.print(render.printable(line), markup=False, style="bold", soft_wrap=True)
+        session.out.print(line, markup=False, style="bold", soft_wrap=True)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
 
 from cupel.errors import UsageError
 from cupel.files import DefinitionFile, definition_from_mapping, read_definition
 from cupel.json_types import Json
+from cupel_core.contract.common import RequestModel
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import assertions
@@ -20,6 +20,7 @@ from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario, scenario_id
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Invalid
 from cupel_core.providers.addresses import header_errors, url_error
 from cupel_core.providers.connectors.config import config_errors
@@ -32,8 +33,8 @@ class EvaluationCase(NamedTuple):
     persona: Persona | None
 
 
-class _FileSection(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)
+class _FileSection(RequestModel):
+    model_config = ConfigDict(strict=True)
 
 
 class _PersonaSection(_FileSection):
@@ -194,13 +195,11 @@ def _validate[T: BaseModel](model: type[T], data: Mapping[str, Any], field: str)
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
-        problems = [f"{_path(field, each['loc'])}: {_message(each['msg'])}" for each in error.errors(include_url=False)]
+        problems = [
+            f"{_path(field, each['loc'])}: {field_message(each['msg'])}" for each in error.errors(include_url=False)
+        ]
         raise UsageError("; ".join(problems[:5])) from None
 
 
 def _path(field: str, location: tuple[int | str, ...]) -> str:
     return ".".join(map(str, (field, *location)))
-
-
-def _message(message: str) -> str:
-    return message.removeprefix("Value error, ")

@@ -1,6 +1,5 @@
 """The one mapping from errors to HTTP: RFC 9457 problem documents."""
 
-import re
 from typing import Any
 
 import orjson
@@ -8,6 +7,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
+from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import (
     AppError,
     ClientError,
@@ -83,7 +83,7 @@ def from_validation(error: RequestValidationError) -> AppError:
     details = error.errors()
     if any(detail["type"] == "json_invalid" for detail in details):
         return ClientError("the body is not valid JSON")
-    return Invalid.fields(FieldError(_field(detail["loc"]), _message(detail)) for detail in details)
+    return Invalid.fields(FieldError(_field(detail["loc"]), field_message(detail["msg"])) for detail in details)
 
 
 def _field(location: tuple[str | int, ...]) -> str:
@@ -92,10 +92,6 @@ def _field(location: tuple[str | int, ...]) -> str:
     if source == "header":
         return "-".join("ID" if word == "id" else word.capitalize() for word in str(path[0]).split("-"))
     return ".".join(str(part) for part in path) or str(source)
-
-
-def _message(detail: dict[str, Any]) -> str:
-    return re.sub(r"^Value error, ", "", str(detail["msg"]))
 
 
 def _headers(error: AppError) -> dict[str, str]:

@@ -2,16 +2,49 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from cupel_core.clock import to_iso
 
 
 class RequestModel(BaseModel):
+    """Refuses unknown fields with a message that lists the known ones."""
+
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _list_known_fields(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(data)
+        except ValidationError as error:
+            problems = [cls._described(each) for each in error.errors(include_url=False)]
+            raise ValidationError.from_exception_data(error.title, problems) from None
+
+    @classmethod
+    def _described(cls, error: ErrorDetails) -> InitErrorDetails:
+        """Every error as it is, but one about an unknown field of this model, not of a model in it."""
+        message = error["msg"]
+        if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+            known = (field.alias or name for name, field in cls.model_fields.items())
+            message = f"is not a known field; known fields: {', '.join(known)}"
+        return InitErrorDetails(
+            type=PydanticCustomError(error["type"], message),
+            loc=error["loc"],
+            input=error["input"],
+        )
 
 
 class ResponseModel(BaseModel):

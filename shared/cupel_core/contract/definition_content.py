@@ -51,8 +51,9 @@ class DefinitionContent(RequestModel):
         list[JsonObject] | None,
         Field(
             max_length=1_000,
-            description="Which combinations of levels scenarios are generated from: `exclude` leaves out those that "
-            "match it, `only` (with `when`: of those that match `when`) those that do not",
+            description="Which combinations of levels scenarios are generated from. `{exclude: {dimension: score}}` "
+            "omits combinations that match; `{only: {…}, when: {…}}` keeps, of those that match `when`, only those "
+            "that match `only`; without `when` it applies to all",
         ),
     ] = None
     follow_ups: Annotated[

@@ -4,7 +4,15 @@ import re
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints
+from pydantic import (
+    AfterValidator,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from cupel_core.domain.resources.names import MAX_NAME_LENGTH, is_valid_name
 from cupel_core.domain.text.json_limits import json_limit_error
@@ -31,17 +39,32 @@ def is_visible_ascii(text: str) -> bool:
     return _VISIBLE_ASCII.fullmatch(text) is not None
 
 
-_URL_MESSAGE = "must be an absolute http(s) URL without credentials, query or fragment"
+_URL = "must be an absolute http(s) URL without credentials or fragment"
+_BASE_URL = "must be an absolute http(s) URL without credentials, query or fragment"
+
+
+def _complete_url(text: str, message: str = _URL) -> str:
+    if not is_visible_ascii(text) or any(character in text for character in "#\\"):
+        raise ValueError(message)
+    parts = urlsplit(text)  # its own ValueError says what is wrong with a host or port
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or "@" in parts.netloc:
+        raise ValueError(message)
+    return text
 
 
 def _base_url(text: str) -> str:
     """An address to which paths are appended: an empty query or fragment, too, would make them its part."""
-    if not is_visible_ascii(text) or any(character in text for character in "?#\\"):
-        raise ValueError(_URL_MESSAGE)
-    parts = urlsplit(text)  # its own ValueError says what is wrong with a host or port
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or "@" in parts.netloc:
-        raise ValueError(_URL_MESSAGE)
-    return text.rstrip("/")
+    if "?" in text:
+        raise ValueError(_BASE_URL)
+    return _complete_url(text, _BASE_URL).rstrip("/")
+
+
+def _score(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """One message instead of one for each type of number."""
+    try:
+        return validate(value)
+    except ValidationError:
+        raise ValueError(f"must be a number from {-_MAX_SCORE:,} to {_MAX_SCORE:,}") from None
 
 
 def _storable(value: dict[str, Any]) -> dict[str, Any]:
@@ -64,6 +87,12 @@ Url = Annotated[
     Field(max_length=2_048, description="An absolute http(s) URL without credentials, query or fragment"),
     AfterValidator(_base_url),
 ]
+CompleteUrl = Annotated[
+    str,
+    Field(max_length=2_048, description="An absolute http(s) URL without credentials or fragment"),
+    AfterValidator(_complete_url),
+]
+"""Called as it is: nothing is appended to it."""
 ModelId = Annotated[
     str,
     StringConstraints(strict=True, min_length=3, max_length=256),
@@ -79,10 +108,11 @@ Flag = Annotated[bool, Field(strict=True)]
 Count100 = Annotated[int, Field(strict=True, ge=1, le=100)]
 Seed = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
 """All JSON parsers represent whole numbers below 2**53 exactly."""
-Score = (
+Score = Annotated[
     Annotated[int, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)]
-    | Annotated[FiniteFloat, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)]
-)
+    | Annotated[FiniteFloat, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)],
+    WrapValidator(_score),
+]
 """Integers are not converted to floats."""
 LongText = Annotated[str, StringConstraints(strict=True, max_length=200_000)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(_storable)]

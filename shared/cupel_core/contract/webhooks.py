@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, SecretStr
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Flag, Url
+from cupel_core.contract.fields import CompleteUrl, Flag
 from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackResult, CallbackStatus, Webhook, read_secret
 
 
@@ -26,7 +26,7 @@ class SetWebhook(RequestModel):
 
     model_config = example({"url": "https://ci.example.com/cupel", "probes": False})
 
-    url: Url
+    url: CompleteUrl
     secret: SigningSecret | None = None
     enabled: Flag = True
     probes: Annotated[Flag, Field(description="Whether to report each finished probe, besides status changes")] = False

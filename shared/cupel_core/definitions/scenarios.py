@@ -13,6 +13,7 @@ from cupel_core.definitions.resolution import resolve
 from cupel_core.domain.definitions import scenario_files
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
+from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor, fill_page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, content_etag
@@ -162,7 +163,7 @@ def _changed(before: Scenario, changes: UpdateScenario) -> Scenario:
         item = CreateScenario.model_validate(changes.apply_to(before))
     except ValidationError as error:
         raise Invalid.fields(
-            FieldError(".".join(map(str, each["loc"])) or "body", each["msg"].removeprefix("Value error, "))
+            FieldError(".".join(map(str, each["loc"])) or "body", field_message(each["msg"]))
             for each in error.errors(include_url=False)
         ) from None
     if errors := _assertion_errors(item):
@@ -200,7 +201,7 @@ def _check_personas(workspace: str, scenarios: Iterable[tuple[str, Scenario]]) -
 
 def _describe(location: tuple[int | str, ...], message: str) -> str:
     field = ".".join(map(str, location))
-    text = message.removeprefix("Value error, ")
+    text = field_message(message)
     return f"{field}: {text}" if field else text
 
 

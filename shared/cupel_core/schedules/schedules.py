@@ -28,7 +28,7 @@ def create(workspace: str, spec: ScheduleSpec, now: datetime) -> Schedule:
     """Raises Invalid for a time that EventBridge would not accept, and what starting the run now would raise."""
     timing = _parse_timing(spec.expression, spec.timezone)
     if timing.is_over(now):
-        raise Invalid.field("expression", "this time is over")
+        raise Invalid.field("expression", "is in the past")
     _check_run(workspace, spec.run, now)
     schedule = Schedule(
         workspace=workspace,
@@ -134,7 +134,7 @@ def _changed(schedule: Schedule, changes: ScheduleChanges, now: datetime) -> Sch
     if changes.expression is not None or changes.timezone is not None:
         timing = _parse_timing(changes.expression or timing.expression, changes.timezone or timing.timezone)
         if timing.is_over(now):
-            raise Invalid.field("expression", "this time is over")
+            raise Invalid.field("expression", "is in the past")
     if timing.is_over(now):
         raise Conflict("the time of this schedule is over; set another expression or create a new schedule")
     return replace(

@@ -53,6 +53,38 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"content": CONTENT}, ("name", "is required")),
+        ({"name": 5, "content": CONTENT}, ("name", "must be text")),
+        ({"name": "a" * 201, "content": CONTENT}, ("name", "must have at most 200 characters")),
+        ({"name": "a", "content": []}, ("content", "must be an object")),
+        ({"name": "a", "content": {"maxTurns": "3"}}, ("content.maxTurns", "must be an integer")),
+        ({"name": "a", "content": {"maxTurns": 0}}, ("content.maxTurns", "must be at least 1")),
+        ({"name": "a", "content": {"followUps": ["a"] * 100}}, ("content.followUps", "must have at most 99 items")),
+        (
+            {"name": "a", "content": CONTENT, "label": "x"},
+            ("label", "is not a known field; known fields: name, folder, tags, content, versionLabel"),
+        ),
+        (
+            {"name": "a", "content": {"decision": {"patern": "x"}}},
+            ("content.decision.patern", "is not a known field; known fields: pattern, rubric, judgeModel"),
+        ),
+        (
+            {"name": "a", "content": {"dimensions": [{**RISK, "levels": [{"score": "1", "label": "low"}]}]}},
+            ("content.dimensions.0.levels.0.score", "must be a number from -1,000,000,000 to 1,000,000,000"),
+        ),
+    ],
+)
+def test_a_refusal_names_the_field_and_what_it_accepts(
+    client: Client, body: dict[str, Any], error: tuple[str, str]
+) -> None:
+    answer = client.post("/v1/definitions", body)
+    assert answer.status == 422
+    assert [(each["field"], each["message"]) for each in answer.json()["errors"]] == [error]
+
+
 def test_numbers_and_texts_of_a_content_come_back_as_sent(client: Client, path: str) -> None:
     content = client.get(path).json()["content"]
     levels = content["dimensions"][0]["levels"]

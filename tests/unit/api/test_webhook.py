@@ -46,6 +46,18 @@ def test_a_secret_of_the_users_own_is_not_returned(client: Client) -> None:
     assert stored_secret() == SECRET
 
 
+def test_an_address_may_have_a_query(client: Client) -> None:
+    url = f"{URL}/?code=1&x=/"
+    assert client.put("/v1/webhook", {"url": url}).json()["url"] == url
+
+
+@pytest.mark.parametrize("url", [f"{URL}#top", "https://me:secret@ci.example.com/", "ftp://ci.example.com/", "/cupel"])
+def test_an_address_is_complete_and_has_no_credentials_or_fragment(client: Client, url: str) -> None:
+    answer = client.put("/v1/webhook", {"url": url})
+    assert (answer.status, answer.fields()) == (422, ["url"])
+    assert "must be an absolute http(s) URL without credentials or fragment" in answer.text
+
+
 @pytest.mark.parametrize("secret", ["", "whsec_AAEC", "secret"])
 def test_a_malformed_secret_is_refused(client: Client, secret: str) -> None:
     answer = client.put("/v1/webhook", {"url": URL, "secret": secret})

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from cupel.client import Client
-from cupel.render import bar_chart, format_cost, format_duration, printable, results_tables, run_lines
+from cupel.printable import printable
+from cupel.render import bar_chart, format_cost, format_duration, results_tables, run_lines
 from cupel.results import collect, tabulate
 from cupel_core.domain.statistics import wilson_interval
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_spend, a_transcript, an_error
@@ -290,7 +291,19 @@ def test_durations_of_every_size():
 
 
 def test_plain_text_has_no_control_characters():
-    assert printable("a\x1b]0;title\x07\tb\nc\r") == "a]0;title\tb\nc"
+    assert printable("a\x1b]0;title\x07\tb\nc\r\x9b\u202e\ud800") == "a]0;title\tb\nc"
+
+
+def test_plain_text_keeps_spaces_of_other_scripts_and_joined_emoji():
+    text = "10\u00a0%, 全\u3000角, \N{MAN}\u200d\N{PERSONAL COMPUTER}"
+    assert printable(text) == text
+
+
+def test_names_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):
+    api.runs = [a_run(definitionName="Refund\x1b]0;title\x07s")]
+    shown = cupel("show", "run_1")
+    assert "Refund]0;titles" in shown.stdout
+    assert "\x1b" not in shown.stdout + shown.stderr
 
 
 def test_a_single_scenario_is_counted_in_the_singular():

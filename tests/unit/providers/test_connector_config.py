@@ -33,10 +33,10 @@ def test_documented_fields_are_accepted(kind: str, config: dict[str, Any]) -> No
     ("kind", "config", "field", "message"),
     [
         ("langgraph", {"assistantId": ""}, "assistantId", "at least 1 character"),
-        ("langgraph", {"stateless": "yes"}, "stateless", "valid boolean"),
-        ("langgraph", {"assistant_id": "agent"}, "assistant_id", "not permitted"),
+        ("langgraph", {"stateless": "yes"}, "stateless", "must be true or false"),
+        ("langgraph", {"assistant_id": "agent"}, "assistant_id", "known fields: assistantId, inputKey, stateless"),
         ("openai", {}, "model", "required"),
-        ("openai", {"model": "m", "temperature": 3}, "temperature", "less than or equal to 2"),
+        ("openai", {"model": "m", "temperature": 3}, "temperature", "must be at most 2"),
         ("openai", {"model": "m", "parameters": {"messages": []}}, "parameters", "must not contain messages"),
         ("http", {"reply": "answer"}, "request", "required"),
         ("http", {"request": "@"}, "reply", "required"),

@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
+from cupel_core.contract.common import RequestModel
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 
@@ -41,8 +42,8 @@ type Name = Annotated[str, Field(min_length=1, max_length=200)]
 type Expression = Annotated[str, Field(min_length=1), AfterValidator(_expression)]
 
 
-class _Config(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel, defer_build=True)
+class _Config(RequestModel):
+    model_config = ConfigDict(strict=True)
 
 
 class LangGraphConfig(_Config):
@@ -57,7 +58,7 @@ class OpenAIConfig(_Config):
     model: Name
     temperature: Annotated[float | None, Field(ge=0, le=2)] = None
     max_tokens: Annotated[int | None, Field(ge=1)] = None
-    parameters: Annotated[dict[str, Any], AfterValidator(_parameters)] = {}
+    parameters: Annotated[dict[str, Any], AfterValidator(_parameters), Field(default_factory=dict)]
     """Additional fields of the request body."""
 
 
@@ -83,7 +84,7 @@ def config_errors(kind: ConnectorType, config: Mapping[str, Any]) -> list[tuple[
     try:
         _CONFIGS[kind].model_validate(dict(config))
     except ValidationError as error:
-        return [(".".join(map(str, item["loc"])), _message(item["msg"])) for item in error.errors()]
+        return [(".".join(map(str, item["loc"])), field_message(item["msg"])) for item in error.errors()]
     return []
 
 
@@ -99,7 +100,3 @@ def parse_config[T: _Config](model: type[T], connector: Connector) -> T:
             f"config.{field} {message}" for field, message in config_errors(connector.type, connector.config)
         )
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"invalid connector: {errors}", final=True) from error
-
-
-def _message(text: str) -> str:
-    return text.removeprefix("Value error, ")
