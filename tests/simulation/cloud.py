@@ -45,6 +45,7 @@ EXPECTED_ERRORS = (AppError, *AWS_ERRORS, PynamoDBException)
 
 class Cloud:
     def __init__(self, seed: int, trace: Callable[[str], None] | None = None, conditions: Conditions = ANY) -> None:
+        self.seed = seed
         self.scheduler = Scheduler(seed, trace)
         rng = self.scheduler.rng
         self.faults = Faults(rng)

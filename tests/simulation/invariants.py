@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
 
 STOP_SECONDS = 5.0
+ACCOUNT_STOP_SECONDS = 6.0
+"""After an account was paused: a worker may rely for 5 s on what it knows, and then reads whether the run is open."""
 _FAR_FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 _LEGAL = {(source, transition.target) for transition in TRANSITIONS.values() for source in transition.sources}
 _LATER_ATTRIBUTES = frozenset({"summary", "provisionalSummary", "lastAccessedAt"})
@@ -48,6 +50,7 @@ class Invariants:
         self._run: Run | None = None
         self._stopped_at: float | None = None
         """Since when no probes of the run may start."""
+        self._account_paused_at: float | None = None
         self._costs: dict[tuple[int, int], Cost] = {}
         """What each outcome that was ever stored has cost, by probe and fencing token."""
 
@@ -73,6 +76,8 @@ class Invariants:
             if after:
                 item = OutcomeItem.from_raw_data(dict(after))
                 self._costs[item.index, int(item.fencing_token)] = Cost.of(spending_of(item))
+        elif pk.endswith("#governor"):
+            self._observe_account(after)
         elif sk == "run":
             self._check_run(after, before)
 
@@ -113,7 +118,22 @@ class Invariants:
         elif self._stopped_at is None:
             self._stopped_at = self._cloud.scheduler.now
 
+    def _observe_account(self, item: Item) -> None:
+        is_paused = orjson.loads(item["body"]["S"])["paused_at"] is not None
+        if not is_paused:
+            self._account_paused_at = None
+        elif self._account_paused_at is None:
+            self._account_paused_at = self._cloud.scheduler.now
+
     # -- at every model call
+
+    def check_account(self) -> None:
+        """Of every call, whatever it is for. All models of a schedule have one account."""
+        since = self._cloud.scheduler.now - (self._account_paused_at or self._cloud.scheduler.now)
+        if since > ACCOUNT_STOP_SECONDS:
+            violation = Violation(f"5: a model call {since:.1f} s after the account was paused")
+            self._cloud.scheduler.fail(violation)
+            raise violation
 
     def check_call(self, call: Call, earlier: Sequence[Call], *, is_structured: bool = False) -> None:
         """Ends the schedule itself, because the code under test might catch what is raised here.

@@ -58,6 +58,7 @@ class Models:
         self._latency = _SLOW_SECONDS if has_slow_models else latency
 
     async def complete(self, _: Any, model: str, conversation: ModelRequest, timeout_seconds: float) -> Reply:
+        self._cloud.invariants.check_account()
         if conversation.json_schema is not None:
             return await self._complete_structured(model, conversation)
         call = self._start_call(model, conversation)

@@ -137,6 +137,26 @@ def do_not_check_the_run_before_a_call(patches: Patches) -> None:
     patches.set(Worker, "_may_call", mutated)
 
 
+@mutation(SMALL_SKEW)
+def make_calls_while_the_account_is_paused(patches: Patches) -> None:
+    """Conversations that have started make their further calls, and graders theirs, whether it is paused or not."""
+    from cupel_core.leases.holder import LeaseHolder
+
+    def mutated(self: LeaseHolder) -> bool:
+        return self._blocked_until > self._clock()
+
+    patches.set(LeaseHolder, "_is_blocked", property(mutated))
+
+
+@mutation(SLOW_MODELS)
+def do_not_govern_the_calls_of_graders(patches: Patches) -> None:
+    """Judges and simulated users call their models without a slot of the account."""
+    from cupel_core.probing.conversation_calls import ConversationCalls
+    from cupel_core.providers.call_guard import no_guard
+
+    patches.set(ConversationCalls, "slot", lambda *_: no_guard())
+
+
 @mutation(LIMITED_SWEEPER)
 def save_the_cursor_before_sending(patches: Patches) -> None:
     from cupel_core.runs import dispatch

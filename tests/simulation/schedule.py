@@ -17,6 +17,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import ClientError, Conflict
 from cupel_core.runs import control
 from cupel_core.runs.start import start
+from cupel_core.store import governor
 from tests.added_scenarios import add_scenarios
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import ANY, Conditions, Fault
@@ -124,6 +125,7 @@ class _Schedule:
         self._cloud = cloud
         self._scheduler = cloud.scheduler
         self._plan = Plan.draw(self._scheduler.rng)
+        self._account_rng = Random(f"account {cloud.seed}")
         self._run_ids: list[str] = []
         self._active_users = 0
         self._has_faults = True
@@ -145,6 +147,7 @@ class _Schedule:
         for number in range(self._scheduler.rng.choice((1, 1, 2, 3))):
             self._spawn_user(f"starter-{number}", lambda: self._start(spec))
         self._spawn_user("owner", self._control_run)
+        self._spawn_user("administrator", self._control_account)
         self._scheduler.after(self._scheduler.rng.uniform(0, 60), self._cloud.sweep_every_minute)
         self._scheduler.after(self._plan.fault_seconds, self._stop_faults)
 
@@ -188,6 +191,18 @@ class _Schedule:
                 self._act(self._scheduler.rng.choice(("pause and resume", "none")))
             elif not self._has_faults and run is not None and run.status is RunStatus.PAUSED:
                 self._act("resume")
+
+    def _control_account(self) -> None:
+        """Pause the account of all models in some schedules, and resume it."""
+        for _ in range(self._account_rng.choice((0, 0, 0, 1, 2))):
+            self._scheduler.sleep(self._account_rng.expovariate(1 / 5))
+            self._set_account_paused(True)
+            self._scheduler.sleep(self._account_rng.uniform(5, 60))
+            self._set_account_paused(False)
+
+    def _set_account_paused(self, paused: bool) -> None:
+        while self._request("account", lambda: governor.set_paused(_WORKSPACE, "sim", paused)).error is not None:
+            self._scheduler.sleep(self._account_rng.uniform(0.1, 3))
 
     def _has_ended(self) -> bool:
         run = self._cloud.invariants.run
