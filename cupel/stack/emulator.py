@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -27,6 +28,8 @@ _POLL_SECONDS = 0.05
 _DISCARD_HINT = "`cupel down --discard` deletes the data"
 _LAUNCHER = Path(__file__).parent / "durability" / "launcher.py"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+_DELETED_PREFIX = "deleted-"
+_DELETE_IN_BACKGROUND = 'rm -rf "$@" </dev/null >/dev/null 2>&1 &'
 _IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
@@ -104,8 +107,8 @@ def stop(paths: StackPaths) -> bool:
 
 def discard(paths: StackPaths) -> None:
     """Delete everything that this stack has stored."""
-    for directory in (_data(paths), _scratch(paths)):
-        shutil.rmtree(directory, ignore_errors=True)
+    _clear_scratch(paths)
+    shutil.rmtree(_data(paths), ignore_errors=True)
     for file in (_record(paths), paths.local_file):
         file.unlink(missing_ok=True)
 
@@ -141,14 +144,20 @@ def _record(paths: StackPaths) -> Path:
 
 
 def _clear_scratch(paths: StackPaths) -> None:
-    """Kill the workers of an emulator that was killed, which run code that was unpacked here, and delete the code."""
+    """Kill the workers of an emulator that was killed, which run code that was unpacked here, and delete the code.
+
+    In the background: each worker has unpacked some thousand files.
+    """
     listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)  # noqa: S607
     for line in listing.stdout.splitlines():
         pid, _, arguments = line.strip().partition(" ")
         if f"{_scratch(paths)}/" in arguments:
             with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
-    shutil.rmtree(_scratch(paths), ignore_errors=True)
+    with suppress(FileNotFoundError):
+        _scratch(paths).rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / "scratch")
+    deleted = [str(directory) for directory in paths.state.glob(f"{_DELETED_PREFIX}*")]
+    subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
 
 
 def _command(paths: StackPaths) -> list[str]:

@@ -304,6 +304,13 @@ def test_workers_that_outlive_the_emulator_are_killed_by_the_next_start(cloud: K
     assert worker.wait(timeout=10) == -signal.SIGKILL
 
 
+def test_the_workers_code_is_deleted_in_the_background(cloud: KilledEmulator) -> None:
+    interrupted = cloud.paths.state / "deleted-before" / "worker"
+    interrupted.mkdir(parents=True)
+    cloud.restart()
+    wait_until(lambda: not list(cloud.paths.state.glob("deleted-*")))
+
+
 def test_down_after_a_kill_kills_the_workers(cloud: KilledEmulator) -> None:
     code = cloud.paths.state / "scratch" / "worker"
     code.mkdir()
