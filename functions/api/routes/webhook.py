@@ -31,7 +31,7 @@ def get_webhook() -> WebhookResponse:
 
 @router.operation("setWebhook")
 def set_webhook(body: SetWebhook, if_match: IfMatch = None) -> WebhookSetResponse:
-    spec = WebhookSpec(body.url, body.enabled, body.probes, body.secret_value, body.keeps_secret)
+    spec = WebhookSpec(body.url, body.enabled, body.probes, body.secret_value, body.reuses_secret)
     webhook, secret = configuration.put(router.workspace, spec, utc_now(), Precondition.parse(if_match))
     return router.tagged(WebhookSetResponse.with_secret(webhook, secret), etag(webhook.revision))
 

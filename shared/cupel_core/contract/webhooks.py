@@ -32,7 +32,7 @@ class SetWebhook(RequestModel):
     probes: Annotated[Flag, Field(description="Whether to report each finished probe, besides status changes")] = False
 
     @property
-    def keeps_secret(self) -> bool:
+    def reuses_secret(self) -> bool:
         return "secret" not in self.model_fields_set
 
     @property

@@ -23,7 +23,7 @@ class WebhookSpec(NamedTuple):
     probes: bool
     secret: str | None
     """None for a new one."""
-    keeps_secret: bool
+    reuses_secret: bool
     """Whether the stored secret stays, if there is one."""
 
 
@@ -48,7 +48,7 @@ def put(workspace: str, spec: WebhookSpec, now: datetime, precondition: Precondi
     """
     before = webhooks.find(workspace)
     precondition.check(etag(before.revision if before else 0))
-    if spec.keeps_secret and before is not None and not is_same_address(before.url, spec.url):
+    if spec.reuses_secret and before is not None and not is_same_address(before.url, spec.url):
         raise Invalid.field("secret", "must be sent again, or null for a new one: the stored one is another address's")
     version, new_secret = _secret_version(workspace, spec, before)
     webhook = Webhook(
@@ -84,7 +84,7 @@ def load_secret(workspace: str, version: str) -> str:
 
 
 def _secret_version(workspace: str, spec: WebhookSpec, before: Webhook | None) -> tuple[str, str | None]:
-    if spec.keeps_secret and before is not None:
+    if spec.reuses_secret and before is not None:
         return before.secret_version, None
     new_secret = write_secret(random.token_bytes(_KEY_BYTES)) if spec.secret is None else None
     return secrets.put(workspace, _OWNER, spec.secret or new_secret or ""), new_secret

@@ -21,7 +21,7 @@ def store(*slices: ProbeSlice, provider: str = "sim", priority: Priority = Prior
         stored.save(letter, NOW)
 
 
-def listed(workspace: str = "ws_a", provider: str | None = None) -> tuple[DeadLetter, ...]:
+def list_letters(workspace: str = "ws_a", provider: str | None = None) -> tuple[DeadLetter, ...]:
     return dead_letters.list_dead_letters(workspace, provider, 100, None).items
 
 
@@ -37,7 +37,7 @@ def test_a_dead_letter_has_its_probes_and_its_cause(cloud: Settings) -> None:
     run = RunSetup().start()
     barrier.note_error(ref_of(run), Node(0, 0), "KeyError: 'x'")
     store(slice_message(run, [1, 2]), priority=Priority.HIGH)
-    (letter,) = listed()
+    (letter,) = list_letters()
     assert (letter.provider, letter.priority, letter.run_id) == ("sim", Priority.HIGH, run.id)
     assert letter.indexes == (1, 2)
     assert letter.cause == "KeyError: 'x'"
@@ -56,14 +56,14 @@ def test_dead_letters_are_listed_page_by_page(cloud: Settings) -> None:
 
 def test_dead_letters_of_other_workspaces_are_not_listed(cloud: Settings) -> None:
     store(slice_message(RunSetup(workspace="ws_b").start(), [1]))
-    assert listed() == ()
+    assert list_letters() == ()
 
 
 def test_dead_letters_can_be_listed_for_one_provider(cloud: Settings) -> None:
     run = RunSetup().start()
     store(slice_message(run, [0]))
-    assert listed(provider="openai") == ()
-    assert len(listed(provider="sim")) == 1
+    assert list_letters(provider="openai") == ()
+    assert len(list_letters(provider="sim")) == 1
 
 
 def test_a_dead_letter_is_sent_to_the_queue_it_came_from(cloud: Settings) -> None:
@@ -71,7 +71,7 @@ def test_a_dead_letter_is_sent_to_the_queue_it_came_from(cloud: Settings) -> Non
     store(slice_message(run, [1, 2]), priority=Priority.LOW)
     assert dead_letters.redrive("ws_a") == RedriveResult(sent=1)
     assert slices(cloud.probe_queue_url("sim", Priority.LOW)) == [slice_message(run, [1, 2])]
-    assert listed() == ()
+    assert list_letters() == ()
 
 
 def test_only_what_has_no_outcome_is_sent_again(cloud: Settings) -> None:
@@ -98,22 +98,22 @@ def test_dead_letters_of_inactive_runs_are_dropped(cloud: Settings) -> None:
     store(*(slice_message(run, [1]) for run in (paused, cancelled, deleted)))
     assert dead_letters.redrive("ws_a") == RedriveResult(dropped=3)
     assert receive_bodies(cloud.probe_queue_url("sim")) == []
-    assert listed() == ()
+    assert list_letters() == ()
 
 
 def test_redriving_chosen_dead_letters_leaves_the_others(cloud: Settings) -> None:
     run = RunSetup().start()
     store(slice_message(run, [1]), slice_message(run, [2]))
-    chosen = next(letter for letter in listed() if letter.indexes == (2,))
+    chosen = next(letter for letter in list_letters() if letter.indexes == (2,))
     assert dead_letters.redrive("ws_a", message_ids=[chosen.message_id]) == RedriveResult(sent=1)
-    assert [letter.indexes for letter in listed()] == [(1,)]
+    assert [letter.indexes for letter in list_letters()] == [(1,)]
 
 
 def test_dead_letters_of_other_workspaces_stay(cloud: Settings) -> None:
     run = RunSetup(workspace="ws_b").start()
     store(slice_message(run, [1]))
-    theirs = listed("ws_b")[0].message_id
+    theirs = list_letters("ws_b")[0].message_id
     assert dead_letters.redrive("ws_a") == RedriveResult()
     unknown = RedriveResult(unknown_message_ids=frozenset({theirs}))
     assert dead_letters.redrive("ws_a", message_ids=[theirs]) == unknown
-    assert len(listed("ws_b")) == 1
+    assert len(list_letters("ws_b")) == 1

@@ -33,4 +33,4 @@ async def receiver(private_addresses: None) -> AsyncIterator[Receiver]:
 
 
 def set_webhook(url: str, *, enabled: bool = True, probes: bool = True) -> None:
-    configuration.put(WORKSPACE, WebhookSpec(url, enabled, probes, SECRET, keeps_secret=False), NOW)
+    configuration.put(WORKSPACE, WebhookSpec(url, enabled, probes, SECRET, reuses_secret=False), NOW)
