@@ -91,7 +91,7 @@ class _Scorer:
             spend_log: SpendLog = []
             try:
                 result = await self._computed(assertion, spend_log)
-            except BaseException:
+            except BaseException:  # Also Halted and CancelledError: what was asked before was paid for.
                 self.log.add_interrupted(spend_log)
                 raise
             self.log.add(path, AssertionGrade(result, sum(spend_log, Spend())))
