@@ -76,9 +76,7 @@ async def request_structured[T: BaseModel](
             reply, spend = await _complete(grader, request, spend)
         except GraderError:
             raise
-        except (
-            BaseException
-        ):  # Also Halted and CancelledError: an unusable first reply was paid for.
+        except BaseException:  # Also Halted and CancelledError: an unusable first reply was paid for.
             if interrupted is not None and spend.calls:
                 interrupted.append(spend)
             raise

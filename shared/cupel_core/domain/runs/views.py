@@ -75,7 +75,9 @@ class ProbeView:
 
     @property
     def updated_at(self) -> datetime:
-        return self.completed_at or self.started_at or self.run.created_at
+        """The latest known time; a retried probe was last updated by the error before the retry, at the earliest."""
+        failed = (error.created_at for error in self.attempts)
+        return self.completed_at or max(filter(None, (self.run.created_at, *failed, self.started_at)))
 
     @property
     def conversation(self) -> ConversationState | None:

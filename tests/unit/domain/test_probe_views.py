@@ -1,0 +1,50 @@
+"""The times of a probe as it is read."""
+
+from datetime import UTC, datetime, timedelta
+
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import ProbeStatus, Run
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.runs.views import ProbeView
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+
+CREATED = datetime(2026, 11, 22, tzinfo=UTC)
+FAILED = CREATED + timedelta(minutes=1)
+RESTARTED = CREATED + timedelta(minutes=2)
+RUN = Run(
+    workspace="ws_a",
+    id="run_a",
+    definition_id="def_a",
+    definition_version=1,
+    plan=Plan(("sim/steady",), (1,), 1),
+    sample_percentage=100,
+    sample_seed=1,
+    snapshot_key="",
+    created_at=CREATED,
+    updated_at=CREATED,
+)
+ERROR = ProbeError(0, "scn_1", "sim/steady", ProbeErrorCode.TIMEOUT, "no", 4, FAILED)
+
+
+def view(conversation: ConversationState | None = None) -> ProbeView:
+    return ProbeView(
+        run=RUN,
+        index=0,
+        status=ProbeStatus.QUEUED,
+        scenario_id="scn_1",
+        model_id="sim/steady",
+        persona_id=None,
+        repeat=0,
+        retry_round=2,
+        attempts=(ERROR,),
+        partial_conversation=conversation,
+    )
+
+
+def test_a_retried_probe_was_updated_when_it_failed() -> None:
+    assert view().updated_at == FAILED
+
+
+def test_a_retried_probe_that_runs_was_updated_when_it_started_again() -> None:
+    assert view(ConversationState((), started_at=RESTARTED)).updated_at == RESTARTED
