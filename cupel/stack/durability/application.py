@@ -26,8 +26,6 @@ SAVED_SERVICES = ("secretsmanager", "scheduler", "ssm")
 _TARGETS = {"DynamoDB_20120810": "dynamodb", "secretsmanager": "secretsmanager", "AmazonSSM": "ssm"}
 _READS = ("Get", "BatchGet", "Query", "Scan", "Describe", "List", "TransactGet", "Search")
 _WHOLE_TABLE = ("Execute", "BatchExecute", "Restore", "Import")
-_SNAPSHOT_BYTES = 64_000_000
-"""Of logs, which take about a second to replay; a larger snapshot is replaced when the logs are as large."""
 _MAINTENANCE_SECONDS = 1.0
 
 logger = logging.getLogger("cupel.durability")
@@ -71,7 +69,7 @@ class DurableApplication:
             try:
                 await asyncio.to_thread(self._journal.sync)
                 self._services.save("scheduler")
-                if self._is_snapshot_due():
+                if self._journal.is_snapshot_due(self._failed_snapshot_bytes):
                     await self.take_snapshot()
             except (OSError, RuntimeError) as error:
                 self._failed_snapshot_bytes = self._journal.log_bytes
@@ -86,10 +84,6 @@ class DurableApplication:
             payloads = chain((definitions,), self._tables.snapshot())
             await asyncio.to_thread(self._journal.write_snapshot, number, payloads)
             self._failed_snapshot_bytes = 0
-
-    def _is_snapshot_due(self) -> bool:
-        limit = max(_SNAPSHOT_BYTES, self._journal.snapshot_bytes, 1.5 * self._failed_snapshot_bytes)
-        return self._journal.log_bytes > limit
 
     async def _write_tables(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send, operation: str, credential: list[str]

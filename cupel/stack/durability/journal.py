@@ -7,10 +7,16 @@ snapshot can be written while the next log already grows.
 
 import fcntl
 import os
+import time
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
 from cupel.stack.durability.records import MAGIC, Damaged, encode, read
+
+_SNAPSHOT_BYTES = 64_000_000
+"""Of logs, which take about a second to replay; a larger snapshot is replaced when the logs are as large."""
+_SNAPSHOT_SECONDS = 12 * 3_600
+"""Deleted texts leave the journal with the next snapshot, within a day of their deletion."""
 
 
 class JournalError(Exception):
@@ -35,6 +41,13 @@ class Journal:
         self._has_torn_tail = False
         self._older_log_bytes = 0
         self.snapshot_bytes = 0
+        self._snapshot_at = self._find_snapshot_time()
+
+    def is_snapshot_due(self, failed_bytes: int = 0) -> bool:
+        """Whether the logs are large or old; `failed_bytes` is their size when a snapshot last failed, or 0."""
+        is_large = self.log_bytes > max(_SNAPSHOT_BYTES, self.snapshot_bytes)
+        is_old = time.time() - self._snapshot_at > _SNAPSHOT_SECONDS
+        return (is_large or is_old) and self.log_bytes > 1.5 * failed_bytes
 
     @property
     def log_bytes(self) -> int:
@@ -94,6 +107,7 @@ class Journal:
             unfinished.unlink(missing_ok=True)
         _sync_folder(self._folder)
         self.snapshot_bytes, self._older_log_bytes = snapshot.stat().st_size, 0
+        self._snapshot_at = time.time()
         self._first = number
         self._delete_before(number)
 
@@ -106,6 +120,12 @@ class Journal:
             os.fsync(self._log)
             os.close(self._log)
         os.close(self._lock)
+
+    def _find_snapshot_time(self) -> float:
+        """Without a snapshot, the age of the logs is not known: a journal that is not new gets one soon."""
+        if (snapshot := self._path(self._first, "snapshot")).exists():
+            return snapshot.stat().st_mtime
+        return time.time() if self.is_new else 0.0
 
     def _open_log(self, number: int, size: int) -> int:
         log = os.open(self._path(number, "log"), os.O_RDWR | os.O_CREAT, 0o600)

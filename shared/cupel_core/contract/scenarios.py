@@ -6,13 +6,12 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.fields import Assertions, Id, JsonObject, Score, not_blank
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message, MessageRole
 
 MAX_NAME_LENGTH = 500
-MAX_TEXT_LENGTH = 500_000
 MAX_INSTRUCTIONS_LENGTH = 50_000
 MAX_PERSONAS = 100
 MAX_MESSAGES = 200

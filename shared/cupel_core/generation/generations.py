@@ -9,7 +9,7 @@ from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
 from cupel_core.domain.definitions.matrix import Matrix
-from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS
+from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, MAX_TEXT_LENGTH
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
@@ -90,6 +90,10 @@ def _matrix_size(content: Content) -> int:
     matrix = Matrix(content)
     if matrix.rule_checks > MAX_RULE_CHECKS:
         raise Invalid(f"the combinations times the matching rules exceed the maximum of {MAX_RULE_CHECKS:,}")
+    if matrix.max_text_length > MAX_TEXT_LENGTH:
+        raise Invalid.field(
+            "content.template", f"would be longer than {MAX_TEXT_LENGTH:,} characters with its longest options"
+        )
     if not matrix.size:
         raise Invalid.field("content.matchingRules", "allow no combination")
     return matrix.size

@@ -1,4 +1,6 @@
+import os
 import resource
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,3 +157,37 @@ def test_the_size_of_the_logs_includes_those_before_an_unfinished_snapshot(tmp_p
         assert 2_000 < journal.log_bytes < 2_200
     with opened(tmp_path) as (journal, _):
         assert 2_000 < journal.log_bytes < 2_200
+
+
+def snapshot_hours_ago(folder: Path, hours: float) -> None:
+    with opened(folder) as (journal, _):
+        journal.write_snapshot(journal.start_log(), [b"a"])
+    moment = time.time() - hours * 3_600
+    os.utime(folder / "1.snapshot", (moment, moment))
+
+
+@pytest.mark.parametrize(("hours", "is_due"), [(11.9, False), (12.1, True)])
+def test_a_snapshot_is_due_within_a_day_so_that_deleted_texts_leave_the_journal(
+    tmp_path: Path, hours: float, is_due: bool
+) -> None:
+    snapshot_hours_ago(tmp_path, hours)
+    with opened(tmp_path) as (journal, _):
+        assert journal.is_snapshot_due() is is_due
+        journal.write_snapshot(journal.start_log(), [b"a"])
+        assert not journal.is_snapshot_due()
+
+
+def test_a_snapshot_of_old_logs_that_failed_is_due_again_once_they_have_grown(tmp_path: Path) -> None:
+    snapshot_hours_ago(tmp_path, 13)
+    with opened(tmp_path) as (journal, _):
+        failed_bytes = journal.log_bytes
+        assert not journal.is_snapshot_due(failed_bytes)
+        journal.append(b"b" * failed_bytes)
+        assert journal.is_snapshot_due(failed_bytes)
+
+
+def test_logs_of_unknown_age_get_a_snapshot_and_new_ones_do_not(tmp_path: Path) -> None:
+    with opened(tmp_path) as (journal, _):
+        assert not journal.is_snapshot_due()
+    with opened(tmp_path) as (journal, _):
+        assert journal.is_snapshot_due()

@@ -72,6 +72,15 @@ def test_more_combinations_than_a_definition_may_have_are_refused_at_once() -> N
     assert current_manifest("ws", definition_id).revision == 0
 
 
+def test_texts_longer_than_a_message_may_be_are_refused_before_any_is_written() -> None:
+    level = {"score": 1, "label": "one", "options": ["short", "x" * 10_000]}
+    content = {"template": "[d0]" * 51, "dimensions": [{"name": "d0", "levels": [level]}]}
+    definition = catalog.create("ws", Labels("one"), content, NOW)
+    with pytest.raises(Invalid) as refusal:
+        generate(definition.head.id)
+    assert [error.field for error in refusal.value.errors] == ["content.template"]
+
+
 def test_without_a_template_there_is_nothing_to_generate() -> None:
     with pytest.raises(Invalid):
         start_generation("ws", define(template=None, system="s"), GenerationSpec(GenerationMode.MATRIX), NOW)

@@ -42,6 +42,13 @@ class Matrix:
         """How many checks of a rule listing the combinations takes."""
         return self._product * len(self.content.matching_rules)
 
+    @property
+    def max_text_length(self) -> int:
+        """No combination has a longer text, whichever phrases are used."""
+        phrases = ([phrase for level in each.levels for phrase in level.phrases] for each in self.content.dimensions)
+        longest = (max(map(len, texts), default=0) for texts in phrases)
+        return self._template.max_length(dict(zip(self._names, longest, strict=True)))
+
     def __iter__(self) -> Iterator[Scenario]:
         return (self.scenario(index, self.text(index)) for index in range(self.size))
 

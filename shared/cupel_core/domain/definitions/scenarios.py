@@ -143,6 +143,8 @@ class ScenarioPage:
         return cls(key, count, personas, needs_selection, needs_models, None if models is None else tuple(models))
 
 
+MAX_TEXT_LENGTH = 500_000
+"""Of a message."""
 _MAX_PERSONAS_LENGTH = 1_000
 """Maximum characters of a page's personas: a manifest with a hundred pages is one item of at most 400 KB."""
 _MAX_MODELS_LENGTH = 500

@@ -48,6 +48,10 @@ class Template:
             text = ""
         return cls((*texts, text + template[end:]), tuple(names))
 
+    def max_length(self, lengths: Mapping[str, int]) -> int:
+        """The length that it can have if each value, by normalized name, has at most this length."""
+        return sum(map(len, self.texts)) + sum(lengths[name] for name in self.names)
+
     def render(self, values: Mapping[str, str]) -> str:
         """`values` by normalized name; raises KeyError for a placeholder without a value."""
         parts = [part for text, name in zip(self.texts, self.names, strict=False) for part in (text, values[name])]
