@@ -4,7 +4,7 @@ In the table each workspace sees its own, and the queue is free for later ones.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import ACTIVE, Priority, Run
+from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import AppError, NotFound
 from cupel_core.ids import new_id
@@ -21,7 +22,7 @@ from cupel_core.messages import ProbeSlice
 from cupel_core.providers import PROVIDERS
 from cupel_core.record_outcomes import probe_error_of_run, record
 from cupel_core.settings import Lane, settings
-from cupel_core.store import barrier, dead_letters, outcomes, queues, runs
+from cupel_core.store import barrier, checkpoints, dead_letters, outcomes, queues, runs
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.dead_letters import StoredDeadLetter
 from cupel_core.store.queues import Delivery
@@ -102,9 +103,24 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], cause:
     done = {each.probe_index for each in recorded if each.counts_in(run.retry_round)}
     dead = [index for index in (*division.unclaimed, *division.expired) if index not in done]
     message = f"the message of this probe became a dead letter: {cause}"
-    errors = [probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now) for index in dead]
+    errors = [
+        replace(
+            probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now),
+            spending=_spending_so_far(probe_slice, index, division.round_of(index, run.conversation_round), now),
+        )
+        for index in dead
+    ]
     record(run, probe_slice.fencing_token, errors, recorded, {probe_slice.leaf: [claimant]})
     return len(dead)
+
+
+def _spending_so_far(probe_slice: ProbeSlice, index: int, conversation_round: int, now: datetime) -> Spending:
+    """What the conversation of a dead probe has cost up to its last checkpoint."""
+    try:
+        state = checkpoints.load(probe_slice.run, index, conversation_round, now)
+    except NotFound:  # Its object was erased at the same time.
+        return Spending()
+    return conversation_spending(state) if state else Spending()
 
 
 def _belongs_to_leaf(run: Run, probe_slice: ProbeSlice, index: int) -> bool:

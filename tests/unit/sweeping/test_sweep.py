@@ -7,11 +7,12 @@ import pytest
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, clients, dead_letters, outcomes, queues, runs
+from cupel_core.store import barrier, checkpoints, clients, dead_letters, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.sweeping.sweep import sweep
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
@@ -35,6 +36,19 @@ def test_a_dead_slice_is_recorded_as_errored_with_its_cause(
     assert "KeyError: 'x'" in dead.message
     assert barrier.get_progress(Tree.for_run(run)) == Progress(3, completed=1, failed=2)
     assert finish_starts == [(run.id, 1)]
+
+
+def test_a_dead_probe_has_spent_what_its_conversation_had_cost(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=1).start()
+    state = ConversationState((), turns=2, usage=Usage(10, 5), cost_usd=0.03, judge_spend=Spend(1, Usage(), 0.02))
+    checkpoints.save(ref_of(run), 0, 1, state, NOW)
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [0])])
+    sweep(NOW, plenty)
+    dead = outcomes.get(ref_of(run), 0)
+    assert isinstance(dead, ProbeError)
+    assert dead.spending.total == Spend(3, Usage(10, 5), 0.05)
 
 
 def test_a_recorded_dead_letter_moves_to_its_workspace(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
