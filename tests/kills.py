@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import psutil
+import pytest
 
 from bench.invariants import violations
 from cupel.client import Client
@@ -242,6 +243,22 @@ class KilledStack:
         for call, before in self._recorded_calls.items():
             if (after := _count(calls, call)) != before:
                 self.problems.append(f"the recorded call {call!r} was made {before} times, and later {after}")
+
+
+def killed_stack(
+    request: pytest.FixtureRequest,
+    stack: LocalStack,
+    stack_paths: StackPaths,
+    api: Client,
+    aws: Callable[[str], Any],
+    model_server: ModelServer,
+) -> KilledStack:
+    """A fixture: the stack after it was killed as often as the test module's KILLS says."""
+    killed = KilledStack(stack, stack_paths, api, aws, model_server)
+    killed.prepare()
+    killed.kill(request.module.KILLS)
+    print(killed.users.counts, killed.recoveries)
+    return killed
 
 
 def kill_all(paths: StackPaths) -> None:
