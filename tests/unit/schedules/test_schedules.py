@@ -70,7 +70,7 @@ def test_a_single_time_removes_itself_from_eventbridge(make: Make) -> None:
 
 
 def test_a_time_that_is_over_is_refused(make: Make) -> None:
-    with pytest.raises(Invalid, match="expression: this time is over"):
+    with pytest.raises(Invalid, match="expression: is in the past"):
         make("at(2026-11-20T12:00:00)")
 
 
