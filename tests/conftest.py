@@ -20,6 +20,8 @@ for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CA_BUNDLE"):
 
 import pytest
 import yaml
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 from xdist.scheduler import LoadScopeScheduling
 
@@ -30,6 +32,8 @@ from cupel_core.settings import Lane, Settings, settings
 from cupel_core.store import clients
 
 pytest_plugins = ["tests.stacks"]
+hypothesis_settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("busy machine")
 
 ROOT = Path(__file__).parent.parent
 

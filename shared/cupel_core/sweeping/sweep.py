@@ -8,10 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from aws_lambda_powertools import Logger
+
+from cupel_core.errors import RetryableError
 from cupel_core.settings import settings
 from cupel_core.store import outbox, queues
+from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.sweeping.dead_letters import DeadLetterCounts, record_dead_letters
 from cupel_core.sweeping.run_recovery import RecoveryAction, recover_runs
+
+logger = Logger(child=True)
 
 STALE_DISPATCH_AFTER = timedelta(minutes=2)
 """A dispatch that has made no progress for so long has lost its message or its consumer."""
@@ -36,6 +42,10 @@ def sweep(now: datetime, seconds_left: Callable[[], float]) -> SweepResult:
 
 
 def _resend_stale_dispatches(now: datetime) -> int:
-    requests = list(outbox.list_untouched_since(now - STALE_DISPATCH_AFTER))
-    queues.send(settings().dispatch_queue_url, requests)
+    try:
+        requests = list(outbox.list_untouched_since(now - STALE_DISPATCH_AFTER))
+        queues.send(settings().dispatch_queue_url, requests)
+    except (*AWS_ERRORS, RetryableError):
+        logger.exception("stale dispatches could not be resent")
+        return 0
     return len(requests)

@@ -1,12 +1,11 @@
 from io import BytesIO
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel.stack.durability.records import MAGIC, Damaged, encode, read
 
-busy_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 payloads = st.lists(st.binary(max_size=40), max_size=8)
 
 
@@ -18,13 +17,11 @@ def read_all(data: bytes) -> list[bytes]:
     return [record.payload for record in read(BytesIO(data))]
 
 
-@busy_machine
 @given(payloads)
 def test_what_was_written_is_read(written: list[bytes]) -> None:
     assert read_all(write(written)) == written
 
 
-@busy_machine
 @given(payloads, st.data())
 def test_a_truncated_file_gives_a_prefix(written: list[bytes], data: st.DataObject) -> None:
     whole = write(written)
@@ -32,7 +29,6 @@ def test_a_truncated_file_gives_a_prefix(written: list[bytes], data: st.DataObje
     assert found == written[: len(found)]
 
 
-@busy_machine
 @given(payloads, st.data())
 def test_only_the_torn_record_is_missing_from_a_truncated_file(written: list[bytes], data: st.DataObject) -> None:
     length = data.draw(st.integers(0, len(write(written))))
@@ -40,7 +36,6 @@ def test_only_the_torn_record_is_missing_from_a_truncated_file(written: list[byt
     assert read_all(write(written)[:length]) == written[:complete]
 
 
-@busy_machine
 @given(payloads.filter(bool), st.data())
 def test_a_changed_byte_is_reported(written: list[bytes], data: st.DataObject) -> None:
     whole = bytearray(write(written))
@@ -49,7 +44,6 @@ def test_a_changed_byte_is_reported(written: list[bytes], data: st.DataObject) -
         read_all(bytes(whole))
 
 
-@busy_machine
 @given(payloads, st.integers(1, 3_000))
 def test_zeros_that_a_power_failure_left_at_the_end_are_dropped(written: list[bytes], zeros: int) -> None:
     assert read_all(write(written) + bytes(zeros)) == written

@@ -1,13 +1,12 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel.stack.durability.tables import Tables
 from tests.unit.durability.fake_dynamodb import DynamoDB, Persistence
 
-busy_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 type Json = dict[str, Any]
 SCOPE = ("account", "region")
 TABLE = "things"
@@ -111,7 +110,6 @@ def test_a_table_without_a_sort_key_is_restored() -> None:
     assert restored(recorder.records) == {"__no_sort__": {"pk": {"S": "p"}}}
 
 
-@busy_machine
 @given(st.lists(st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.text(max_size=2)), max_size=3)))
 def test_replaying_the_effects_gives_the_table(requests: list[list[tuple[str, str | None]]]) -> None:
     recorder = Recorder()

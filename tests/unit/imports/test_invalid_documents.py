@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
@@ -42,7 +42,6 @@ def with_junk(value: Any, path: Path, junk: Any) -> Any:
 
 
 # No deadline: a reference to all tests inside the default test takes a second.
-@settings(deadline=None)
 @given(st.sampled_from(list(paths(CONFIG))), st.sampled_from(JUNK))
 def test_a_broken_configuration_is_read_or_rejected(path: Path, junk: Any) -> None:
     try:

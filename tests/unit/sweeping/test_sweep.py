@@ -121,3 +121,13 @@ def test_a_stale_dispatch_is_sent_again(cloud: Settings, finish_starts: list[tup
     assert sweep(NOW + timedelta(minutes=1), plenty).dispatched == 0
     assert sweep(NOW + timedelta(minutes=3), plenty).dispatched == 1
     assert receive_bodies(cloud.dispatch_queue_url) == [dispatch_request(run).to_body()]
+
+
+def test_dead_letters_are_recorded_although_stale_dispatches_cannot_be_resent(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=3).start()
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [1])])
+    clients.sqs().delete_queue(QueueUrl=cloud.dispatch_queue_url)
+    result = sweep(NOW + timedelta(minutes=3), plenty)
+    assert (result.dispatched, result.dead_letters.errored) == (0, 1)
