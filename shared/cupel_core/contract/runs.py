@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Count100, Id, ModelId, Seed
+from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.run import (
@@ -34,8 +34,6 @@ Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
 Temperature = Annotated[float, Field(strict=True, ge=0, le=2)]
 Repeats = Annotated[Count100, Field(description="Conversations of each target with each scenario and persona")]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
-EvaluatorUrl = Annotated[str, Field(min_length=8, max_length=2_000, pattern="^https?://")]
-"""May have a query, unlike other URLs, and is used and stored exactly as it was sent."""
 
 GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
 
@@ -60,9 +58,9 @@ class RunConfigInput(RequestModel):
         ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
     ] = None
     embedding_model: Annotated[ModelId | None, Field(description="Model for assertions of type `similar`")] = None
-    evaluator_url: Annotated[
-        EvaluatorUrl | None, Field(description="External evaluator called for each transcript")
-    ] = None
+    evaluator_url: Annotated[CompleteUrl | None, Field(description="External evaluator called for each transcript")] = (
+        None
+    )
 
     def grader_config(self) -> GraderConfig:
         return GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)

@@ -177,6 +177,7 @@ def test_a_bad_idempotency_key_is_named(client: Client, definition_id: str, key:
         ({"config": {"temperature": "hot"}}, "config.temperature"),
         ({"config": {"maxTurns": 0}}, "config.maxTurns"),
         ({"config": {"evaluatorUrl": "ftp://a.example"}}, "config.evaluatorUrl"),
+        ({"config": {"evaluatorUrl": "https://user:password@a.example"}}, "config.evaluatorUrl"),
         ({"config": {"colour": "blue"}}, "config.colour"),
         ({"config": []}, "config"),
         ({"colour": "blue"}, "colour"),
