@@ -11,7 +11,6 @@ from cupel.in_process.selections import run_selections
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.domain.runs.run import ProbeStatus
-from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
@@ -83,8 +82,7 @@ class EvaluationRunner:
             except RetryLater as wait:
                 waits += 1
                 if waits > MAX_WAITS:
-                    spent = conversation_spending(checkpoints.state) if checkpoints.state else Spending()
-                    return probe_error(spec, probe.target, wait, utc_now(), None, spent)
+                    return probe_error(spec, probe.target, wait, utc_now(), None, checkpoints.state)
                 await self.sleep(wait.retry_after_seconds)
 
     async def _summarize(self, transcript: Transcript) -> Summary:

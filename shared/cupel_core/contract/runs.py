@@ -437,7 +437,8 @@ class ProbeResponse(ResponseModel):
     thread_id: Annotated[str, Field(description="Id under which the agent knows the conversation; changes on retry")]
     created_at: Annotated[Time, Field(description="When its run was created")]
     started_at: Annotated[
-        Time | None, Field(description="When its conversation started; null until its first checkpoint or its end")
+        Time | None,
+        Field(description="When its conversation started; null until its first checkpoint or its end, or if not known"),
     ]
     completed_at: Annotated[Time | None, Field(description="When it completed or ended in an error")]
     updated_at: Annotated[Time, Field(description="The latest of these times")]

@@ -125,15 +125,10 @@ async def run_conversation(
                 await checkpoints.save(state)
         scoring, state = await _score(spec, state, checkpoints)
     except ProviderError as error:
-        return probe_error(spec, target.model, error, now(), retention, _spending_with_error(state, step, error))
+        spent = error.spend if isinstance(error, GraderError) else Spend()  # unusable replies
+        return probe_error(spec, target.model, error, now(), retention, _with_grader_spend(state, step, spent))
     summary = await summarize_without_judge(spec, state.messages, now())
     return _transcript(spec, target, state, scoring, summary, now(), retention)
-
-
-def _spending_with_error(state: ConversationState, step: NextStep, error: ProviderError) -> Spending:
-    """What was spent before the error, with the replies of a judge or simulated user that were unusable."""
-    spend = error.spend if isinstance(error, GraderError) else Spend()
-    return conversation_spending(_with_grader_spend(state, step, spend))
 
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
@@ -352,9 +347,12 @@ def probe_error(
     error: ProviderError | RetryLater,
     now: datetime,
     retention: timedelta | None,
-    spending: Spending,
+    state: ConversationState | None,
 ) -> ProbeError:
-    """The outcome of a probe whose conversation ended with this error. Its message may quote the conversation."""
+    """The outcome of a probe whose conversation ended with this error, after `state` if it had begun.
+
+    Its message may quote the conversation.
+    """
     return ProbeError(
         probe_index=spec.index,
         scenario_id=spec.scenario.id,
@@ -366,5 +364,6 @@ def probe_error(
         persona_id=spec.persona.id if spec.persona else None,
         retry_round=spec.retry_round,
         content_expires_at=now + retention if retention else None,
-        spending=spending,
+        spending=conversation_spending(state) if state else Spending(),
+        started_at=state.started_at if state else None,
     )

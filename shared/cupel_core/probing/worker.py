@@ -21,7 +21,6 @@ from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import ConversationSpec, probe_error, run_conversation
 from cupel_core.conversations.turn import Halted, Target
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import AppError, RetryableError
 from cupel_core.leases import LeasePool
@@ -358,9 +357,7 @@ class Worker:
         if claimed.probe_slice.handoffs < MAX_HANDOFFS:
             claimed.postpone(spec.index, wait.retry_after_seconds, RETRY_LATER)
             return None
-        state = await checkpoints.load()
-        spending = conversation_spending(state) if state else Spending()
-        return probe_error(spec, model, wait, utc_now(), settings().retention, spending)
+        return probe_error(spec, model, wait, utc_now(), settings().retention, await checkpoints.load())
 
     @staticmethod
     def _requeue_or_give_up(claimed: ClaimedSlice, index: int, error: BaseException) -> Outcome | None:

@@ -70,6 +70,7 @@ def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
         item.body |= _present(
             contentExpiresAt=outcome.content_expires_at and to_iso(outcome.content_expires_at),
             spending=outcome.spending.to_json(),
+            startedAt=outcome.started_at and to_iso(outcome.started_at),
         )
     else:
         _fill(ref, item, outcome)
@@ -208,6 +209,7 @@ def _error(item: OutcomeItem) -> ProbeError:
         retry_round=item.body.get("generation", 1),
         content_expires_at=_moment(item.body.get("contentExpiresAt")),
         spending=Spending.from_json(item.body.get("spending")),
+        started_at=_moment(item.body.get("startedAt")),
     )
 
 

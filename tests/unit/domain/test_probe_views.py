@@ -1,5 +1,6 @@
 """The times of a probe as it is read."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from cupel_core.domain.runs.plan import Plan
@@ -48,3 +49,8 @@ def test_a_retried_probe_was_updated_when_it_failed() -> None:
 
 def test_a_retried_probe_that_runs_was_updated_when_it_started_again() -> None:
     assert view(ConversationState((), started_at=RESTARTED)).updated_at == RESTARTED
+
+
+def test_an_errored_probe_started_when_its_conversation_did() -> None:
+    errored = replace(view(), outcome=replace(ERROR, started_at=RESTARTED))
+    assert errored.started_at == RESTARTED

@@ -152,6 +152,7 @@ async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finish_star
     errors = [each for each in outcomes.list_range(ref_of(run), range(100)) if isinstance(each, ProbeError)]
     assert {error.code for error in errors} == {ProbeErrorCode.PROVIDER_ERROR}
     assert len(errors) == counts.failed
+    assert all(error.started_at and error.started_at <= error.created_at for error in errors)
 
 
 async def test_follow_ups_are_sent_up_to_the_maximum_number_of_turns(

@@ -115,6 +115,8 @@ class ProbeError:
     content_expires_at: datetime | None = None
     spending: Spending = field(default_factory=Spending)
     """Of the calls that were answered before the error."""
+    started_at: datetime | None = field(default=None, compare=False)
+    """When its conversation started; None if it did not, or if that is not known."""
 
     def without_content(self) -> Self:
         return replace(self, message=CONTENT_DELETED)

@@ -66,8 +66,9 @@ class ProbeView:
 
     @property
     def started_at(self) -> datetime | None:
-        """When its conversation started, once a checkpoint or its transcript says so."""
-        return self.conversation.started_at if self.conversation else None
+        """When its conversation started, once a checkpoint or its outcome says so."""
+        source = self.error or self.conversation
+        return source.started_at if source else None
 
     @property
     def completed_at(self) -> datetime | None:
