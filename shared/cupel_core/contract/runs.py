@@ -347,7 +347,7 @@ class RunResponse(ResponseModel):
     duration_ms: Annotated[
         int | None, Field(description="From the start of the first probe to the end of the run; null until then")
     ]
-    updated_at: Time
+    updated_at: Annotated[Time, Field(description="When its status or progress last changed")]
     last_accessed_at: Time | None
     failure: FailureResponse | None
     suspended_models: Annotated[
@@ -383,7 +383,7 @@ class RunResponse(ResponseModel):
             created_at=run.created_at,
             started_at=run.started_at,
             completed_at=run.completed_at,
-            updated_at=run.updated_at,
+            updated_at=view.updated_at,
             last_accessed_at=view.last_accessed_at,
             failure=FailureResponse.of(run.failure) if run.failure else None,
             suspended_models=[SuspendedModelResponse.of(suspended) for suspended in view.suspended_models],

@@ -98,7 +98,7 @@ def _fail(ref: RunRef, fencing_token: int, failure: RunFailure, now: datetime) -
 
 
 def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
-    counts, spend = barrier.get_state(Tree.for_run(run))
+    counts, spend, _ = barrier.get_state(Tree.for_run(run))
     if not counts.finished:
         raise Conflict(f"{counts.total - counts.completed - counts.failed} probes have no outcome yet")
     data: dict[str, object] = {"completed": counts.completed, "failed": counts.failed}

@@ -44,6 +44,7 @@ def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
         spend=state.spend,
         definition_snapshot=snapshots.get_definition(run.snapshot_key),
         last_accessed_at=runs.get_last_accessed_at(ref),
+        recorded_at=state.recorded_at,
         suspended_models=_suspended_models(run),
     )
 
@@ -87,7 +88,12 @@ def list_runs(
     )
     if not page.items:
         _check_filters(workspace, definition_id, schedule_id, eval_id)
-    return page.map(lambda run: RunView(run, *_state(run), None, None))
+    return page.map(_list_entry)
+
+
+def _list_entry(run: Run) -> RunView:
+    state = _state(run)
+    return RunView(run, state.progress, state.spend, None, None, state.recorded_at)
 
 
 def _check_filters(workspace: str, definition_id: str | None, schedule_id: str | None, eval_id: str | None) -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
 from cupel_core.domain.runs.run import Progress, Run
@@ -17,6 +19,7 @@ from cupel_core.store.clients import dynamodb
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
+_SET_RECORDED_AT = "SET recordedAt = :now"
 _CLAIM = "claim:"
 _REVOKED = "0"
 """The end of a revoked claim. It stays in the leaf, so that whoever comes later looks for outcomes of its probes."""
@@ -37,10 +40,11 @@ class Tree(NamedTuple):
 
 
 class State(NamedTuple):
-    """How far a run is, and what it has spent."""
+    """How far a run is, what it has spent, and when the latest outcome was recorded."""
 
     progress: Progress
     spend: RunSpend
+    recorded_at: datetime | None = None
 
 
 class _Counts(NamedTuple):
@@ -49,16 +53,23 @@ class _Counts(NamedTuple):
     completed: int = 0
     failed: int = 0
     spend: RunSpend = RunSpend()
+    recorded_at: datetime | None = None
 
     def plus(self, other: "_Counts") -> "_Counts":
-        return _Counts(self.completed + other.completed, self.failed + other.failed, self.spend + other.spend)
+        return _Counts(
+            self.completed + other.completed,
+            self.failed + other.failed,
+            self.spend + other.spend,
+            max(filter(None, (self.recorded_at, other.recorded_at)), default=None),
+        )
 
 
 class _InnerItem(NamedTuple):
-    """An inner node with the spend of its full children."""
+    """An inner node with the spend of its full children, and when the last of them was added."""
 
     node: InnerNode
     spend: RunSpend
+    recorded_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,8 @@ class LeafItem:
     rounds: Mapping[int, int] = field(default_factory=dict)
     """By offset, the retry round in which a probe was last taken out."""
     spend: RunSpend = field(default_factory=RunSpend)
+    recorded_at: datetime | None = None
+    """When an outcome was last added."""
 
     def round_of(self, offset: int, conversation_round: int) -> int:
         """The retry round in which a probe's conversation started, given that of the run's other probes."""
@@ -177,6 +190,9 @@ def record(
             values[f":{attribute}"] = _number_set(set(members))
     names = {f"#c{number}": _CLAIM + claimant for number, claimant in enumerate(released)}
     clauses = [f"ADD {', '.join(additions)}"] if additions else []
+    if outcomes:
+        clauses.append(_SET_RECORDED_AT)
+        values |= _recorded_now()
     clauses += [f"REMOVE {', '.join(names)}"] if names else []
     if not clauses:
         return get_leaf(tree.ref, node)
@@ -205,7 +221,7 @@ def propagate(tree: Tree, node: Node, item: LeafItem) -> bool:
     leaf, spend = item.leaf, item.spend
     root, failed, full = root_of(tree.total), len(leaf.failed), leaf.is_full(node, tree.total)
     while full and node != root:
-        parent, spend = _add_member(tree, node.parent, encode_member(node, failed), _spend_of(node, spend))
+        parent, spend, _ = _add_member(tree, node.parent, encode_member(node, failed), _spend_of(node, spend))
         node, failed, full = node.parent, parent.failed, parent.is_full(node.parent, tree.total)
     return full
 
@@ -241,11 +257,19 @@ def _get_inner_item(tree: Tree, node: Node) -> _InnerItem:
 
 def _inner_item(item: dict[str, Any]) -> _InnerItem:
     node = InnerNode(_read_set(item, "members"))
-    return _InnerItem(node, _read_spend(item, node.full_children))
+    return _InnerItem(node, _read_spend(item, node.full_children), _read_recorded_at(item))
 
 
 def _read_spend(item: dict[str, Any], recorded: frozenset[int]) -> RunSpend:
     return RunSpend(total_of(_read_set(item, "costs"), recorded), total(_read_set(item, "lostCosts")))
+
+
+def _read_recorded_at(item: dict[str, Any]) -> datetime | None:
+    return from_iso(item["recordedAt"]["S"]) if "recordedAt" in item else None
+
+
+def _recorded_now() -> dict[str, Any]:
+    return {":now": {"S": to_iso(utc_now())}}
 
 
 def unreported_children(tree: Tree, parent: Node) -> frozenset[int]:
@@ -271,7 +295,7 @@ def get_progress(tree: Tree) -> Progress:
 def get_state(tree: Tree) -> State:
     """A run's counts and spend. Reads only nodes that are not full; the parent has the counts of full ones."""
     counts = _count(tree, root_of(tree.total))
-    return State(Progress(tree.total, counts.completed, counts.failed), counts.spend)
+    return State(Progress(tree.total, counts.completed, counts.failed), counts.spend, counts.recorded_at)
 
 
 def is_finished(tree: Tree) -> bool:
@@ -319,10 +343,10 @@ def _overlap(indexes: range, node: Node, total: int) -> range:
 def _count(tree: Tree, node: Node) -> _Counts:
     if node.level == 0:
         return _counts_of(get_leaf(tree.ref, node))
-    known, spend = _get_inner_item(tree, node)
+    known, spend, recorded_at = _get_inner_item(tree, node)
     full = [Node(node.level - 1, node.number * FANOUT + child) for child in known.full_children]
     covered = sum(probe_count(child, tree.total) for child in full)
-    counts = _Counts(covered - known.failed, known.failed, spend)
+    counts = _Counts(covered - known.failed, known.failed, spend, recorded_at)
     if covered < probe_count(node, tree.total):
         for below in _open_children(tree, node, known):
             counts = counts.plus(below)
@@ -330,7 +354,7 @@ def _count(tree: Tree, node: Node) -> _Counts:
 
 
 def _counts_of(item: LeafItem) -> _Counts:
-    return _Counts(len(item.leaf.completed), len(item.leaf.failed), item.spend)
+    return _Counts(len(item.leaf.completed), len(item.leaf.failed), item.spend, item.recorded_at)
 
 
 def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[_Counts]:
@@ -352,8 +376,9 @@ def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, int]) ->
     response = dynamodb().update_item(
         TableName=settings().table_name,
         Key=_key(tree.ref, node, tree.retry_round),
-        UpdateExpression="ADD " + ", ".join(f"{name} :{name}" for name in members),
-        ExpressionAttributeValues={f":{name}": _number_set([member]) for name, member in members.items()},
+        UpdateExpression=f"ADD {', '.join(f'{name} :{name}' for name in members)} {_SET_RECORDED_AT}",
+        ExpressionAttributeValues={f":{name}": _number_set([member]) for name, member in members.items()}
+        | _recorded_now(),
         ReturnValues="ALL_NEW",
     )
     return _inner_item(dict(response["Attributes"]))
@@ -418,7 +443,8 @@ def _leaf_item(item: dict[str, Any]) -> LeafItem:
     for encoded in sorted(_read_set(item, "rounds")):  # Ascending, so that the last round of an offset remains.
         rounds[encoded % FANOUT] = encoded // FANOUT
     leaf = Leaf(_read_set(item, "completed"), _read_set(item, "failed"))
-    return LeafItem(leaf, claims, error, reopened, rounds, _read_spend(item, leaf.recorded))
+    spend = _read_spend(item, leaf.recorded)
+    return LeafItem(leaf, claims, error, reopened, rounds, spend, _read_recorded_at(item))
 
 
 def _key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:

@@ -1,3 +1,4 @@
+from datetime import timedelta
 from random import Random
 
 import pytest
@@ -9,6 +10,7 @@ from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import barrier
 from cupel_core.store.barrier import Tree
+from tests.started_runs import NOW
 
 REF = RunRef("ws_a", "run_a")
 
@@ -46,6 +48,17 @@ def test_progress_counts_full_leaves_by_their_parent_and_open_ones_by_themselves
     barrier.propagate(tree(230), node, barrier.record(tree(), node, {index: index != 7 for index in range(100)}))
     barrier.record(tree(), Node(0, 1), {100: True, 101: False})
     assert barrier.get_progress(tree(230)) == Progress(230, completed=100, failed=2)
+
+
+def test_a_state_has_the_time_of_the_latest_outcome(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a leaf that is full, whose time only its parent has, and in one that is not."""
+    times, node = [NOW, NOW, NOW + timedelta(seconds=1)], Node(0, 0)
+    monkeypatch.setattr(barrier, "utc_now", lambda: times.pop(0))
+    assert barrier.get_state(tree(230)).recorded_at is None
+    barrier.propagate(tree(230), node, barrier.record(tree(), node, dict.fromkeys(range(100), True)))
+    assert barrier.get_state(tree(230)).recorded_at == NOW
+    barrier.record(tree(), Node(0, 1), {100: True})
+    assert barrier.get_state(tree(230)).recorded_at == NOW + timedelta(seconds=1)
 
 
 def test_progress_of_a_run_of_a_million_counts_over_three_levels(cloud: Settings) -> None:

@@ -19,8 +19,15 @@ class RunView:
     spend: RunSpend
     definition_snapshot: dict[str, Any] | None
     last_accessed_at: datetime | None
+    recorded_at: datetime | None = None
+    """When the latest outcome was recorded; None once the run has ended."""
     suspended_models: tuple[SuspendedModel, ...] = ()
     """Models of the run whose circuit breaker is open; not in lists."""
+
+    @property
+    def updated_at(self) -> datetime:
+        """When the run's status or progress last changed."""
+        return max(self.run.updated_at, self.recorded_at or self.run.updated_at)
 
 
 @dataclass(frozen=True)
