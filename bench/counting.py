@@ -31,7 +31,7 @@ from cupel_core.finishing import phases
 from cupel_core.generation import generations
 from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.probing.worker import Worker
-from cupel_core.providers import http
+from cupel_core.providers import safe_http
 from cupel_core.runs import dispatch, start
 from cupel_core.settings import settings
 from cupel_core.store import clients, keys, runs, scenarios, snapshots
@@ -71,7 +71,7 @@ async def measure_run(probes: int, seconds: float, content: dict[str, Any], answ
             meter = RequestMeter(unmetered["dynamodb"].get_item)
             with meter.attached(*aws_clients()):
                 run, received_count = await _execute(spec, meter, unmetered["sqs"])
-            await http.close()
+            await safe_http.close()
         sizes = [item_bytes(item) for item in _outcomes(unmetered["dynamodb"], run)]
     return RunUsage(run.plan.total, dict(meter.counts), dict(meter.calls), received_count, mean(sizes))
 
