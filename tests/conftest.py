@@ -25,9 +25,9 @@ from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 from xdist.scheduler import LoadScopeScheduling
 
-from cupel_core import accounts
+from cupel_core import accounts, event_loop
 from cupel_core.domain.runs.run import Priority
-from cupel_core.providers import PROVIDERS
+from cupel_core.providers import PROVIDERS, safe_http
 from cupel_core.settings import Lane, Settings, settings
 from cupel_core.store import clients
 
@@ -36,6 +36,13 @@ hypothesis_settings.register_profile("busy machine", deadline=None, suppress_hea
 hypothesis_settings.load_profile("busy machine")
 
 ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _connections_are_closed() -> Iterator[None]:
+    """Functions keep the process's event loop and its connections from one invocation to the next."""
+    yield
+    event_loop.run(safe_http.close())
 
 
 _GROUPS = {"e2e": "stack", "integration": "stack", "faults": "stack", "interop": "interop"}

@@ -3,7 +3,6 @@
 Where something waits for a time after a kill (a claim, the sweeper's delays), the stored time is moved into the past.
 """
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from cupel.stack import emulator, lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.paths import StackPaths
 from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import RunEventType
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from tests.eval_api import RATING, TERMINAL, Json, create_definition, wait_until
@@ -34,6 +34,8 @@ FAILING = "fails"
 """Prompts that contain it fail until they are to be retried."""
 PARALLEL = 8
 LATENCY_SECONDS = 0.15
+SECONDS_UNTIL_KILLED = 30.0
+"""Latency of a call that is not answered before the stack is killed."""
 MAX_OPEN_RUNS = 2
 _DISTANT_PAST = "2020-01-01T00:00:00.000000+00:00"
 _NOT_ACKNOWLEDGED = (CupelError, httpx.HTTPError)
@@ -108,7 +110,7 @@ class Users:
         runs = self.list_runs(api)
         open_runs = [run for run in runs if run["status"] not in TERMINAL]
         if len(open_runs) < MAX_OPEN_RUNS:
-            self._start(api)
+            self.start(api)
         for run in open_runs:
             for transcript in api.list_transcripts(run["id"]):
                 self.acknowledged.transcripts[transcript["id"]] = _lasting(transcript)
@@ -119,7 +121,8 @@ class Users:
             self.acknowledged.retries.add(run_id)
             self.counts["retries"] += 1
 
-    def _start(self, api: Client) -> None:
+    def start(self, api: Client) -> None:
+        """Start a run with a definition of its own."""
         self._sequence += 1
         texts = [f"Question {n} of {self._sequence}{FAILING * (n % 10 == 0)}: rate it." for n in range(SCENARIOS)]
         definition_id = create_definition(api, texts)
@@ -145,6 +148,7 @@ class KilledStack:
         self.users = Users(stack, self.random)
         self.problems: list[str] = []
         self.recoveries: Counter[str] = Counter()
+        """What the sweeper did, by its own schedule or invoked from here, as recorded in the runs' events."""
         self._recorded_calls: dict[str, int] = {}
 
     def prepare(self) -> None:
@@ -163,6 +167,7 @@ class KilledStack:
             started_at = time.monotonic()
             self.kill_in_use()
             print(f"kill {number + 1}: {time.monotonic() - started_at:.1f} s", dict(self.users.counts), self.problems)
+        self.kill_with_messages_in_flight()
         self.finish()
 
     def kill_in_use(self) -> None:
@@ -180,6 +185,16 @@ class KilledStack:
         self._recover()
         self._recover()
 
+    def kill_with_messages_in_flight(self) -> None:
+        """Start a run and kill the stack while a probe worker waits for a reply: the queue's messages are lost."""
+        calls = self._call_number()
+        self.models.configure(latencySeconds=SECONDS_UNTIL_KILLED)
+        self.users.start(self.api)
+        wait_until(lambda: self._call_number() > calls, seconds=180)
+        kill_all(self.paths)
+        self.models.configure(latencySeconds=LATENCY_SECONDS)
+        emulator.start(self.paths, None)
+
     def finish(self) -> None:
         """Let every run end, and check it."""
         wait_until(self._recover_until_ended, seconds=300, every=1)
@@ -190,6 +205,11 @@ class KilledStack:
         wait_until(self._recover_until_ended, seconds=300, every=1)
         for run_id in sorted(self.users.acknowledged.runs):
             run = self.api.get_run(run_id)
+            self.recoveries.update(
+                event["data"]["action"]
+                for event in self.api.list_run_events(run_id)
+                if event["type"] == RunEventType.RECOVERED
+            )
             if (run["status"], run["progress"]["completed"]) != ("COMPLETED", SCENARIOS):
                 self.problems.append(f"run {run_id} is {run['status']} with {run['progress']}")
             self.problems += [f"run {run_id}: {violation}" for violation in violations(self.api, run)]
@@ -207,8 +227,7 @@ class KilledStack:
     def _recover(self) -> None:
         make_everything_due(self.aws("dynamodb"), self._table())
         response = self.aws("lambda").invoke(FunctionName="cupel-sweep", Payload=b"{}")
-        counts = json.loads(response["Payload"].read())
-        self.recoveries.update({name: number for name, number in counts.items() if isinstance(number, int)})
+        assert "FunctionError" not in response, response["Payload"].read()
 
     def _table(self) -> str:
         outputs = self.aws("cloudformation").describe_stacks(StackName="cupel")["Stacks"][0]["Outputs"]

@@ -3,9 +3,21 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
-from cupel_core.domain.runs.leaf_ranges import SliceProgress
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.providers.errors import CallPostponed
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
+
+
+async def process_leaf_by_leaf(
+    leaf_range: LeafRange, process: Callable[[LeafRange], Awaitable[SliceProgress]]
+) -> SliceProgress:
+    """Process the leaves of a task one after another, up to the first that leaves something to the next task."""
+    progress = SliceProgress()
+    for leaf in leaf_range.by_leaf():
+        progress = progress.plus(await process(leaf))
+        if progress.left:
+            break
+    return progress
 
 
 async def process_concurrently[Item, Result](

@@ -17,4 +17,4 @@ def test_the_stack_was_in_use(killed: KilledStack) -> None:
 
 
 def test_lost_messages_are_sent_again(killed: KilledStack) -> None:
-    assert killed.recoveries["redispatched"] + killed.recoveries["dispatched"] > 0
+    assert killed.recoveries["redispatched"] > 0

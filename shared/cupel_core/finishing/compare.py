@@ -19,7 +19,7 @@ from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.selections import SelectionOutcome, SelectionRunner
 from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
-from cupel_core.slice_worker import process_concurrently
+from cupel_core.slice_worker import process_concurrently, process_leaf_by_leaf
 from cupel_core.store import amendments, outcomes, runs, snapshots
 from cupel_core.store.selections import RUN_SCORING
 from cupel_core.store.snapshots import Snapshot
@@ -56,19 +56,17 @@ async def compare_slice(
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
-    progress = SliceProgress()
     async with slice_leases(seconds_left, run.priority) as leases:
         make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
-        for leaf in leaf_range.by_leaf():
+
+        async def compare_leaf(leaf: LeafRange) -> SliceProgress:
             candidates = await asyncio.to_thread(_list_candidates, ref, run, leaf)
-            if candidates:
-                progress = progress.plus(await _compare_leaf(ref, run, candidates, make_graders, on_spend))
-            if progress.left:
-                break
-    return progress
+            return await _compare(ref, run, candidates, make_graders, on_spend) if candidates else SliceProgress()
+
+        return await process_leaf_by_leaf(leaf_range, compare_leaf)
 
 
-async def _compare_leaf(
+async def _compare(
     ref: RunRef,
     run: Run,
     candidates: Sequence[_Candidate],
@@ -85,7 +83,7 @@ async def _compare_leaf(
     models = grader_models(run.grader_config, assertions)
     graders = await asyncio.to_thread(make_graders, run.workspace, run.grader_config, models)
     selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
-    compare = partial(_compare, selections, partial(on_spend, run.grader_config.judge_model))
+    compare = partial(_compare_one, selections, partial(on_spend, run.grader_config.judge_model))
     progress = await process_concurrently(candidates, compare, note_change)
     return SliceProgress(done=sum(changes), left=progress.left)
 
@@ -104,7 +102,7 @@ def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: L
                 yield _Candidate(outcome, scenario, assertions)
 
 
-async def _compare(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> bool:
+async def _compare_one(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> bool:
     """Whether the transcript did not have the result yet."""
     transcript = candidate.transcript
     outcome = await selections.select(transcript, candidate.assertions, candidate.scenario.variables)

@@ -15,7 +15,7 @@ from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import OnSpend, ignore_spend, slice_graders, slice_leases
-from cupel_core.slice_worker import process_concurrently
+from cupel_core.slice_worker import process_concurrently, process_leaf_by_leaf
 from cupel_core.store import outcomes, runs, snapshots
 
 
@@ -49,13 +49,10 @@ async def summarize_slice(
             if await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary):
                 on_spend(judge.grader.model, summary.spend)
 
-        progress = SliceProgress()
-        for leaf in leaf_range.by_leaf():
-            pending = await asyncio.to_thread(_list_unsummarized, ref, run, leaf)
-            progress = progress.plus(await process_concurrently(pending, summarize))
-            if progress.left:
-                break
-        return progress
+        async def summarize_leaf(leaf: LeafRange) -> SliceProgress:
+            return await process_concurrently(await asyncio.to_thread(_list_unsummarized, ref, run, leaf), summarize)
+
+        return await process_leaf_by_leaf(leaf_range, summarize_leaf)
 
 
 def _load_judge(

@@ -5,18 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from aws_lambda_powertools import Logger
-
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import RetryableError
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.invocation_totals import InvocationTotals
+from cupel_core.probing.unforeseen import log_unforeseen
 from cupel_core.record_outcomes import record
 from cupel_core.store import queues
-from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
-
-logger = Logger(child=True)
 
 COMMIT_INTERVAL_SECONDS = 0.2
 _BACKOFF_BASE = 2
@@ -89,7 +85,7 @@ class Committer:
             try:
                 await asyncio.to_thread(_write, finished, ended)
             except Exception as error:  # noqa: BLE001 - replies that are paid for may not be lost to any of them
-                _log_unexpected(error, "outcomes could not be recorded")
+                log_unforeseen(error, "outcomes could not be recorded")
                 self.failed_commits += 1
                 self._finished, self._ended = finished + self._finished, ended_without_probes + self._ended
                 return
@@ -109,13 +105,8 @@ class Committer:
         try:
             await asyncio.to_thread(queues.delete, done)
         except Exception as error:  # noqa: BLE001 - what follows would be lost for messages that are only redelivered
-            _log_unexpected(error, "messages could not be deleted")
+            log_unforeseen(error, "messages could not be deleted")
             self._committed += done
-
-
-def _log_unexpected(error: Exception, what: str) -> None:
-    if not isinstance(error, (*AWS_ERRORS, RetryableError)):
-        logger.error(what, exc_info=error)
 
 
 def _distinct(claimed_slices: Iterable[ClaimedSlice]) -> list[ClaimedSlice]:

@@ -14,15 +14,12 @@ from contextlib import suppress
 from functools import partial
 from random import Random
 
-from aws_lambda_powertools import Logger
-from pydantic import ValidationError
-
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import ConversationSpec, probe_error, run_conversation
 from cupel_core.conversations.turn import Halted, Target
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
-from cupel_core.errors import AppError, RetryableError
+from cupel_core.errors import RetryableError
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import LeaseHolder, PendingProbes
 from cupel_core.messages import RunRef
@@ -35,13 +32,12 @@ from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heart
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.refusals import pause_refused_run
 from cupel_core.probing.run_cache import RunCache
+from cupel_core.probing.unforeseen import log_unforeseen
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
 from cupel_core.settings import settings
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
-
-logger = Logger(child=True)
 
 MAX_CONCURRENT = 50
 """Model calls of one invocation to one account at the same time."""
@@ -250,10 +246,8 @@ class Worker:
                 queues.receive, self._queue_url, max_slices, self._receive_wait_seconds, HIDDEN_SECONDS
             )
             await self._accept(deliveries)
-        except AWS_ERRORS:  # A queue that cannot be read counts as empty; the next worker reads it.
-            pass
-        except Exception:  # The slices in progress go on.
-            logger.exception("slices could not be received")
+        except Exception as error:  # noqa: BLE001 - the queue counts as empty, and the slices in progress go on
+            log_unforeseen(error, "slices could not be received")
         self._fetch_task = None
         self._is_queue_empty = not deliveries
         if self._is_queue_empty and self._open_conversations:
@@ -269,9 +263,8 @@ class Worker:
         for delivery in deliveries:
             try:
                 claimed = await self._claimer.claim(delivery)
-            except Exception as error:  # The other slices go on, and their replies are recorded.
-                if not isinstance(error, (ValidationError, AppError, *AWS_ERRORS)):
-                    logger.exception("a slice could not be claimed")
+            except Exception as error:  # noqa: BLE001 - the slice is redelivered, and the others go on
+                log_unforeseen(error, "a slice could not be claimed")
                 self._heartbeat.remove(delivery)
                 await asyncio.to_thread(queues.redeliver_after, delivery, retry_delay_seconds(delivery.receive_count))
                 self._rejected.append(delivery)
@@ -403,8 +396,6 @@ class Worker:
             try:
                 async with asyncio.timeout(INTERVAL_SECONDS):  # What hangs must not delay the next beat.
                     await self._heartbeat.beat()
-            except TimeoutError:
-                pass
-            except Exception:  # Without a next beat, other workers would repeat what this one runs.
-                logger.exception("a heartbeat failed")
+            except Exception as error:  # noqa: BLE001 - without a next beat, others would repeat what this one runs
+                log_unforeseen(error, "a heartbeat failed")
             await self._committer.acknowledge()

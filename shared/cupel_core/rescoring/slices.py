@@ -19,7 +19,7 @@ from cupel_core.providers.completion import Attempt, complete
 from cupel_core.rescoring.transcript_grading import TranscriptGrader, was_graded
 from cupel_core.selections import SelectionRunner
 from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
-from cupel_core.slice_worker import process_concurrently
+from cupel_core.slice_worker import process_concurrently, process_leaf_by_leaf
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
 _BATCH_SIZE = 25
@@ -47,16 +47,17 @@ async def rescore_slice(
         return SliceProgress()
     writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
     writer.on_spend = partial(on_spend, rescore.config.grader_config(run.grader_config).judge_model)
-    progress = SliceProgress()
     async with slice_leases(seconds_left, run.priority) as leases:
         make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
-        for leaf in leaf_range.by_leaf():
+
+        async def grade_leaf(leaf: LeafRange) -> SliceProgress:
             pending = await asyncio.to_thread(_list_pending, rescore, leaf, writer)
-            if pending:
-                grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
-                progress = progress.plus(await process_concurrently(pending, grader.grade, writer.add))
-            if progress.left:
-                break
+            if not pending:
+                return SliceProgress()
+            grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
+            return await process_concurrently(pending, grader.grade, writer.add)
+
+        progress = await process_leaf_by_leaf(leaf_range, grade_leaf)
     await writer.store()
     return progress
 

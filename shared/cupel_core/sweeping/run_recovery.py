@@ -95,7 +95,7 @@ def _ensure_finishing(run: Run, now: datetime) -> list[RecoveryAction]:
 
 def _fail(ref: RunRef, run: Run, now: datetime) -> None:
     failure = RunFailure("finishing", f"{executions.MAX_ATTEMPTS} executions of the finishing workflow ended early")
-    data: dict[str, object] = {"failure": {"where": failure.where, "why": failure.why}}
+    data: dict[str, object] = {"failure": failure.to_event()}
     try:
         runs.transition(
             ref,

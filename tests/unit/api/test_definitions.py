@@ -394,12 +394,12 @@ def test_the_folders_below_a_folder_are_listed_on_request(client: Client) -> Non
     for folder in ("a", "a/b", "a/b/c", "ab", "b"):
         client.post("/v1/definitions", {"name": folder, "folder": folder, "content": {"system": "s"}})
 
-    def listed(query: dict[str, str]) -> list[str]:
+    def list_folders(query: dict[str, str]) -> list[str]:
         return [item["name"] for item in client.get("/v1/definitions", query=query).json()["items"]]
 
-    assert listed({"folder": "a"}) == ["a"]
-    assert listed({"folder": "a", "includeChildren": "true"}) == ["a/b/c", "a/b", "a"]
-    assert listed({"folder": "a/b", "includeChildren": "true"}) == ["a/b/c", "a/b"]
+    assert list_folders({"folder": "a"}) == ["a"]
+    assert list_folders({"folder": "a", "includeChildren": "true"}) == ["a/b/c", "a/b", "a"]
+    assert list_folders({"folder": "a/b", "includeChildren": "true"}) == ["a/b/c", "a/b"]
 
 
 def test_rules_that_allow_no_combination_are_refused(client: Client) -> None:

@@ -51,6 +51,11 @@ def test_a_retried_probe_that_runs_was_updated_when_it_started_again() -> None:
     assert view(ConversationState((), started_at=RESTARTED)).updated_at == RESTARTED
 
 
+def test_an_errored_probe_of_an_earlier_release_started_when_its_checkpoint_says() -> None:
+    errored = replace(view(ConversationState((), started_at=RESTARTED)), outcome=ERROR)
+    assert errored.started_at == RESTARTED
+
+
 def test_an_errored_probe_started_when_its_conversation_did() -> None:
     errored = replace(view(), outcome=replace(ERROR, started_at=RESTARTED))
     assert errored.started_at == RESTARTED

@@ -71,7 +71,7 @@ type MakeHolder = Callable[..., LeaseHolder]
 
 
 @pytest.fixture
-def holder_of(cloud: Settings, clock: Clock, model: Model) -> MakeHolder:
+def make_holder(cloud: Settings, clock: Clock, model: Model) -> MakeHolder:
     def make(worker_id: str = "a", priority: Priority = Priority.NORMAL, limits: Limits = Limits(50)) -> LeaseHolder:  # noqa: B008
         holder = LeaseHolder(LeaseKey("ws_a", "openai", worker_id, priority), clock, Random(1))
         holder.limits = limits
@@ -127,28 +127,28 @@ def lost_replies() -> Iterator[None]:
         events.unregister("after-call.dynamodb.PutItem", fail)
 
 
-async def test_nothing_starts_before_the_first_renewal(holder_of: MakeHolder) -> None:
-    holder = holder_of()
+async def test_nothing_starts_before_the_first_renewal(make_holder: MakeHolder) -> None:
+    holder = make_holder()
     assert is_renewal_due(holder, 10)
     assert (holder.free_slots, holder.granted_slots) == (0, 0)
 
 
-async def test_free_slots_are_granted_slots_minus_those_in_use(holder_of: MakeHolder) -> None:
-    holder = await renewed(holder_of(), 30)
+async def test_free_slots_are_granted_slots_minus_those_in_use(make_holder: MakeHolder) -> None:
+    holder = await renewed(make_holder(), 30)
     reservation = holder.start_conversation(MODEL)
     assert (holder.granted_slots, holder.free_slots) == (30, 29)
     reservation.release()
     assert holder.free_slots == 30
 
 
-async def test_a_lease_that_is_not_renewed_expires(holder_of: MakeHolder, clock: Clock) -> None:
-    holder = await renewed(holder_of())
+async def test_a_lease_that_is_not_renewed_expires(make_holder: MakeHolder, clock: Clock) -> None:
+    holder = await renewed(make_holder())
     clock.now += 10
     assert holder.free_slots == 0
 
 
-async def test_a_lease_is_renewed_every_two_seconds_while_there_is_work(holder_of: MakeHolder, clock: Clock) -> None:
-    holder = await renewed(holder_of(), 10)
+async def test_a_lease_is_renewed_every_two_seconds_while_there_is_work(make_holder: MakeHolder, clock: Clock) -> None:
+    holder = await renewed(make_holder(), 10)
     clock.now += RENEW_INTERVAL_SECONDS - 0.1
     assert not is_renewal_due(holder, 10)
     clock.now += 0.1
@@ -158,17 +158,17 @@ async def test_a_lease_is_renewed_every_two_seconds_while_there_is_work(holder_o
     assert not is_renewal_due(holder, 0)
 
 
-async def test_a_higher_demand_is_reported_soon(holder_of: MakeHolder, clock: Clock) -> None:
-    holder = await renewed(holder_of(), 10)
+async def test_a_higher_demand_is_reported_soon(make_holder: MakeHolder, clock: Clock) -> None:
+    holder = await renewed(make_holder(), 10)
     assert not is_renewal_due(holder, 20)
     clock.now += MIN_RENEW_INTERVAL_SECONDS
     assert is_renewal_due(holder, 20)
 
 
-async def test_a_worker_releases_unused_slots_that_others_wait_for(holder_of: MakeHolder, clock: Clock) -> None:
-    first = await renewed(holder_of("a"))
+async def test_a_worker_releases_unused_slots_that_others_wait_for(make_holder: MakeHolder, clock: Clock) -> None:
+    first = await renewed(make_holder("a"))
     reservations = [first.start_conversation(MODEL) for _ in range(50)]
-    second = await renewed(holder_of("b"))
+    second = await renewed(make_holder("b"))
     assert second.free_slots == 0
     clock.now += RENEW_INTERVAL_SECONDS
     await renewed(first)
@@ -184,8 +184,8 @@ async def test_a_worker_releases_unused_slots_that_others_wait_for(holder_of: Ma
     assert (await renewed(second)).free_slots == 25
 
 
-async def test_after_a_report_that_may_be_lost_nothing_more_starts(holder_of: MakeHolder) -> None:
-    holder = await renewed(holder_of())
+async def test_after_a_report_that_may_be_lost_nothing_more_starts(make_holder: MakeHolder) -> None:
+    holder = await renewed(make_holder())
     holder.start_conversation(MODEL)
     with lost_replies():
         await renewed(holder, 2)
@@ -193,8 +193,8 @@ async def test_after_a_report_that_may_be_lost_nothing_more_starts(holder_of: Ma
     assert (await renewed(holder)).free_slots == 49
 
 
-async def test_a_lost_report_is_repeated(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of())
+async def test_a_lost_report_is_repeated(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
     await call_model(holder, model, BROKEN_MODEL, times=5)
     with lost_replies():
@@ -205,16 +205,18 @@ async def test_a_lost_report_is_repeated(holder_of: MakeHolder, model: Model) ->
 
 
 async def test_a_paused_account_starts_nothing_and_its_probes_return_to_the_queue(
-    holder_of: MakeHolder, clock: Clock
+    make_holder: MakeHolder, clock: Clock
 ) -> None:
     governor.set_paused("ws_a", "openai", True)
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
     assert holder.free_slots == 0
     assert holder.requeue_delay_seconds() is not None
 
 
-async def test_refusals_stop_the_runs_of_their_model_at_once_and_no_other(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of())
+async def test_refusals_stop_the_runs_of_their_model_at_once_and_no_other(
+    make_holder: MakeHolder, model: Model
+) -> None:
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.INVALID_REQUEST, "there is no such model")
     await call_model(holder, model, BROKEN_MODEL, times=5)
     assert "there is no such model" in (holder.refusal(BROKEN_MODEL) or "")
@@ -223,9 +225,9 @@ async def test_refusals_stop_the_runs_of_their_model_at_once_and_no_other(holder
 
 
 async def test_a_breaker_is_outdated_for_a_run_that_was_changed_since_the_last_renewal(
-    holder_of: MakeHolder, model: Model, clock: Clock
+    make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
     await call_model(holder, model, BROKEN_MODEL, times=5)
     assert not holder.is_outdated(BROKEN_MODEL, changed_at=clock.now - 1)
@@ -235,16 +237,16 @@ async def test_a_breaker_is_outdated_for_a_run_that_was_changed_since_the_last_r
     assert not holder.is_outdated(BROKEN_MODEL, changed_at=clock.now - 1)
 
 
-async def test_refusals_of_a_parameter_suspend_no_model(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of(), 20)
+async def test_refusals_of_a_parameter_suspend_no_model(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder(), 20)
     refusal = ProviderError(ProbeErrorCode.INVALID_REQUEST, "HTTP 400: `temperature` is deprecated for this model.")
     model.error = ParameterRejected(refusal)
     await call_model(holder, model, times=20)
     assert holder.suspended_seconds(MODEL) is None
 
 
-async def test_an_opened_breaker_is_reported_soon(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
-    holder = await renewed(holder_of())
+async def test_an_opened_breaker_is_reported_soon(make_holder: MakeHolder, model: Model, clock: Clock) -> None:
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
     await call_model(holder, model, BROKEN_MODEL, times=5)
     clock.now += MIN_RENEW_INTERVAL_SECONDS
@@ -252,9 +254,9 @@ async def test_an_opened_breaker_is_reported_soon(holder_of: MakeHolder, model: 
 
 
 async def test_a_suspended_model_is_tried_by_one_probe_whose_success_resumes_it(
-    holder_of: MakeHolder, model: Model, clock: Clock
+    make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no")
     await call_model(holder, model, BROKEN_MODEL, times=20)
     await renewed(holder)
@@ -270,8 +272,8 @@ async def test_a_suspended_model_is_tried_by_one_probe_whose_success_resumes_it(
     assert holder.suspended_seconds(BROKEN_MODEL) is None
 
 
-async def test_a_failed_trial_suspends_for_twice_as_long(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
-    holder = await renewed(holder_of())
+async def test_a_failed_trial_suspends_for_twice_as_long(make_holder: MakeHolder, model: Model, clock: Clock) -> None:
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no")
     await call_model(holder, model, BROKEN_MODEL, times=20)
     await renewed(holder)
@@ -282,9 +284,9 @@ async def test_a_failed_trial_suspends_for_twice_as_long(holder_of: MakeHolder, 
 
 
 async def test_an_exhausted_allowance_stops_the_worker_at_once(
-    holder_of: MakeHolder, model: Model, clock: Clock
+    make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
     model.reply = Reply("Hi", exhausted_allowance=ExhaustedAllowance(2.0))
     await call_model(holder, model)
     assert holder.free_slots == 0
@@ -293,8 +295,8 @@ async def test_an_exhausted_allowance_stops_the_worker_at_once(
     assert holder.free_slots == 50
 
 
-async def test_probes_return_to_the_queue_during_a_long_block(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of())
+async def test_probes_return_to_the_queue_during_a_long_block(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, "slow down", retry_after_seconds=60.0)
     await call_model(holder, model, times=3)
     await renewed(holder)
@@ -303,9 +305,9 @@ async def test_probes_return_to_the_queue_during_a_long_block(holder_of: MakeHol
 
 
 async def test_a_blocked_account_s_lease_is_renewed_no_more_often_than_usual(
-    holder_of: MakeHolder, model: Model, clock: Clock
+    make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
-    holder = await renewed(holder_of(), 10)
+    holder = await renewed(make_holder(), 10)
     model.reply = Reply("Hi", exhausted_allowance=ExhaustedAllowance(600))
     await call_model(holder, model)
     await renewed(holder, 10)
@@ -315,8 +317,8 @@ async def test_a_blocked_account_s_lease_is_renewed_no_more_often_than_usual(
     assert is_renewal_due(holder, 10)
 
 
-async def test_requests_per_minute_are_not_exceeded(holder_of: MakeHolder, model: Model, clock: Clock) -> None:
-    holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
+async def test_requests_per_minute_are_not_exceeded(make_holder: MakeHolder, model: Model, clock: Clock) -> None:
+    holder = await renewed(make_holder(limits=Limits(50, requests_per_minute=300)))
     assert holder.free_slots == 10
     await call_model(holder, model, times=10)
     assert holder.free_slots == 0
@@ -326,8 +328,8 @@ async def test_requests_per_minute_are_not_exceeded(holder_of: MakeHolder, model
     assert (await renewed(holder)).free_slots == 5
 
 
-async def test_further_calls_of_a_conversation_count_as_requests(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
+async def test_further_calls_of_a_conversation_count_as_requests(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder(limits=Limits(50, requests_per_minute=300)))
     reservation = holder.start_conversation(MODEL)
     for _ in range(3):
         await make_call(holder, model, MODEL, reservation)
@@ -335,47 +337,51 @@ async def test_further_calls_of_a_conversation_count_as_requests(holder_of: Make
     assert holder.free_slots == 7
 
 
-async def test_at_a_slow_rate_probes_are_handed_on_instead_of_waiting(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=6)))
+async def test_at_a_slow_rate_probes_are_handed_on_instead_of_waiting(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder(limits=Limits(50, requests_per_minute=6)))
     await call_model(holder, model)
     await renewed(holder)
     assert 9 <= (holder.requeue_delay_seconds() or 0) <= 13
 
 
-async def test_tokens_per_minute_limit_new_conversations_by_observed_usage(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of(limits=Limits(50, tokens_per_minute=300_000)))
+async def test_tokens_per_minute_limit_new_conversations_by_observed_usage(
+    make_holder: MakeHolder, model: Model
+) -> None:
+    holder = await renewed(make_holder(limits=Limits(50, tokens_per_minute=300_000)))
     assert holder.free_slots == 10
     model.reply = Reply("Hi", usage=Usage(6_000, 4_000))
     await call_model(holder, model)
     assert holder.free_slots == 0
 
 
-async def test_a_lower_priority_yields(holder_of: MakeHolder) -> None:
-    await renewed(holder_of("high", Priority.HIGH))
-    low = await renewed(holder_of("low", Priority.LOW))
+async def test_a_lower_priority_yields(make_holder: MakeHolder) -> None:
+    await renewed(make_holder("high", Priority.HIGH))
+    low = await renewed(make_holder("low", Priority.LOW))
     assert low.free_slots == 0
     assert (low.requeue_delay_seconds() or 0) >= OUTRANKED_DELAY_SECONDS
 
 
-async def test_a_starved_worker_hands_its_probes_on(holder_of: MakeHolder, clock: Clock) -> None:
-    await renewed(holder_of("a"))
-    holder = await renewed(holder_of("b"))
+async def test_a_starved_worker_hands_its_probes_on(make_holder: MakeHolder, clock: Clock) -> None:
+    await renewed(make_holder("a"))
+    holder = await renewed(make_holder("b"))
     assert holder.requeue_delay_seconds() is None
     clock.now += MAX_STARVED_SECONDS + 0.1
     assert holder.requeue_delay_seconds() is not None
 
 
-async def test_a_leaving_worker_frees_its_lease_and_sends_its_last_report(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of("a"))
+async def test_a_leaving_worker_frees_its_lease_and_sends_its_last_report(
+    make_holder: MakeHolder, model: Model
+) -> None:
+    holder = await renewed(make_holder("a"))
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
     await call_model(holder, model, BROKEN_MODEL, times=5)
     await holder.leave()
     assert governor.get_status("ws_a", "openai").suspended_models != ()
-    assert (await renewed(holder_of("b"))).free_slots == 50
+    assert (await renewed(make_holder("b"))).free_slots == 50
 
 
-async def test_a_call_without_a_free_slot_waits_until_another_ends(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of(limits=Limits(1)))
+async def test_a_call_without_a_free_slot_waits_until_another_ends(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder(limits=Limits(1)))
     reservation = holder.start_conversation(MODEL)
     waiting = asyncio.create_task(make_call(holder, model))
     await asyncio.sleep(0)
@@ -385,8 +391,8 @@ async def test_a_call_without_a_free_slot_waits_until_another_ends(holder_of: Ma
     assert (holder.waiting_calls, holder.in_flight) == (0, 0)
 
 
-async def test_waiting_calls_start_in_their_order(holder_of: MakeHolder) -> None:
-    holder = await renewed(holder_of(limits=Limits(1)))
+async def test_waiting_calls_start_in_their_order(make_holder: MakeHolder) -> None:
+    holder = await renewed(make_holder(limits=Limits(1)))
     reservation, order = holder.start_conversation(MODEL), list[str]()
 
     async def call(name: str) -> None:
@@ -400,8 +406,8 @@ async def test_waiting_calls_start_in_their_order(holder_of: MakeHolder) -> None
     assert order == ["a", "b", "c"]
 
 
-async def test_a_call_that_waits_too_long_is_postponed_and_holds_nothing(holder_of: MakeHolder) -> None:
-    holder = await renewed(holder_of(limits=Limits(1)))
+async def test_a_call_that_waits_too_long_is_postponed_and_holds_nothing(make_holder: MakeHolder) -> None:
+    holder = await renewed(make_holder(limits=Limits(1)))
     holder.start_conversation(MODEL)
     with pytest.raises(CallPostponed):
         async with holder.slot(MODEL, 0.01):
@@ -409,8 +415,8 @@ async def test_a_call_that_waits_too_long_is_postponed_and_holds_nothing(holder_
     assert (holder.waiting_calls, holder.in_flight) == (0, 1)
 
 
-async def test_a_cancelled_waiting_call_holds_nothing(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of(limits=Limits(1)))
+async def test_a_cancelled_waiting_call_holds_nothing(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder(limits=Limits(1)))
     reservation = holder.start_conversation(MODEL)
     waiting = asyncio.create_task(make_call(holder, model))
     await asyncio.sleep(0)
@@ -420,18 +426,18 @@ async def test_a_cancelled_waiting_call_holds_nothing(holder_of: MakeHolder, mod
     assert (holder.waiting_calls, holder.in_flight) == (0, 0)
 
 
-async def test_a_grader_s_call_to_a_paused_account_is_postponed(holder_of: MakeHolder, model: Model) -> None:
+async def test_a_grader_s_call_to_a_paused_account_is_postponed(make_holder: MakeHolder, model: Model) -> None:
     governor.set_paused("ws_a", "openai", True)
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
     with pytest.raises(CallPostponed):
         await make_call(holder, model)
 
 
 async def test_a_patient_call_waits_until_a_paused_account_resumes(
-    holder_of: MakeHolder, model: Model, clock: Clock
+    make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
     governor.set_paused("ws_a", "openai", True)
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
 
     async def call() -> None:
         async with holder.slot(MODEL, 5.0, patient=True) as on_answer:
@@ -446,8 +452,8 @@ async def test_a_patient_call_waits_until_a_paused_account_resumes(
     await waiting
 
 
-async def test_a_call_of_a_suspended_judge_is_postponed(holder_of: MakeHolder, model: Model) -> None:
-    holder = await renewed(holder_of())
+async def test_a_call_of_a_suspended_judge_is_postponed(make_holder: MakeHolder, model: Model) -> None:
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.AUTH, "no")
     await call_model(holder, model, BROKEN_MODEL, times=5)
     with pytest.raises(CallPostponed) as postponed:
@@ -456,17 +462,17 @@ async def test_a_call_of_a_suspended_judge_is_postponed(holder_of: MakeHolder, m
 
 
 async def test_a_worker_that_has_not_heard_of_the_governor_for_five_seconds_starts_nothing(
-    holder_of: MakeHolder, clock: Clock
+    make_holder: MakeHolder, clock: Clock
 ) -> None:
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
     clock.now += MAX_INFORMATION_AGE_SECONDS
     assert holder.free_slots == 0
 
 
 async def test_a_lease_used_for_grading_only_follows_the_calls_of_the_last_seconds(
-    holder_of: MakeHolder, model: Model, clock: Clock
+    make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
-    holder = await renewed(holder_of(), 1)
+    holder = await renewed(make_holder(), 1)
     report_demand(holder, 0)
     await make_call(holder, model)
     assert holder.demand == 1 + MIN_HEADROOM
@@ -476,9 +482,9 @@ async def test_a_lease_used_for_grading_only_follows_the_calls_of_the_last_secon
 
 
 async def test_the_slot_of_a_conversation_that_makes_no_call_is_not_counted_as_a_request(
-    holder_of: MakeHolder,
+    make_holder: MakeHolder,
 ) -> None:
-    holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
+    holder = await renewed(make_holder(limits=Limits(50, requests_per_minute=300)))
     holder.start_conversation(MODEL).release()
     assert holder.free_slots == 10
 
@@ -490,16 +496,16 @@ async def prevent_call(holder: LeaseHolder, model_id: str = MODEL) -> None:
             raise CallPrevented
 
 
-async def test_a_call_that_its_guard_prevents_is_not_counted_as_a_request(holder_of: MakeHolder) -> None:
-    holder = await renewed(holder_of(limits=Limits(50, requests_per_minute=300)))
+async def test_a_call_that_its_guard_prevents_is_not_counted_as_a_request(make_holder: MakeHolder) -> None:
+    holder = await renewed(make_holder(limits=Limits(50, requests_per_minute=300)))
     await prevent_call(holder)
     assert holder.free_slots == 10
 
 
 async def test_a_prevented_trial_leaves_the_trial_to_the_next_call(
-    holder_of: MakeHolder, model: Model, clock: Clock
+    make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
-    holder = await renewed(holder_of())
+    holder = await renewed(make_holder())
     model.error = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no")
     await call_model(holder, model, BROKEN_MODEL, times=20)
     await renewed(holder)

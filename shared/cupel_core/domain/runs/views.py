@@ -74,8 +74,8 @@ class ProbeView:
     @property
     def started_at(self) -> datetime | None:
         """When its conversation started, once a checkpoint or its outcome says so."""
-        source = self.error or self.conversation
-        return source.started_at if source else None
+        sources = (source for source in (self.error, self.conversation) if source)
+        return next((source.started_at for source in sources if source.started_at), None)
 
     @property
     def completed_at(self) -> datetime | None:
