@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors
+.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors docs
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -35,12 +35,13 @@ test: ready ## run the test suite; starts a stack of its own
 
 test-all: test faults hostile connectors simulate ## run every test: adds the fault matrix, hostile inputs, third-party agent servers and more simulations
 
-check: ready ## check lint, formatting, types, import rules and the template; change nothing
+check: ready ## check lint, formatting, types, import rules, the template and the links of the documentation
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@PYTHONPATH=functions:shared $(BIN)/lint-imports
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
+	@$(BIN)/python -m docs_site
 
 fmt: ready ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix-only --quiet .
@@ -64,6 +65,9 @@ connectors: ready ## test third-party agent servers; installs them below .cupel/
 soak: ready ## control 50 runs at random for SOAK_MINUTES (10) on the local stack, and check the guarantees at the end
 	@$(BIN)/cupel up
 	@$(BIN)/python -m bench.soak --minutes $(or $(SOAK_MINUTES),10)
+
+docs: ready ## build the documentation site in .site; broken links are errors
+	@$(BIN)/python -m docs_site
 
 build: ready ## build for AWS into .aws-sam (ARCHITECTURE=arm64 or x86_64)
 	@$(BIN)/sam build

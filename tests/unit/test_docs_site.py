@@ -1,0 +1,38 @@
+"""The reference pages of the documentation site, made from the code."""
+
+import json
+import re
+
+import pytest
+
+from docs_site import api_reference, command_reference
+from tests.conftest import ROOT
+
+DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def api_page() -> str:
+    return api_reference.page(DOCUMENT)
+
+
+def test_every_operation_has_a_section(api_page: str) -> None:
+    operations = {f"`{method.upper()} {path}`" for path, methods in DOCUMENT["paths"].items() for method in methods}
+    assert operations <= set(api_page.splitlines())
+
+
+def test_every_linked_schema_has_a_section(api_page: str) -> None:
+    headings = {heading.lower() for heading in re.findall(r"^### (\w+)$", api_page, re.MULTILINE)}
+    assert set(re.findall(r"\(#(\w+)\)", api_page)) <= headings
+
+
+def test_limits_of_a_property_are_shown() -> None:
+    schema = {"properties": {"name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Its name"}}}
+    document = {"tags": [], "components": {"schemas": {"Thing": schema | {"required": ["name"]}}}}
+    assert "| `name` | string (1 to 200 characters) | yes | Its name |" in api_reference.page(document)
+
+
+def test_every_command_has_a_section() -> None:
+    page = command_reference.page()
+    assert "## `cupel run`" in page
+    assert "### `cupel queue pause`" in page
