@@ -6,7 +6,7 @@ import binascii
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from api.caller import caller
-from api.problems import MethodNotAllowed, UnsupportedContentType
+from api.problems import MethodNotAllowed, UnsupportedContentEncoding, UnsupportedContentType
 from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import ClientError, Forbidden, NotFound, TooLarge
 
@@ -31,12 +31,19 @@ def admit(request: APIGatewayProxyEventV2) -> Operation:
     if len(request.path) > _MAX_PATH or not operations:
         raise NotFound("no such path")
     if operation is None:
-        raise MethodNotAllowed(sorted(operations))
+        raise MethodNotAllowed(methods_at(request.path))
     if not operation.permits(role):
         raise Forbidden(f"{operation.id} requires the role {operation.minimum_role}; this token has {role}")
     if operation.method != "GET":
         _check_body(request, request.body or "")
     return operation
+
+
+def methods_at(path: str) -> list[str]:
+    """The methods that a path accepts; none for an unknown path."""
+    declared = set(operations_at(path))
+    implied = {"OPTIONS"} | ({"HEAD"} if "GET" in declared else set())
+    return sorted(declared | implied) if declared else []
 
 
 def _check_body(request: APIGatewayProxyEventV2, body: str) -> None:
@@ -47,6 +54,8 @@ def _check_body(request: APIGatewayProxyEventV2, body: str) -> None:
     content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise UnsupportedContentType("send the body as application/json")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise UnsupportedContentEncoding("send the body without Content-Encoding; compressed bodies are not accepted")
     if request.is_base64_encoded:
         _check_encoding(body)
 

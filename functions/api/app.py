@@ -15,6 +15,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api import cors, locations, problems, routing
 from api.admission import admit
+from api.compression import compress
 from cupel_core.contract.operations import operations_at
 from cupel_core.errors import AppError, NotFound
 
@@ -34,16 +35,26 @@ problems.register(app)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     started_at = perf_counter()
     request = APIGatewayProxyEventV2(event)
-    response = cors.add_cors_headers(request, _respond(request, context))
+    routed = APIGatewayProxyEventV2(_as_get(event)) if request.http_method == "HEAD" else request
+    response = cors.add_cors_headers(request, _respond(routed, context))
     response["headers"].setdefault("Cache-Control", "no-store")
     response["body"] = response.get("body") or ""
-    _log(request, response["statusCode"], perf_counter() - started_at)
+    response = compress(request, response)
+    if request.http_method == "HEAD":
+        response |= {"body": "", "isBase64Encoded": False}
+    _log(routed, request.http_method, response["statusCode"], perf_counter() - started_at)
     return response
+
+
+def _as_get(event: dict[str, Any]) -> dict[str, Any]:
+    """A HEAD request as the GET request whose status and headers it gets."""
+    context = event["requestContext"]
+    return {**event, "requestContext": {**context, "http": {**context["http"], "method": "GET"}}}
 
 
 def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
     if request.http_method == "OPTIONS":
-        return cors.preflight()
+        return cors.preflight(request.path)
     try:
         operation = admit(request)
         routing.load(app, request.path)
@@ -59,11 +70,11 @@ def _not_found(_: NotFoundError) -> Response[str]:
     return problems.response(NotFound("no such path"), app.current_event.request_context.request_id)
 
 
-def _log(request: APIGatewayProxyEventV2, status: int, seconds: float) -> None:
+def _log(request: APIGatewayProxyEventV2, method: str, status: int, seconds: float) -> None:
     """Logs neither headers nor bodies."""
     operation = operations_at(request.path).get(request.http_method)
     fields = {
-        "method": request.http_method,
+        "method": method,
         "route": operation.path if operation else None,
         "status": status,
         "durationMs": round(seconds * 1000, 1),

@@ -4,25 +4,27 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
+from api.admission import methods_at
 from cupel_core.settings import settings
 
 _PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, Idempotency-Key, Last-Event-ID",
     "Access-Control-Max-Age": "600",
 }
-_EXPOSED = "ETag, Location, Retry-After, apigw-requestid"
+_EXPOSED = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, apigw-requestid"
 """API Gateway adds the last one; problem documents have it as `requestId`."""
 
 
-def preflight() -> dict[str, Any]:
+def preflight(path: str) -> dict[str, Any]:
     """The response to OPTIONS; it needs no token, because browsers send none with OPTIONS."""
-    return {"statusCode": 204, "headers": {}, "body": "", "isBase64Encoded": False}
+    allowed = ", ".join(methods_at(path) or ["OPTIONS"])
+    return {"statusCode": 204, "headers": {"Allow": allowed}, "body": "", "isBase64Encoded": False}
 
 
 def add_cors_headers(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[str, Any]:
     """The response with the headers that let a page from a configured origin read it."""
-    headers = {**response["headers"], "Vary": "Origin"}
+    headers = dict(response["headers"])
     origin = request.headers.get("origin", "")
     if origin in settings().origins:
         headers |= {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}

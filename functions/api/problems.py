@@ -38,6 +38,11 @@ class UnsupportedContentType(ClientError):
     title = "Unsupported content type"
 
 
+class UnsupportedContentEncoding(ClientError):
+    status = 415
+    title = "Unsupported content encoding"
+
+
 def register(app: APIGatewayHttpResolver) -> None:
     def request_id() -> str:
         return str(app.current_event.request_context.request_id)
@@ -104,6 +109,8 @@ def _headers(error: AppError) -> dict[str, str]:
             return {"ETag": etag}
         case MethodNotAllowed():
             return {"Allow": ", ".join(error.allowed)}
+        case UnsupportedContentEncoding():
+            return {"Accept-Encoding": "identity"}
     return {}
 
 

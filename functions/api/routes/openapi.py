@@ -15,7 +15,11 @@ from cupel_core.contract.service import VERSION
 
 router = routing.OperationRouter()
 
-_DESCRIPTION = "Evaluate language models and agents: definitions, scenarios, runs and their results."
+_DESCRIPTION = """Evaluate language models and agents: definitions, scenarios, runs and their results.
+
+Every path with GET also accepts HEAD, and every path OPTIONS. Responses of more than 1 KB are compressed with gzip for
+clients that send `Accept-Encoding: gzip`; requests are not compressed. Every problem document has a `requestId`, and
+every response the same id as the header `apigw-requestid`."""
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
 """A line break within a paragraph of a docstring."""
 _POWERTOOLS_SCHEMAS = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
@@ -53,7 +57,7 @@ _WRITE_PROBLEMS = {
     "400": "The body is not valid JSON",
     "409": "Not allowed in the current state; `detail` says which state that is",
     "413": "The body is too large",
-    "415": "The body is not application/json",
+    "415": "The body is not application/json, or has a Content-Encoding",
 }
 _PRECONDITION_PROBLEMS = {"412": "`If-Match` does not name the current state; `ETag` does"}
 _THROTTLED: dict[str, dict[str, Any]] = {"429": {"description": "Too many requests; throttled by API Gateway"}}
@@ -76,7 +80,7 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
     generated = app.get_openapi_json_schema(
         title="Cupel",
         version=VERSION,
-        description=_DESCRIPTION,
+        description=_LINE_BREAK.sub(" ", _DESCRIPTION),
         contact=Contact(name="Cupel"),
         license_info=License(name="Apache-2.0", identifier="Apache-2.0"),
         tags=[Tag(name=name, description=description) for name, description in TAGS.items()],

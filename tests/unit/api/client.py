@@ -1,5 +1,7 @@
 """A client that calls the two functions as API Gateway would: the authorizer, then the API with its context."""
 
+import base64
+import gzip
 import json
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ class Answer:
     status: int
     headers: dict[str, str]
     text: str
+    sent_length: int = 0
+    """Of the body as the function returns it."""
 
     def json(self) -> Any:
         return json.loads(self.text)
@@ -98,7 +102,15 @@ class Client:
 
 def call(asked: dict[str, Any]) -> Answer:
     answer = api.handler(asked, Context())
-    return Answer(answer["statusCode"], answer["headers"], answer["body"] or "")
+    return Answer(answer["statusCode"], answer["headers"], _received(answer), len(answer["body"]))
+
+
+def _received(answer: dict[str, Any]) -> str:
+    """The body that a client reads: API Gateway decodes base64, and the client gzip."""
+    if not answer["isBase64Encoded"]:
+        return str(answer["body"])
+    assert answer["headers"]["Content-Encoding"] == "gzip"
+    return gzip.decompress(base64.b64decode(answer["body"], validate=True)).decode()
 
 
 def _text(value: Any) -> str:
@@ -117,6 +129,7 @@ def api_transport(client: Client) -> httpx.MockTransport:
                 headers=dict(request.headers),
                 query=dict(request.url.params),
             )
-        return httpx.Response(response.status, headers=response.headers, text=response.text)
+        headers = {name: value for name, value in response.headers.items() if name != "Content-Encoding"}
+        return httpx.Response(response.status, headers=headers, text=response.text)
 
     return httpx.MockTransport(call)

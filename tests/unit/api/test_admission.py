@@ -45,7 +45,7 @@ def test_a_path_outside_v1_is_a_404_problem(client: Client) -> None:
 
 def test_a_wrong_method_lists_the_allowed_ones(client: Client) -> None:
     answer = client.delete("/v1/providers")
-    assert (answer.status, answer.headers["Allow"]) == (405, "GET")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
 def test_a_viewer_may_read(client: Client, viewer: str) -> None:
