@@ -51,9 +51,7 @@ def _fill(running: Emulator, count: int) -> None:
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
     )
     started_at = time.monotonic()
-    requests = (
-        [{"PutRequest": {"Item": each}} for each in batch] for batch in batched(_items(count), BATCH, strict=False)
-    )
+    requests = ([{"PutRequest": {"Item": each}} for each in batch] for batch in batched(_items(count), BATCH))
     with ThreadPoolExecutor(WRITERS) as pool:
         for _ in pool.map(lambda batch: dynamodb.batch_write_item(RequestItems={TABLE: batch}), requests):
             pass

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cupel.in_process import Evaluation, Probe, ProbeResult, evaluate, evaluate_async
 
+__version__: str
+
 __all__ = ["Evaluation", "Probe", "ProbeResult", "evaluate", "evaluate_async"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("cupel")
     if name not in __all__:
         raise AttributeError(f"module 'cupel' has no attribute {name!r}")
     from cupel import in_process
@@ -20,4 +26,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, "__version__"])

@@ -38,7 +38,7 @@ class FolderFiles:
             file = (self._folder / path).resolve()
             if not file.is_relative_to(self._folder) or not file.is_file() or file.stat().st_size > MAX_FILE_BYTES:
                 return None
-            text = file.read_text(encoding="utf-8", newline="")
+            text = file.read_bytes().decode()
         except (OSError, ValueError):
             return None
         return None if "\0" in text else text

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cupel.commands.options import AsJson
+from cupel.extras import require_extra
 from cupel.session import Session
 
 app = typer.Typer(help="Deletions of a stack on AWS.", no_args_is_help=True)
@@ -48,6 +49,7 @@ def reapply(
     as_json: AsJson = False,
 ) -> None:
     """Repeat the recorded deletions, with your own AWS credentials, after the table was restored from a backup."""
+    require_extra("stack", "`cupel deletions reapply`")
     from cupel.bootstrap import reapply_deletions
 
     session = ctx.ensure_object(Session)

@@ -106,7 +106,7 @@ def _next_command(definition: Json, imported: Json) -> str:
 
 def _read_text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8", newline="")
+        return file.read_bytes().decode()
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -1,12 +1,16 @@
 """`cupel up`, `cupel down`, `cupel status`: the stack on this machine."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cupel.commands.options import AsJson
+from cupel.extras import require_extra
 from cupel.session import Session
+
+if TYPE_CHECKING:
+    from cupel.stack.paths import StackPaths
 
 Port = Annotated[
     int | None,
@@ -21,11 +25,10 @@ Port = Annotated[
 
 def up(ctx: typer.Context, port: Port = None) -> None:
     """Start the embedded cloud, and deploy the stack to it from the sources."""
+    paths = _find_stack("cupel up")
     from cupel.stack import lifecycle
-    from cupel.stack.paths import find_stack_paths
 
     session = ctx.ensure_object(Session)
-    paths = find_stack_paths(Path.cwd())
     local = lifecycle.up(paths, port, session.remark)
     session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
 
@@ -35,20 +38,19 @@ def down(
     discard: Annotated[bool, typer.Option("--discard", help="Also delete all data: definitions, runs, keys.")] = False,
 ) -> None:
     """Stop the embedded cloud. Its data is kept for the next `cupel up`."""
+    paths = _find_stack("cupel down")
     from cupel.stack import lifecycle
-    from cupel.stack.paths import find_stack_paths
 
-    stopped = lifecycle.down(find_stack_paths(Path.cwd()), discard=discard)
+    stopped = lifecycle.down(paths, discard=discard)
     ctx.ensure_object(Session).remark("stopped" if stopped else "was not running")
 
 
 def status(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Show whether and where the local stack runs, and whether it is up to date. Exit code 1 if it is down."""
+    paths = _find_stack("cupel status")
     from cupel.stack import lifecycle
-    from cupel.stack.paths import find_stack_paths
 
     session = ctx.ensure_object(Session)
-    paths = find_stack_paths(Path.cwd())
     stack_status = lifecycle.get_status(paths)
     document: dict[str, Any] = {"running": stack_status is not None}
     if stack_status:
@@ -64,6 +66,13 @@ def status(ctx: typer.Context, as_json: AsJson = False) -> None:
         session.out.print(_describe(document), markup=False, soft_wrap=True)
     if not stack_status:
         raise typer.Exit(1)
+
+
+def _find_stack(command: str) -> "StackPaths":
+    require_extra("stack", f"`{command}`")
+    from cupel.stack.paths import find_stack_paths
+
+    return find_stack_paths(Path.cwd())
 
 
 def _describe(document: dict[str, Any]) -> str:

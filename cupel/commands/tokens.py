@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from cupel import render
 from cupel.commands.options import AsJson, refuse_group_options
+from cupel.extras import require_extra
 from cupel.json_types import Json
 from cupel.session import Session
 from cupel_core.domain.access import AccessRole
@@ -82,6 +83,7 @@ def bootstrap(
     The API refuses all calls until a token exists. The credentials must allow describing the stack and writing to its
     table.
     """
+    require_extra("stack", "`cupel tokens bootstrap`")
     from cupel.bootstrap import issue_first_token
 
     session = ctx.ensure_object(Session)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from cupel.environment import read_variable
 from cupel.errors import UsageError
+from cupel.extras import require_extra
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS, Provider, provider_of
@@ -40,6 +41,8 @@ class AccountResolver:
         provider = _provider_of(model, field)
         if provider.name == CONNECTOR:
             raise UsageError(f"{field}: expected a model, not the connector {model}")
+        if provider.name == "bedrock":
+            require_extra("bedrock", f"{field}: {model}")
         # The caller's own process makes the requests, so no other network needs protection.
         account = Account(provider.name, self._base_url(provider), self._key(provider), allow_private=True)
         if provider.needs_key and not account.api_key:

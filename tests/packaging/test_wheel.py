@@ -1,19 +1,28 @@
-"""The wheel in a clean environment, used by a project with its own packages `shared`, `api` and `probe`."""
+"""The wheel in clean environments, one per supported Python that is installed.
+
+A project with its own packages `shared`, `api` and `probe` uses it.
+"""
 
 import json
 import subprocess
-import sys
+import tomllib
 import zipfile
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from cupel.errors import CupelError
 from cupel.stack.paths import find_stack_paths
 from cupel.stack.subprocesses import child_environment, run
+from tests.packaging.interpreters import RUNNING, SUPPORTED, find_interpreters, name_of
 
 PATHS = find_stack_paths(Path(__file__).parent)
+PROJECT = tomllib.loads((PATHS.repository / "pyproject.toml").read_text())["project"]
+ABSENT = ["aws_lambda_powertools", "boto3", "botocore", "cryptography", "jwt", "pynamodb", "samcli"]
+MAX_PACKAGES = 46
 FILES = {
     "shared/__init__.py": "GREETING = 'Hello'\n",
     "api/__init__.py": "from shared import GREETING\n\ndef agent(messages):\n    return f'{GREETING}, Ada'\n",
@@ -32,63 +41,158 @@ FILES = {
     "    functions = ['authorize', 'dispatch', 'finish', 'generate', 'schedule', 'score', 'sweep']\n"
     "    print(json.dumps({\n"
     "        'results': results,\n"
+    "        'version': cupel.__version__,\n"
     "        'installed': [cupel.__file__, cupel_core.__file__],\n"
-    "        'functions': [name for name in functions if find_spec(name)],\n"
+    f"        'importable': [name for name in [*functions, *{ABSENT}] if find_spec(name)],\n"
     "    }))\n",
 }
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    build = ["uv", "build", "--wheel", "--quiet", "--out-dir", str(folder)]
+class Distributions(NamedTuple):
+    wheel: Path
+    sdist: Path
+    requirements: Path
+    """The locked requirements of `pip install cupel`."""
+
+
+class Installation(NamedTuple):
+    """An environment that holds the wheel and its locked requirements, and nothing else."""
+
+    python: Path
+
+    def run(self, program: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.python.parent / program), *arguments],
+            cwd=folder,
+            env=child_environment(PATHS),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def run_with_cache(command: list[str]) -> None:
+    """Run uv without the network, or, if its cache lacks something, with it."""
     try:
-        run([*build, "--offline"], PATHS, child_environment(PATHS))
-    except CupelError:  # uv's cache has no build backend
-        run(build, PATHS, child_environment(PATHS))
-    (built,) = folder.glob("*.whl")
-    return built
+        run([*command, "--offline"], PATHS, child_environment(PATHS))
+    except CupelError:
+        run(command, PATHS, child_environment(PATHS))
 
 
 @pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that holds the wheel and its locked requirements, and nothing else."""
-    environment = tmp_path_factory.mktemp("environment") / "venv"
-    variables = child_environment(PATHS) | {"UV_PROJECT_ENVIRONMENT": str(environment), "UV_PYTHON": sys.executable}
-    run(["uv", "sync", "--frozen", "--no-dev", "--no-install-project", "--quiet"], PATHS, variables)
-    interpreter = environment / "bin" / "python"
-    install = ["uv", "pip", "install", "--quiet", "--offline", "--no-deps", "--python", str(interpreter), str(wheel)]
-    run(install, PATHS, variables)
-    return interpreter
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
+    """The source distribution, and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("distributions")
+    run_with_cache(["uv", "build", "--quiet", "--out-dir", str(folder)])
+    requirements = folder / "requirements.txt"
+    export = ["uv", "export", "--quiet", "--frozen", "--no-dev", "--no-emit-project", "--no-hashes"]
+    run([*export, "--output-file", str(requirements)], PATHS, child_environment(PATHS))
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return Distributions(wheel, sdist, requirements)
 
 
-def test_the_wheel_holds_two_packages(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = {name.partition("/")[0] for name in archive.namelist()}
-    assert {name for name in names if not name.endswith(".dist-info")} == {"cupel", "cupel_core"}
+@pytest.fixture(scope="module")
+def install(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Installation]:
+    """`install("3.12")` is the environment of that Python."""
+
+    @cache
+    def install(version: str) -> Installation:
+        python = tmp_path_factory.mktemp("environment") / "venv/bin/python"
+        run_with_cache(["uv", "venv", "--quiet", "--python", str(find_interpreters()[version]), str(python.parents[1])])
+        command = ["uv", "pip", "install", "--quiet", "--no-deps", "--python", str(python), str(distributions.wheel)]
+        run_with_cache([*command, "--requirements", str(distributions.requirements)])
+        return Installation(python)
+
+    return install
 
 
-def test_the_locked_requirements_are_those_the_wheel_declares(python: Path) -> None:
-    run(["uv", "pip", "check", "--python", str(python)], PATHS, child_environment(PATHS))
+@pytest.fixture(params=find_interpreters())
+def installation(request: pytest.FixtureRequest, install: Callable[[str], Installation]) -> Installation:
+    return install(request.param)
 
 
-def test_a_project_with_packages_of_the_same_names_can_evaluate(python: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def on_running_python(install: Callable[[str], Installation]) -> Installation:
+    return install(name_of(RUNNING))
+
+
+def test_the_running_python_is_supported_and_tested() -> None:
+    assert RUNNING in SUPPORTED
+    assert name_of(RUNNING) in find_interpreters()
+
+
+def test_the_project_declares_the_supported_versions() -> None:
+    minors = [minor for _, minor in SUPPORTED]
+    assert PROJECT["requires-python"] == f">=3.{minors[0]},<3.{minors[-1] + 1}"
+    prefix = "Programming Language :: Python :: 3."
+    declared = [each.removeprefix(prefix) for each in PROJECT["classifiers"] if each.startswith(prefix)]
+    assert declared == [str(minor) for minor in minors]
+
+
+def test_the_wheel_holds_two_typed_packages(distributions: Distributions) -> None:
+    with zipfile.ZipFile(distributions.wheel) as archive:
+        names = set(archive.namelist())
+    top_level = {name.partition("/")[0] for name in names}
+    assert {name for name in top_level if not name.endswith(".dist-info")} == {"cupel", "cupel_core"}
+    assert {"cupel/py.typed", "cupel_core/py.typed"} <= names
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+def test_the_metadata_are_valid(distributions: Distributions) -> None:
+    run(
+        ["twine", "check", "--strict", str(distributions.wheel), str(distributions.sdist)],
+        PATHS,
+        child_environment(PATHS),
+    )
+
+
+def test_the_locked_requirements_are_those_the_wheel_declares_and_few(installation: Installation) -> None:
+    python = str(installation.python)
+    run(["uv", "pip", "check", "--python", python], PATHS, child_environment(PATHS))
+    listed = run(["uv", "pip", "list", "--format", "json", "--python", python], PATHS, child_environment(PATHS))
+    assert len(json.loads(listed)) <= MAX_PACKAGES
+
+
+def test_a_project_with_packages_of_the_same_names_can_evaluate(installation: Installation, tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    finished = subprocess.run(
-        [str(python), "-W", "error", "evaluate.py"],
-        cwd=tmp_path,
-        env=child_environment(PATHS),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    finished = installation.run("python", "-W", "error", "evaluate.py", folder=tmp_path)
     assert (finished.returncode, finished.stderr) == (0, "")
     printed: dict[str, Any] = json.loads(finished.stdout)
     assert printed["results"] == [
         ["connector/agent", "COMPLETED", True],
         ["sim/echo", "COMPLETED", True],
     ]
-    assert all(str(python.parent.parent) in path for path in printed["installed"])
-    assert printed["functions"] == []
+    assert printed["version"] == PROJECT["version"]
+    assert all(str(installation.python.parents[1]) in path for path in printed["installed"])
+    assert printed["importable"] == []
+
+
+def test_the_command_evaluates_a_file_outside_a_clone(installation: Installation, tmp_path: Path) -> None:
+    sample = tmp_path / "evals" / "value-dilemma.yaml"
+    sample.parent.mkdir()
+    sample.write_text((PATHS.repository / "samples/value-dilemma.yaml").read_text())
+    arguments = ["run", "evals/value-dilemma.yaml", "--in-process", "--models", "sim/steady", "--junit", "report.xml"]
+    finished = installation.run("cupel", *arguments, folder=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert "sim/steady" in finished.stdout
+    assert (tmp_path / "report.xml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (["up"], "stack"),
+        (["tokens", "bootstrap", "--stack-name", "cupel"], "stack"),
+        (["run", "evals.yaml", "--in-process", "--models", "bedrock/amazon.nova-lite-v1:0"], "bedrock"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_what_needs_an_extra_names_the_command_that_installs_it(
+    arguments: list[str], extra: str, on_running_python: Installation, tmp_path: Path
+) -> None:
+    (tmp_path / "evals.yaml").write_text("name: Greeting\ncontent: {system: Be brief.}\nscenarios: [{prompt: Hello}]\n")
+    finished = on_running_python.run("cupel", *arguments, folder=tmp_path)
+    assert finished.returncode == 2
+    assert f"pip install 'cupel[{extra}]'" in finished.stderr

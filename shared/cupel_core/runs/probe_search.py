@@ -65,7 +65,7 @@ def search_probes(
             candidates = list(islice(_candidates_from(run, probe_filter, start), budget + 1))
             statuses = probe_statuses(run, candidates[:budget], now)
             matching = (probe for probe in statuses if probe_filter.status in (None, probe.status))
-            for batch in batched(matching, min(limit + 1, BATCH_SIZE), strict=False):
+            for batch in batched(matching, min(limit + 1, BATCH_SIZE)):
                 for view in with_conversations(run, batch, now):
                     yield Entry(_Position(run_cursor, view.index).encode(), view)
             if len(candidates) > budget:

@@ -46,7 +46,7 @@ def list_probes(
     run = runs.get(RunRef(workspace, run_id))
     indexes = chain.from_iterable(probe_ranges(run.plan, model, decode_index(cursor)))
     matching = (probe for probe in probe_statuses(run, indexes, now) if status in (None, probe.status))
-    batches = batched(matching, min(limit + 1, BATCH_SIZE), strict=False)
+    batches = batched(matching, min(limit + 1, BATCH_SIZE))
     views = chain.from_iterable(build_views(run, batch, now) for batch in batches)
     return (Entry(encode_cursor(str(view.index)), view) for view in views)
 

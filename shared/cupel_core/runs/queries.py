@@ -191,7 +191,7 @@ def _scenario_outcomes(run: Run, scenario_id: str, ranges: Sequence[range]) -> I
     cases = snapshots.get(run.snapshot_key).cases(scenario_id)
     scenario_indexes = sorted(index for case in cases for index in run.plan.case_indexes(case))
     indexes = [index for index in scenario_indexes if any(index in span for span in ranges)]
-    for batch in batched(indexes, _BATCH_SIZE, strict=False):
+    for batch in batched(indexes, _BATCH_SIZE):
         stored = outcomes.get_many(RunRef(run.workspace, run.id), batch)
         yield from (stored[index] for index in batch if index in stored)
 

@@ -113,7 +113,7 @@ def request(ref: RunRef) -> None:
 
 def request_for_probes(ref: RunRef, indexes: Sequence[int], now: datetime) -> None:
     """Have the outcomes of these probes delivered. Raises if it could not be requested: nothing else records it."""
-    for part in batched(indexes, MAX_PROBES_PER_CALL, strict=False):
+    for part in batched(indexes, MAX_PROBES_PER_CALL):
         call_id = new_id("msg")
         send(
             ProbeCallback(

@@ -68,7 +68,7 @@ def _write(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> tuple[l
         large = [item for item in items if isinstance(item, OutcomeItem) and _size(item) > _UNIT_BYTES]
         results.update(threads.map(lambda item: (item.index, _record_one(item, run.retry_round)), large))
     small = [item for item in items if isinstance(item, OutcomeItem) and item.index not in results]
-    for batch in batched(small, _MAX_TRANSACTION_ITEMS, strict=False):
+    for batch in batched(small, _MAX_TRANSACTION_ITEMS):
         results |= _record_batch(list(batch), run.retry_round)
     for outcome, item in zip(outcomes, items, strict=True):
         if isinstance(item, _Refusal):
@@ -309,7 +309,7 @@ def _batch_get(ref: RunRef, indexes: Iterable[int], projection: str | None = Non
     if projection is not None:
         options["ProjectionExpression"] = projection
     table = settings().table_name
-    for batch in batched(indexes, _MAX_READ_BATCH_SIZE, strict=False):
+    for batch in batched(indexes, _MAX_READ_BATCH_SIZE):
         missing: list[Any] = [{"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in batch]
         while missing:
             request: Any = {table: {"Keys": missing, **options}}

@@ -48,7 +48,7 @@ def send(queue_url: str, messages: Sequence[QueueMessage], delay_seconds: int = 
 
     The queues are standard fair queues: a `group` (a run) that fills a queue does not delay the messages of others.
     """
-    for batch in batched(messages, _MAX_BATCH_SIZE, strict=False):
+    for batch in batched(messages, _MAX_BATCH_SIZE):
         _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS), group)
 
 
@@ -88,7 +88,7 @@ def receive(
 def hide(deliveries: Sequence[Delivery], seconds: int) -> None:
     """Hide received messages from others for so long from now. One that cannot be hidden may be delivered twice."""
     for queue_url, group in _by_queue(deliveries):
-        for batch in batched(group, _MAX_BATCH_SIZE, strict=False):
+        for batch in batched(group, _MAX_BATCH_SIZE):
             entries = [
                 {"Id": str(n), "ReceiptHandle": delivery.receipt, "VisibilityTimeout": seconds}
                 for n, delivery in enumerate(batch)
@@ -162,7 +162,7 @@ def get_depth(queue_url: str) -> QueueDepth:
 def delete(deliveries: Sequence[Delivery]) -> None:
     """Acknowledge messages. One that could not be deleted is redelivered, which is harmless."""
     for queue_url, group in _by_queue(deliveries):
-        for batch in batched(group, _MAX_BATCH_SIZE, strict=False):
+        for batch in batched(group, _MAX_BATCH_SIZE):
             entries = [{"Id": str(n), "ReceiptHandle": delivery.receipt} for n, delivery in enumerate(batch)]
             sqs().delete_message_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
 

@@ -156,7 +156,7 @@ def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[NumberedPage
     pages: list[NumberedPage] = []
     with ThreadPoolExecutor(_WRITERS) as pool:
         pending: deque[Future[NumberedPage]] = deque()
-        for batch in batched(scenarios, PAGE_SIZE, strict=False):
+        for batch in batched(scenarios, PAGE_SIZE):
             pending.append(pool.submit(_put_page, f"{folder}/{new_id('page')}.json.gz", batch))
             if len(pending) >= 2 * _WRITERS:
                 pages.append(pending.popleft().result())

@@ -1,0 +1,14 @@
+"""The optional parts of the package: what `pip install cupel` leaves out, and how to add it."""
+
+from importlib.util import find_spec
+
+from cupel.errors import UsageError
+
+_MODULES = {"bedrock": ("boto3",), "stack": ("boto3", "pynamodb", "samcli")}
+"""By extra of pyproject.toml: the packages whose absence shows that it is not installed."""
+
+
+def require_extra(extra: str, purpose: str) -> None:
+    """UsageError, naming the command that installs the extra, unless it is installed."""
+    if not all(map(find_spec, _MODULES[extra])):
+        raise UsageError(f"{purpose} needs packages that are not installed; install them: pip install 'cupel[{extra}]'")
