@@ -92,7 +92,7 @@ class Soak:
         """Resume paused runs and wait until all have ended; returns the runs."""
         deadline = time.monotonic() + MAX_WAIT_SECONDS
         while True:
-            runs = [self.client.get_run(run) for run in self.runs]
+            runs: list[Json] = [self.client.get_run(run) for run in self.runs]
             for run in runs:
                 if run["status"] == "PAUSED":
                     self._try("resume", run["id"])

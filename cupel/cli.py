@@ -9,6 +9,7 @@ from cupel.commands import (
     export,
     imports,
     junit,
+    labels,
     providers,
     queue,
     rescores,
@@ -38,6 +39,7 @@ app.command()(run.rerun)
 app.command()(run.watch)
 app.command()(show.runs)
 app.command()(show.show)
+app.command()(labels.label)
 app.command()(show.transcripts)
 app.command()(export.export)
 app.command()(junit.junit)

@@ -227,12 +227,19 @@ class Client:
         schedule_id: str | None = None,
         eval_id: str | None = None,
         status: str | None = None,
+        name: str | None = None,
+        tag: str | None = None,
     ) -> Iterator[Json]:
-        """Newest first."""
-        return self._pages("/runs", definitionId=definition_id, scheduleId=schedule_id, evalId=eval_id, status=status)
+        """Newest first. `name` is a part of the name, ignoring case."""
+        filters = {"definitionId": definition_id, "scheduleId": schedule_id, "evalId": eval_id, "status": status}
+        return self._pages("/runs", **filters, name=name, tag=tag)
 
-    def get_run(self, run_id: str) -> Json:
+    def get_run(self, run_id: str) -> TaggedJson:
         return self._get(f"/runs/{_segment(run_id)}")
+
+    def update_run(self, run_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        """Change `name`, `tags` or `metadata`, whatever the run's status."""
+        return self._send("PATCH", f"/runs/{_segment(run_id)}", changes, if_match=if_match)
 
     def delete_run(self, run_id: str) -> None:
         self._send("DELETE", f"/runs/{_segment(run_id)}")

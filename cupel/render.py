@@ -111,7 +111,7 @@ def evaluation_lines(run: Json) -> list[str]:
     """An evaluation in this process, as Rich markup."""
     config = run["config"]
     return [
-        f"[bold]{escape(run['name'])}[/bold]  {format_status(run['status'])}",
+        f"[bold]{escape(run['name'] or run['definitionName'])}[/bold]  {format_status(run['status'])}",
         f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']}), repeats {config['repeats']}",
         _counts(run["progress"]),
         *_simulated_judge_warning(config),

@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
-from cupel.commands.options import AsJson, EmbeddingModel, JudgeModel, PersonaModel, Repeats, Watch
+from cupel.commands.options import (
+    AsJson,
+    EmbeddingModel,
+    JudgeModel,
+    Metadata,
+    PersonaModel,
+    Repeats,
+    RunName,
+    Tags,
+    Watch,
+    label_fields,
+)
 from cupel.commands.resources import evals
 from cupel.commands.run import watch_or_print
 from cupel.commands.show import print_messages, print_result
@@ -22,6 +33,9 @@ def run_eval(
     repeats: Repeats = 1,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    name: RunName = None,
+    tag: Tags = None,
+    metadata: Metadata = None,
     watch: Watch = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
@@ -30,7 +44,8 @@ def run_eval(
 ) -> None:
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
-    options = {"repeats": repeats, "config": without_none(judgeModel=judge_model, personaModel=persona_model)}
+    config = without_none(judgeModel=judge_model, personaModel=persona_model)
+    options = {"repeats": repeats, "config": config, **label_fields(name, tag, metadata)}
     with session.connect() as client:
         watch_or_print(
             session, client, client.create_eval_run(eval_id, options), gate_options if watch else None, as_json=as_json

@@ -63,6 +63,7 @@ def _options(specification: Json, concurrency: int) -> EvaluationOptions:
             "seed": specification.get("sampleSeed"),
             "repeats": specification["repeats"],
             "max_concurrency": concurrency,
+            **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },
     )
 

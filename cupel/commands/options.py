@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cupel.errors import UsageError
+from cupel.json_types import Json, without_none
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
@@ -25,6 +26,27 @@ PersonaModel = Annotated[
 EmbeddingModel = Annotated[
     str | None, typer.Option("--embedding-model", help="Embedding model for assertions of type similar.")
 ]
+
+RunName = Annotated[str | None, typer.Option("--name", help="Name of the run; need not be unique.")]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="A word to find the run by; may be repeated.")
+]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="KEY=VALUE", help="Data of yours about the run; may be repeated."),
+]
+
+
+def label_fields(name: str | None, tags: list[str] | None, metadata: list[str] | None) -> Json:
+    """The fields of a request for the given options. UsageError for metadata that is not `key=value`."""
+    return without_none(name=name, tags=tags or None, metadata=dict(map(_metadata_entry, metadata or ())) or None)
+
+
+def _metadata_entry(option: str) -> tuple[str, str]:
+    key, equals, value = option.partition("=")
+    if not key or not equals:
+        raise UsageError(f"--metadata: {option}: expected KEY=VALUE, such as commit=6f1b2c9")
+    return key, value
 
 
 def refuse_group_options(ctx: typer.Context) -> None:

@@ -10,11 +10,15 @@ from cupel.commands.options import (
     AsJson,
     EmbeddingModel,
     JudgeModel,
+    Metadata,
     PersonaModel,
     Repeats,
     RunId,
+    RunName,
+    Tags,
     Watch,
     command_name,
+    label_fields,
 )
 from cupel.commands.show import print_run
 from cupel.commands.targets import split_models, warn_about_unlisted_models
@@ -65,6 +69,9 @@ def run(
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
+    name: RunName = None,
+    tag: Tags = None,
+    metadata: Metadata = None,
     watch: Watch = False,
     in_process: InProcess = False,
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
@@ -89,6 +96,7 @@ def run(
         "samplePercentage": sample,
         "repeats": repeats,
         **without_none(sampleSeed=seed, priority=priority, definitionVersion=definition_version),
+        **label_fields(name, tag, metadata),
         "config": config,
     }
     if definition_version is not None and (in_process or Path(definition).exists()):
@@ -115,6 +123,9 @@ def rerun(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    name: RunName = None,
+    tag: Tags = None,
+    metadata: Metadata = None,
     watch: Watch = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
@@ -133,7 +144,8 @@ def rerun(
     )
     targets = split_models(models) if models else None
     warn_about_unlisted_models(session, targets or (), config)
-    overrides = {**without_none(models=targets, repeats=repeats, priority=priority), "config": config}
+    given = without_none(models=targets, repeats=repeats, priority=priority)
+    overrides = {**given, **label_fields(name, tag, metadata), "config": config}
     with session.connect() as client:
         started = client.rerun_run(run_id, overrides)
         watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)

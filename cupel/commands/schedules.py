@@ -6,7 +6,17 @@ import typer
 from rich.markup import escape
 
 from cupel import render
-from cupel.commands.options import AsJson, EmbeddingModel, JudgeModel, PersonaModel, Repeats, refuse_group_options
+from cupel.commands.options import (
+    AsJson,
+    EmbeddingModel,
+    JudgeModel,
+    Metadata,
+    PersonaModel,
+    Repeats,
+    Tags,
+    label_fields,
+    refuse_group_options,
+)
 from cupel.commands.run import resolve_definition_id
 from cupel.commands.targets import split_models
 from cupel.errors import UsageError
@@ -57,7 +67,7 @@ def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -
     _print(session, schedule, as_json=False)
     started = schedule["run"] or schedule["evalRun"]
     for name, value in {**started, **started["config"]}.items():
-        if name != "config" and value is not None:
+        if name != "config" and value not in (None, [], {}):
             text = ", ".join(value) if isinstance(value, list) else value
             session.out.print(f"{name}: {text}", markup=False, soft_wrap=True)
     firings = render.table("due", "run or error")
@@ -88,6 +98,9 @@ def create(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    run_name: Annotated[str | None, typer.Option(help="Name of each run that it starts.")] = None,
+    tag: Tags = None,
+    metadata: Metadata = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a schedule, which starts one run of a definition or of an eval each time it is due."""
@@ -99,12 +112,13 @@ def create(
         personaModel=persona_model,
         embeddingModel=embedding_model,
     )
+    labels = label_fields(run_name, tag, metadata)
     when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
     if (definition is None) == (eval_id is None) or (eval_id is None) == (models is None):
         raise UsageError("specify either a definition and --models, or --eval")
     with session.connect() as client:
         if eval_id is not None:
-            started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config}}
+            started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config, **labels}}
         else:
             run = {
                 "definitionId": resolve_definition_id(session, client, definition or ""),
@@ -112,6 +126,7 @@ def create(
                 "samplePercentage": sample,
                 "repeats": repeats,
                 "config": config,
+                **labels,
             }
             started = {"run": {**run, **without_none(sampleSeed=seed)}}
         created = client.create_schedule({**when, **started})

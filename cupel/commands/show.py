@@ -20,13 +20,15 @@ def runs(
     ctx: typer.Context,
     definition: Annotated[str | None, typer.Option(help="Only runs of this definition.")] = None,
     status: Annotated[str | None, typer.Option(help="Only runs in this status, such as RUNNING.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only runs whose name contains this, ignoring case.")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only runs with this tag.")] = None,
     limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List runs, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(islice(client.list_runs(definition_id=definition, status=status), limit))
+        items = list(islice(client.list_runs(definition_id=definition, status=status, name=name, tag=tag), limit))
         if not items and definition is not None:
             client.get_definition(definition)  # An unknown id is an error, not an empty list.
     if as_json:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from cupel.errors import UsageError
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.evaluation import Evaluation
-from cupel.in_process.options import EvaluationOptions
+from cupel.in_process.options import EvaluationOptions, labels_of
 from cupel.in_process.plan import Targets, plan_evaluation
 from cupel.in_process.runner import EvaluationRunner
 
@@ -60,6 +60,7 @@ async def evaluate_async(
         grader_config=plan.grader_config,
         temperature=options.get("temperature"),
         max_turns=options.get("max_turns"),
+        labels=labels_of(options),
     )
 
 

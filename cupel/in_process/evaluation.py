@@ -1,6 +1,6 @@
 """The result of an evaluation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from cupel.counts import count_of
@@ -9,6 +9,7 @@ from cupel.in_process.probes import ProbeResult, as_json
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
+from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
@@ -19,6 +20,7 @@ class Evaluation:
 
     id: str
     name: str
+    """Of the definition."""
     targets: tuple[str, ...]
     results: tuple[ProbeResult, ...]
     seed: int
@@ -27,6 +29,7 @@ class Evaluation:
     grader_config: GraderConfig
     temperature: float | None = None
     max_turns: int | None = None
+    labels: RunLabels = field(default_factory=RunLabels)
 
     def __repr__(self) -> str:
         """One line: the results of thousands of conversations would fill a notebook."""
@@ -85,7 +88,8 @@ class Evaluation:
         progress = RunProgressResponse(total=len(self.results), completed=len(self.completed), failed=len(self.errors))
         return {
             "id": self.id,
-            "name": self.name,
+            **self.labels.to_json(),
+            "definitionName": self.name,
             "status": str(self.status),
             "config": as_json(config),
             "progress": as_json(progress),

@@ -3,12 +3,17 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from pydantic import ValidationError
+
 from cupel.errors import UsageError
 from cupel.in_process.accounts import ProviderAccess
 from cupel.in_process.probes import Probe
+from cupel_core.contract.run_labels import LabelFields
+from cupel_core.domain.runs.labels import LabelChanges, MetadataValue, RunLabels
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.text.validation_messages import field_message
 
 type OnStatus = Callable[[Probe, ProbeStatus], Awaitable[None] | None]
 type OnStart = Callable[[Probe], Awaitable[None] | None]
@@ -27,6 +32,7 @@ _RANGES = {
     "call_timeout_seconds": (0.001, 86_400),
 }
 _LISTS = ("scenarios", "personas")
+_LABELS = ("name", "tags", "metadata")
 _MAPPINGS = ("evaluator_headers", "providers")
 
 
@@ -52,6 +58,10 @@ class EvaluationOptions(TypedDict, total=False):
     max_concurrency: int
     """Concurrent conversations."""
     call_timeout_seconds: float
+    name: str | None
+    """Of the evaluation, like `tags` and `metadata`, which have no effect on it."""
+    tags: Sequence[str] | None
+    metadata: Mapping[str, MetadataValue] | None
     providers: Mapping[str, ProviderAccess] | None
     """`{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
     on_status: OnStatus | None
@@ -67,7 +77,8 @@ def check_options(options: EvaluationOptions) -> None:
             known = ", ".join(sorted(EvaluationOptions.__annotations__))
             raise UsageError(f"{name}: unknown option; options: {known}")
         if value is not None:
-            _check_value(name, value)
+            check = _check_label if name in _LABELS else _check_value
+            check(name, value)
 
 
 def _check_value(name: str, value: object) -> None:
@@ -86,6 +97,20 @@ def _check_value(name: str, value: object) -> None:
             raise UsageError(f"{name}: must be a function")
     elif not isinstance(value, str):
         raise UsageError(f"{name}: must be a string")
+
+
+def _check_label(name: str, value: object) -> None:
+    try:
+        LabelFields.model_validate({name: list(value) if isinstance(value, tuple) else value})
+    except ValidationError as invalid:
+        error = invalid.errors(include_url=False)[0]
+        raise UsageError(f"{'.'.join(map(str, error['loc']))}: {field_message(error['msg'])}") from None
+
+
+def labels_of(options: EvaluationOptions) -> RunLabels:
+    tags, metadata = options.get("tags"), options.get("metadata")
+    changes = LabelChanges(options.get("name"), None if tags is None else tuple(tags), metadata)
+    return changes.apply_to(RunLabels())
 
 
 def grader_config_of(options: EvaluationOptions) -> GraderConfig:

@@ -24,6 +24,11 @@ ExperimentFilter = Annotated[
     str | None, Query(alias="experimentId", description="Return only items of this experiment")
 ]
 ScheduleFilter = Annotated[str | None, Query(alias="scheduleId", description="Return only runs of this schedule")]
+TagFilter = Annotated[str | None, Query(min_length=1, max_length=100, description="Return only items with this tag")]
+RunNameFilter = Annotated[
+    str | None,
+    Query(min_length=1, max_length=200, description="Return only runs whose name contains this text, ignoring case"),
+]
 EvalFilter = Annotated[str | None, Query(alias="evalId", description="Return only items of this eval")]
 ScenarioFilter = Annotated[str | None, Query(alias="scenarioId", description="Return only items of this scenario")]
 PersonaFilter = Annotated[str | None, Query(alias="personaId", description="Return only items of this persona")]

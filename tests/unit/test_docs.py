@@ -55,10 +55,15 @@ def backticked_words(cells: list[list[str]], column: int = 0) -> set[str]:
     return {word for cell in cells for word in re.findall(r"`([^`]+)`", cell[column])}
 
 
+GENERATED_PAGES = {ROOT / "docs/reference/api.md", ROOT / "docs/reference/command.md"}
+"""Written by `make docs`, which checks the links to them."""
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_every_relative_link_has_a_target(path: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text())
-    assert [link for link in links if not (path.parent / link).exists()] == []
+    targets = {path.parent / link for link in links} - GENERATED_PAGES
+    assert [target for target in targets if not target.exists()] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)

@@ -12,13 +12,17 @@ from api.parameters import (
     EvalFilter,
     ExperimentFilter,
     IdempotencyKey,
+    IfMatch,
     Limit,
     ModelFilter,
+    RunNameFilter,
     ScheduleFilter,
+    TagFilter,
 )
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
+from cupel_core.contract.run_labels import UpdateRun
 from cupel_core.contract.runs import (
     CreateRun,
     ProbePage,
@@ -30,8 +34,10 @@ from cupel_core.contract.runs import (
 )
 from cupel_core.domain.runs.run import ProbeStatus, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.runs import erasure, queries, start
+from cupel_core.preconditions import Precondition
+from cupel_core.runs import erasure, labels, queries, start
 from cupel_core.runs import probes as run_probes
 from cupel_core.runs.rerun import rerun_spec
 
@@ -57,6 +63,8 @@ def list_runs(
     schedule_id: ScheduleFilter = None,
     eval_id: EvalFilter = None,
     status: Annotated[RunStatus | None, Query(description="Return only runs with this status")] = None,
+    name: RunNameFilter = None,
+    tag: TagFilter = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> RunPage:
@@ -67,6 +75,8 @@ def list_runs(
         schedule_id=schedule_id,
         eval_id=eval_id,
         status=status,
+        name=name,
+        tag=tag,
         limit=limit,
         cursor=cursor,
     )
@@ -76,7 +86,14 @@ def list_runs(
 
 @router.operation("getRun")
 def get_run(run_id: str) -> RunResponse:
-    return RunResponse.of(queries.get_run(router.workspace, run_id, utc_now()))
+    return _tagged(queries.get_run(router.workspace, run_id, utc_now()))
+
+
+@router.operation("updateRun")
+def update_run(run_id: str, body: UpdateRun, if_match: IfMatch = None) -> RunResponse:
+    workspace, now = router.workspace, utc_now()
+    labels.update_labels(workspace, run_id, body.labels(), now, Precondition.parse(if_match))
+    return _tagged(queries.get_run(workspace, run_id, now))
 
 
 @router.operation("deleteRun", status=204)
@@ -99,6 +116,10 @@ def list_run_probes(
     )
     page = bounded_page(entries, limit, ProbeResponse.of)
     return ProbePage(items=list(page.items), next_cursor=page.next_cursor)
+
+
+def _tagged(view: RunView) -> RunResponse:
+    return router.tagged(RunResponse.of(view), labels.labels_etag(view.run))
 
 
 def _start(spec: RunSpec, idempotency_key: str | None) -> RunStartedResponse:

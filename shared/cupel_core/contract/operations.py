@@ -401,6 +401,15 @@ _ALL = (
         location="/v1/runs/{run.id}",
     ),
     Operation("getRun", "GET", "/v1/runs/{run_id}", "runs", _VIEWER, "Get a run", "The run"),
+    Operation(
+        "updateRun",
+        "PATCH",
+        "/v1/runs/{run_id}",
+        "runs",
+        _MEMBER,
+        "Change a run's name, tags and metadata, whatever its status",
+        "The changed run",
+    ),
     Operation("deleteRun", "DELETE", "/v1/runs/{run_id}", "runs", _MEMBER, "Delete a run", "Deleted"),
     Operation(
         "listRunProbes",

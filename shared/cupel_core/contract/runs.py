@@ -8,7 +8,9 @@ from pydantic import Field, model_validator
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
+from cupel_core.contract.run_labels import LabelFields
 from cupel_core.domain.limits.provider_status import SuspendedModel
+from cupel_core.domain.runs.labels import MetadataValue
 from cupel_core.domain.runs.run import (
     PauseCause,
     PauseReason,
@@ -70,7 +72,7 @@ class RunConfigInput(RequestModel):
         return tuple(sorted(name for name in given if getattr(self, name) is None))
 
 
-class CreateRun(RequestModel):
+class CreateRun(LabelFields):
     model_config = example(
         {
             "definitionId": "def_01",
@@ -79,6 +81,9 @@ class CreateRun(RequestModel):
             "sampleSeed": 17,
             "priority": "NORMAL",
             "repeats": 3,
+            "name": "Release candidate 2",
+            "tags": ["nightly"],
+            "metadata": {"commit": "6f1b2c9"},
             "config": {"temperature": 0.7, "maxTurns": 6, "judgeModel": "openai/gpt-5-mini"},
         }
     )
@@ -109,10 +114,11 @@ class CreateRun(RequestModel):
             max_turns=self.config.max_turns,
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
+            labels=self.labels(),
         )
 
 
-class CreateEvalRun(RequestModel):
+class CreateEvalRun(LabelFields):
     model_config = example({"priority": "HIGH", "repeats": 3})
 
     priority: Priority = Priority.NORMAL
@@ -129,6 +135,7 @@ class CreateEvalRun(RequestModel):
             max_turns=self.config.max_turns,
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
+            labels=self.labels(),
         )
 
 
@@ -160,7 +167,7 @@ class CreatePlaygroundRun(CreateEvalRun):
         return PlaygroundSpec(self.scenario_id, self.connector_id, self.model, self.persona_id, self.definition_id)
 
 
-class RerunRun(RequestModel):
+class RerunRun(LabelFields):
     """The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given
     fields replace the run's; in `config`, omitted fields keep the run's value and null removes one."""
 
@@ -174,7 +181,7 @@ class RerunRun(RequestModel):
 
     def apply_to(self, spec: RunSpec) -> RunSpec:
         """The specification of the rerun from that of a run with the same configuration."""
-        given = {name: getattr(self, name) for name in self.model_fields_set - {"config"}}
+        given = {name: getattr(self, name) for name in self.model_fields_set - {"config", *LabelFields.model_fields}}
         if "models" in given:
             given["models"] = tuple(given["models"] or ()) or spec.models
         config = {name: getattr(self.config, name) for name in self.config.model_fields_set}
@@ -182,7 +189,8 @@ class RerunRun(RequestModel):
         if "evaluator_url" in graders:
             graders["evaluator_headers_version"] = None
         kept = {name: value for name, value in given.items() if value is not None or name == "experiment_id"}
-        return replace(spec, **kept, **config, grader_config=replace(spec.grader_config, **graders))
+        graders_of_rerun = replace(spec.grader_config, **graders)
+        return replace(spec, **kept, **config, grader_config=graders_of_rerun, labels=self.labels())
 
 
 class RetryRun(RequestModel):
@@ -314,6 +322,9 @@ class PauseCauseResponse(ResponseModel):
 
 class RunResponse(ResponseModel):
     id: str
+    name: Annotated[str | None, Field(description="Given by a person; see `definitionName` otherwise")]
+    tags: list[str]
+    metadata: dict[str, MetadataValue]
     definition_id: str
     definition_name: Annotated[
         str | None, Field(description="As it was at the start; null for runs of earlier releases")
@@ -347,7 +358,7 @@ class RunResponse(ResponseModel):
     duration_ms: Annotated[
         int | None, Field(description="From the start of the first probe to the end of the run; null until then")
     ]
-    updated_at: Annotated[Time, Field(description="When its status or progress last changed")]
+    updated_at: Annotated[Time, Field(description="When its status, progress or labels last changed")]
     last_accessed_at: Time | None
     failure: FailureResponse | None
     suspended_models: Annotated[
@@ -360,6 +371,9 @@ class RunResponse(ResponseModel):
         run = view.run
         return cls(
             id=run.id,
+            name=run.labels.name,
+            tags=list(run.labels.tags),
+            metadata=dict(run.labels.metadata),
             definition_id=run.definition_id,
             definition_name=run.definition_name,
             definition_version=run.definition_version,

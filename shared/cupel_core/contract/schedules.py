@@ -9,6 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Flag, Id
 from cupel_core.contract.runs import GRADER_FIELDS, CreateEvalRun, CreateRun
+from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, RunSpec
@@ -114,9 +115,17 @@ def _own_fields(config: ScheduledRunConfigResponse, serialize: SerializerFunctio
     return {name: value for name, value in serialize(config).items() if name in own}
 
 
+ScheduledName = Annotated[str | None, Field(description="Of each run that it starts, like tags and metadata")]
+ScheduledTags = list[str]
+ScheduledMetadata = dict[str, MetadataValue]
+
+
 class ScheduledRunResponse(ResponseModel):
     definition_id: str
     definition_version: Annotated[int | None, Field(description="Null for the latest at each firing")]
+    name: ScheduledName
+    tags: ScheduledTags
+    metadata: ScheduledMetadata
     models: list[str]
     sample_percentage: int
     sample_seed: Annotated[int | None, Field(description="Null to choose a new random seed at each firing")]
@@ -130,6 +139,7 @@ class ScheduledRunResponse(ResponseModel):
         return cls(
             definition_id=spec.definition_id,
             definition_version=spec.definition_version,
+            **vars(spec.labels.apply_to(RunLabels())),
             models=list(spec.models),
             sample_percentage=spec.sample_percentage,
             sample_seed=spec.sample_seed,
@@ -142,6 +152,9 @@ class ScheduledRunResponse(ResponseModel):
 
 class ScheduledEvalRunResponse(ResponseModel):
     eval_id: str
+    name: ScheduledName
+    tags: ScheduledTags
+    metadata: ScheduledMetadata
     priority: Priority
     experiment_id: str | None
     repeats: int
@@ -151,6 +164,7 @@ class ScheduledEvalRunResponse(ResponseModel):
     def of(cls, spec: EvalRunSpec) -> "ScheduledEvalRunResponse":
         return cls(
             eval_id=spec.eval_id,
+            **vars(spec.options.labels.apply_to(RunLabels())),
             priority=spec.options.priority,
             experiment_id=spec.options.experiment_id,
             repeats=spec.options.repeats,

@@ -69,6 +69,8 @@ def list_runs(
     schedule_id: str | None = None,
     eval_id: str | None = None,
     status: RunStatus | None = None,
+    name: str | None = None,
+    tag: str | None = None,
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
 ) -> Page[RunView]:
@@ -83,6 +85,8 @@ def list_runs(
         schedule_id=schedule_id,
         eval_id=eval_id,
         status=status,
+        name=name,
+        tag=tag,
         limit=limit,
         cursor=cursor,
     )

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from cupel_core.definitions import ResolvedDefinition
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.messages import RunRef
@@ -12,10 +13,11 @@ from cupel_core.store import definitions, runs, snapshots
 
 
 class RerunSource(NamedTuple):
-    """What a rerun takes over unchanged: definition, scenarios and personas as they were at the start of the run."""
+    """What a rerun takes over: definition, scenarios and personas as at the start of the run, and its labels."""
 
     definition: ResolvedDefinition
     cases: RunCases
+    labels: RunLabels
 
 
 def rerun_spec(workspace: str, run_id: str) -> RunSpec:
@@ -47,7 +49,8 @@ def load_source(workspace: str, run_id: str) -> RerunSource:
     definition = ResolvedDefinition(
         run.definition_id, run.definition_version, _definition_name(run), content, snapshot.manifest
     )
-    return RerunSource(definition, RunCases(snapshot.scenario_positions, snapshot.personas, snapshot.case_personas))
+    cases = RunCases(snapshot.scenario_positions, snapshot.personas, snapshot.case_personas)
+    return RerunSource(definition, cases, run.labels)
 
 
 def _definition_name(run: Run) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cupel_core import idempotency
 from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.definitions.scenarios import Manifest
+from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run, StartedBy, StarterType
 from cupel_core.domain.runs.sampling import sample
@@ -82,7 +83,8 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snaps
     check_required_models(grader_config, definition.content, graded)
     snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
     run = _run(workspace, spec, definition, plan, seed, now)
-    return replace(run, grader_config=grader_config, scenario_count=cases.scenario_count), snapshot
+    labels = spec.labels.apply_to(source.labels if source else RunLabels())
+    return replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels), snapshot
 
 
 def _resolve(workspace: str, spec: RunSpec) -> ResolvedDefinition:

@@ -4,10 +4,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.resources.webhooks import CallbackScope
+from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import (
     PauseCause,
@@ -36,6 +37,8 @@ class RunItem(Item):
     schedule_id = UnicodeAttribute(attr_name="scheduleId", null=True)
     eval_id = UnicodeAttribute(attr_name="evalId", null=True)
     status = UnicodeAttribute()
+    folded_name = UnicodeAttribute(attr_name="foldedName", null=True)
+    tags = UnicodeSetAttribute(null=True)
     fencing_token = NumberAttribute(attr_name="epoch")
     event_seq = NumberAttribute(attr_name="eventSeq")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
@@ -86,6 +89,7 @@ def from_item(item: RunItem) -> Run:
         scenario_total=body.get("scenarioTotal"),
         started_by=_started_by(item, body.get("startedBy")),
         rerun_of=body.get("rerunOf"),
+        labels=RunLabels(body.get("name"), tuple(sorted(item.tags or ())), body.get("metadata") or {}),
         callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
     )
 
@@ -123,6 +127,8 @@ def to_item(run: Run) -> RunItem:
         "scenarioTotal": run.scenario_total,
         "startedBy": run.started_by and asdict(run.started_by),
         "rerunOf": run.rerun_of,
+        "name": run.labels.name,
+        "metadata": dict(run.labels.metadata) or None,
         "callbacks": run.callbacks,
     }
     return RunItem(
@@ -135,6 +141,8 @@ def to_item(run: Run) -> RunItem:
         schedule_id=run.schedule_id,
         eval_id=run.eval_id,
         status=run.status,
+        folded_name=run.labels.name and run.labels.name.casefold(),
+        tags=set(run.labels.tags) or None,
         fencing_token=run.fencing_token,
         event_seq=run.event_seq,
         deleted_at=run.deleted_at and to_iso(run.deleted_at),

@@ -1,5 +1,6 @@
 """Runs in the table. Only `transition` changes a status: the conditional write and its event are one transaction."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,17 @@ from pynamodb.expressions.update import Action as UpdateAction
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.runs.run import TERMINAL, TRANSITIONS, Action, Run, RunEventType, RunStatus, transition_for
+from cupel_core.domain.runs.labels import RunLabels
+from cupel_core.domain.runs.run import (
+    STATUS_EVENTS,
+    TERMINAL,
+    TRANSITIONS,
+    Action,
+    Run,
+    RunEventType,
+    RunStatus,
+    transition_for,
+)
 from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, encode_cursor, fill_page
@@ -129,6 +140,20 @@ def transition(
     raise RetryableError("the run is being changed by others; try again")
 
 
+def update_labels(ref: RunRef, change: Callable[[RunLabels], RunLabels], now: datetime) -> Run:
+    """Change the run's labels and write an event that names those that changed; `change` may raise to refuse."""
+    for _ in range(_MAX_ATTEMPTS):
+        run = get(ref)
+        before, after = run.labels.to_json(), change(run.labels)
+        changed = [name for name, value in after.to_json().items() if value != before[name]]
+        if not changed:
+            return run
+        updated = replace(run, labels=after, event_seq=run.event_seq + 1, updated_at=now)
+        if _write_transition(ref, run, updated, RunEventType.UPDATED, {"changed": changed}, now):
+            return updated
+    raise RetryableError("the run is being changed by others; try again")
+
+
 def append_event(ref: RunRef, event: RunEventType, now: datetime, data: dict[str, object]) -> None:
     """Write an event that is not a transition."""
     for _ in range(_MAX_ATTEMPTS):
@@ -146,33 +171,39 @@ def list_runs(
     schedule_id: str | None = None,
     eval_id: str | None = None,
     status: RunStatus | None = None,
+    name: str | None = None,
+    tag: str | None = None,
     limit: int,
     cursor: str | None,
     oldest_first: bool = False,
 ) -> Page[Run]:
-    """A page of a workspace's runs, newest first unless `oldest_first`; a filter that is None matches all.
+    """A page of a workspace's runs, newest first unless `oldest_first`; a filter that is None matches all, `name` a
+    part of the name, ignoring case.
 
     With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another.
     """
-    condition: Condition = RunItem.deleted_at.does_not_exist()
-    is_selective = False
-    for attribute, value in (
+    equal = (
         (RunItem.definition_id, definition_id),
         (RunItem.experiment_id, experiment_id),
         (RunItem.schedule_id, schedule_id),
         (RunItem.eval_id, eval_id),
         (RunItem.status, status),
-    ):
-        if value is not None:
-            condition &= attribute == str(value)
-            is_selective = True
+    )
+    filters: list[Condition] = [attribute == str(value) for attribute, value in equal if value is not None]
+    if name is not None:
+        filters.append(RunItem.folded_name.contains(name.casefold()))
+    if tag is not None:
+        filters.append(RunItem.tags.contains(tag))
+    condition: Condition = RunItem.deleted_at.does_not_exist()
+    for each in filters:
+        condition &= each
     entries = list_newest(
         RunItem,
         f"{workspace}#runs",
         limit,
         cursor,
         condition=condition,
-        is_selective=is_selective,
+        is_selective=bool(filters),
         oldest_first=oldest_first,
     )
     return fill_page((entry.map(from_item) for entry in entries), limit)
@@ -223,7 +254,7 @@ def _write_transition(
             transaction.save(
                 EventItem.for_run(ref, changed.event_seq, event, now, data), condition=EventItem.pk.does_not_exist()
             )
-            if run.callbacks is not None:
+            if run.callbacks is not None and event in STATUS_EVENTS:
                 callbacks.add_event(transaction, ref, changed.event_seq, now)
             if changed.fencing_token != run.fencing_token and changed.status is RunStatus.RUNNING:
                 transaction.save(OutboxItem.for_run(ref, changed.fencing_token, now))

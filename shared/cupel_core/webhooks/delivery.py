@@ -20,7 +20,7 @@ from cupel_core.domain.resources.webhooks import (
     retry_delay,
     suspension,
 )
-from cupel_core.domain.runs.run import RunEvent, RunEventType
+from cupel_core.domain.runs.run import STATUS_EVENTS, RunEvent
 from cupel_core.messages import ProbeCallback, RunCallback, RunRef
 from cupel_core.store import callback_log, callbacks, events, outcomes, runs, webhooks
 from cupel_core.store.callbacks import PendingCallbacks
@@ -81,7 +81,7 @@ async def _deliver_pending(pending: PendingCallbacks, seconds_left: Callable[[],
 async def _deliver_event(ref: RunRef, event: RunEvent, attempts: int) -> datetime | None:
     """When to repeat the call; None if nothing is left to do for this event."""
     webhook = webhooks.find(ref.workspace)
-    if event.type is RunEventType.RECOVERED or webhook is None or not webhook.enabled:
+    if event.type not in STATUS_EVENTS or webhook is None or not webhook.enabled:
         return None
     return await _call(ref, webhook, payloads.of_event(ref, event), attempts)
 

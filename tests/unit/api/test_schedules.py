@@ -64,6 +64,9 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
     assert told["run"] == {
         "definitionId": definition_id,
         "definitionVersion": None,
+        "name": None,
+        "tags": [],
+        "metadata": {},
         "models": ["sim/steady"],
         "samplePercentage": 50,
         "sampleSeed": None,

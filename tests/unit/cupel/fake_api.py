@@ -24,6 +24,9 @@ def a_run(**changes: Any) -> Json:
         "id": "run_1",
         "definitionId": "def_1",
         "definitionVersion": 1,
+        "name": None,
+        "tags": [],
+        "metadata": {},
         "status": "COMPLETED",
         "pauseReason": None,
         "config": {
@@ -158,6 +161,8 @@ class FakeApi:
             case "POST", "runs":
                 self.runs[0]["config"]["models"] = body["models"]
                 return httpx.Response(201, json={"run": self._read_run(), "jobCount": 6})
+            case "PATCH", "runs", _:
+                return httpx.Response(200, json=self.runs[0] | body)
             case "PUT", "providers", name:
                 provider = {"name": name, "enabled": True, "usable": True, "needsKey": True, "hasKey": True}
                 return httpx.Response(200, json=provider)

@@ -504,3 +504,21 @@ def test_keys_and_addresses_come_from_the_caller_before_the_environment(monkeypa
 
 def test_a_missing_file_is_named() -> None:
     assert "nope.yaml: No such file" in refusal(Path("nope.yaml"))
+
+
+def test_an_evaluation_has_the_labels_it_was_given() -> None:
+    evaluation = cupel.evaluate(
+        definition(), capital, name="Release 2", tags=("b", "a", "a"), metadata={"commit": "6f1b"}
+    )
+    run = evaluation.to_json()["run"]
+    assert (run["name"], run["tags"], run["metadata"]) == ("Release 2", ["a", "b"], {"commit": "6f1b"})
+    assert run["definitionName"] == evaluation.name
+
+
+@pytest.mark.parametrize(
+    ("option", "field"),
+    [({"name": ""}, "name"), ({"tags": "nightly"}, "tags"), ({"tags": [""]}, "tags.0"), ({"metadata": {"k": []}}, "k")],
+)
+def test_labels_are_checked_like_those_of_a_run(option: dict[str, Any], field: str) -> None:
+    with pytest.raises(UsageError, match=field):
+        cupel.evaluate(definition(), capital, **option)

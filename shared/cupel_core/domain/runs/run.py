@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from cupel_core.domain.resources.webhooks import CallbackScope
+from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -56,6 +57,8 @@ class RunEventType(StrEnum):
     CANCELLED = "run.cancelled"
     REOPENED = "run.reopened"
     FINISHED = "run.finished"
+    UPDATED = "run.updated"
+    """Its labels were changed; `changed` names them."""
     RECOVERED = "run.recovered"
     """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"
@@ -104,6 +107,8 @@ TRANSITIONS: dict[Action, Transition] = {
     ),
 }
 
+STATUS_EVENTS = frozenset({RunEventType.CREATED, *(transition.event for transition in TRANSITIONS.values())})
+"""What a webhook receives."""
 TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 """Statuses in which probes may start."""
@@ -253,6 +258,7 @@ class Run:
     started_by: StartedBy | None = None
     rerun_of: str | None = None
     """The run that it repeats."""
+    labels: RunLabels = field(default_factory=RunLabels)
     callbacks: CallbackScope | None = None
     """What it calls the workspace's webhook for; None if there was no enabled webhook when it started."""
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
-_ADDED = frozenset({"definition_version", "rerun_of", "disabled_graders"})
+_ADDED = frozenset({"definition_version", "rerun_of", "disabled_graders", "labels"})
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,15 @@ class RunSpec:
     """Fields of GraderConfig that are None for this run even if the eval or the workspace sets them."""
     rerun_of: str | None = None
     """The run whose definition version, scenarios and personas it has, exactly as they were."""
+    labels: LabelChanges = field(default_factory=LabelChanges)
+    """A rerun has those of the run that it repeats, except for these."""
 
     def to_json(self) -> dict[str, Any]:
         """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
 
         Fields that the first version did not have are left out if they are unset, so that stored texts stay equal.
         """
-        data = _without_unset_additions(asdict(self))
+        data = _without_unset_additions(asdict(self) | {"labels": self.labels.to_json()})
         data["evaluation"] = data.pop("grader_config")
         return data
 
@@ -62,6 +65,7 @@ class RunSpec:
                 "scenario_ids": tuple(data["scenario_ids"]),
                 "disabled_graders": tuple(data.get("disabled_graders", ())),
                 "persona_ids": None if persona_ids is None else tuple(persona_ids),
+                "labels": LabelChanges.from_json(data.get("labels", {})),
             }
         )
 
@@ -77,6 +81,7 @@ class EvalRunOptions:
     max_turns: int | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     disabled_graders: tuple[str, ...] = ()
+    labels: LabelChanges = field(default_factory=LabelChanges)
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,8 @@ class EvalRunSpec:
     options: EvalRunOptions = field(default_factory=EvalRunOptions)
 
     def to_json(self) -> dict[str, Any]:
-        return {"eval_id": self.eval_id, "eval_options": _without_unset_additions(asdict(self.options))}
+        options = asdict(self.options) | {"labels": self.options.labels.to_json()}
+        return {"eval_id": self.eval_id, "eval_options": _without_unset_additions(options)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -98,6 +104,7 @@ class EvalRunSpec:
             "priority": Priority(options["priority"]),
             "grader_config": graders,
             "disabled_graders": tuple(options.get("disabled_graders", ())),
+            "labels": LabelChanges.from_json(options.get("labels", {})),
         }
         return cls(data["eval_id"], EvalRunOptions(**changed))
 
@@ -114,4 +121,4 @@ class PlaygroundSpec:
 
 
 def _without_unset_additions(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name not in _ADDED or (value is not None and value != ())}
+    return {name: value for name, value in data.items() if name not in _ADDED or value not in (None, (), {})}

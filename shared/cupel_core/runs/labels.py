@@ -1,0 +1,26 @@
+"""Changes of a run's labels: its name, tags and metadata, which may change at any time."""
+
+from datetime import datetime
+
+from cupel_core.domain.runs.labels import LabelChanges, RunLabels
+from cupel_core.domain.runs.run import Run
+from cupel_core.messages import RunRef
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, content_etag
+from cupel_core.store import runs
+
+
+def labels_etag(run: Run) -> str:
+    """The tag of a run: of its labels, which are all that can be edited."""
+    return content_etag(run.labels.to_json())
+
+
+def update_labels(
+    workspace: str, run_id: str, changes: LabelChanges, now: datetime, precondition: Precondition = UNCONDITIONAL
+) -> None:
+    """NotFound for an unknown or deleted run."""
+
+    def change(labels: RunLabels) -> RunLabels:
+        precondition.check(content_etag(labels.to_json()))
+        return changes.apply_to(labels)
+
+    runs.update_labels(RunRef(workspace, run_id), change, now)
