@@ -75,14 +75,14 @@ class EvaluationRunner:
         resolved = next(each for each in self.plan.targets if each.name == probe.target)
         target = resolved.target(self.plan.call_timeout_seconds, self.executor)
         spec, checkpoints = self.plan.conversation_spec(probe), MemoryCheckpoints()
-        waits = 0
+        unstarted, waits = ConversationState((), started_at=utc_now()), 0
         while True:
             try:
                 return await run_conversation(spec, target, checkpoints, utc_now, None)
             except RetryLater as wait:
                 waits += 1
                 if waits > MAX_WAITS:
-                    return probe_error(spec, probe.target, wait, utc_now(), None, checkpoints.state)
+                    return probe_error(spec, probe.target, wait, utc_now(), None, checkpoints.state or unstarted)
                 await self.sleep(wait.retry_after_seconds)
 
     async def _summarize(self, transcript: Transcript) -> Summary:

@@ -1,5 +1,6 @@
 """Recording outcomes: first in the table, then in the barrier's leaves, then upwards. Each step may be repeated."""
 
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -9,10 +10,16 @@ from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.run_spend import Recorded
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.errors import NotFound
+from cupel_core.messages import ProbeSlice, RunRef
 from cupel_core.settings import settings
-from cupel_core.store import barrier, callbacks, executions, outcomes, runs, snapshots
+from cupel_core.store import barrier, callbacks, checkpoints, executions, outcomes, runs, snapshots
 from cupel_core.store.barrier import LeafItem, Tree
+
+_UNREADABLE = ConversationState((), turns=1, cost_usd=None)
+"""Of a damaged checkpoint, or one whose object is gone: at least one call was answered, for an unknown price."""
 
 
 def record(
@@ -68,6 +75,31 @@ def _add_to_leaf(tree: Tree, node: Node, recorded: Sequence[Recorded], released:
         [each.cost_member for each in recorded],
         [each.lost_member for each in recorded if each.lost_member is not None],
     )
+
+
+def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
+    """Count what a slice leaves behind that is dropped because its run is paused or over, or has a later token.
+
+    That is what its unfinished conversations have cost, and outcomes whose worker died before the barrier. May be
+    repeated; whoever drops a slice calls it first, so a conversation is counted while a message of its probe exists.
+    """
+    node = Node(0, probe_slice.leaf)
+    indexes = [index for index in probe_slice.indexes if leaf_of(index) == node and index < run.plan.total]
+    missing = barrier.get_leaf(probe_slice.run, node).leaf.missing(indexes)
+    if not missing:
+        return
+    if recorded := outcomes.get_recorded(probe_slice.run, missing):
+        record(run, probe_slice.fencing_token, (), recorded)
+    if costs := list(checkpoints.list_costs(probe_slice.run, missing, now)):
+        barrier.add_checkpoint_costs(probe_slice.run, node, costs)
+
+
+def conversation_so_far(ref: RunRef, index: int, conversation_round: int, now: datetime) -> ConversationState:
+    """A probe's conversation up to its last checkpoint; empty if it has none."""
+    try:
+        return checkpoints.load(ref, index, conversation_round, now) or ConversationState(())
+    except (NotFound, zlib.error, LookupError, TypeError, ValueError):
+        return _UNREADABLE
 
 
 def probe_error_of_run(

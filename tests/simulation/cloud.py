@@ -201,4 +201,7 @@ class Cloud:
     # -- state
 
     def is_quiet(self) -> bool:
-        return not self.active_invocations and self.queues.is_quiet() and self.machines.is_quiet()
+        """The sweeper has recorded all dead letters, too."""
+        has_dead_letters = any(map(self.queues.has_dead_letters, PROBES))
+        is_idle = not self.active_invocations and not has_dead_letters
+        return is_idle and self.queues.is_quiet() and self.machines.is_quiet()

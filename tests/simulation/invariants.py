@@ -53,6 +53,10 @@ class Invariants:
         self._account_paused_at: float | None = None
         self._costs: dict[tuple[int, int], Cost] = {}
         """What each outcome that was ever stored has cost, by probe and fencing token."""
+        self._first_costs: dict[tuple[int, int], Cost] = {}
+        """The same when it was recorded: without summaries and selections."""
+        self._checkpoint_costs: dict[tuple[int, int], Cost] = {}
+        """What each conversation had cost at its last checkpoint, by probe and the retry round in which it started."""
 
     @property
     def retry_round(self) -> int:
@@ -75,7 +79,13 @@ class Invariants:
             self._check_outcome(key, before, after)
             if after:
                 item = OutcomeItem.from_raw_data(dict(after))
-                self._costs[item.index, int(item.fencing_token)] = Cost.of(spending_of(item))
+                place, cost = (item.index, int(item.fencing_token)), Cost.of(spending_of(item))
+                self._costs[place] = cost
+                self._first_costs.setdefault(place, cost)
+        elif "#turns#" in pk and "cost" in after:
+            index, conversation_round = map(int, sk.split("#"))
+            (cost,) = cost_by_place([int(after["cost"]["N"])]).values()
+            self._checkpoint_costs[index, conversation_round] = cost
         elif pk.endswith("#governor"):
             self._observe_account(after)
         elif sk == "run":
@@ -255,27 +265,55 @@ class Invariants:
             self._check_answered(run, index)
 
     def _check_spend(self, run: Run) -> None:
-        """After a cancellation, or if finishing gave up, what was stored last need not be counted any more."""
+        """After a cancellation, or if finishing gave up, the last summaries need not be counted any more."""
         is_exact = run.status is RunStatus.COMPLETED or bool(run.failure and run.failure.where == "probing")
+        all_counted = Cost()
         for number in range(-(-run.plan.total // FANOUT)):
-            counted = cost_by_place(self._cost_members(run, number))
-            stored = {
-                token * FANOUT + index % FANOUT: cost
-                for (index, token), cost in self._costs.items()
-                if index // FANOUT == number
-            }
+            counted = cost_by_place(self._members(run, number, "costs"))
+            stored, first = (self._of_leaf(costs, number) for costs in (self._costs, self._first_costs))
             is_correct = counted == stored
             if not is_exact:
-                is_correct = all(cost.nano_usd <= stored[place].nano_usd for place, cost in counted.items())
+                is_correct = counted.keys() == stored.keys() and all(
+                    first[place].nano_usd <= cost.nano_usd <= stored[place].nano_usd for place, cost in counted.items()
+                )
             require(is_correct, f"8: leaf {number} has spent {counted}, but {stored} is stored")
-        if is_exact:
-            spent, total = run.spend and run.spend.recorded, sum(self._costs.values(), Cost())
-            require(spent == total, f"8: the run has spent {spent}, its outcomes {total}")
+            all_counted = sum(counted.values(), all_counted)
+        spent = run.spend.recorded if run.spend else barrier.get_state(Tree.for_run(run)).spend.recorded
+        total = all_counted + self._unfinished_cost()
+        require(spent == total, f"8: the run has spent {spent}, its outcomes and unfinished conversations {total}")
+        self._check_checkpoints_are_counted(run)
 
-    def _cost_members(self, run: Run, number: int) -> list[int]:
+    @staticmethod
+    def _of_leaf(costs: dict[tuple[int, int], Cost], number: int) -> dict[int, Cost]:
+        return {
+            token * FANOUT + index % FANOUT: cost for (index, token), cost in costs.items() if index // FANOUT == number
+        }
+
+    def _unfinished_cost(self) -> Cost:
+        """What the conversations without an outcome had cost at their last checkpoints."""
+        last_tokens = dict(sorted(self._costs))
+        unfinished = self._checkpoint_costs.items()
+        return sum((cost for (index, began), cost in unfinished if last_tokens.get(index, 0) < began), Cost())
+
+    def _check_checkpoints_are_counted(self, run: Run) -> None:
+        """An outcome costs at least what its conversation had cost; with two workers, one of their outcomes does."""
+        if self._cloud.has_large_skew:
+            return
+        for (index, began), cost in self._checkpoint_costs.items():
+            outcomes_of_probe = [
+                each.nano_usd for (i, token), each in self._costs.items() if i == index and token >= began
+            ]
+            if outcomes_of_probe:
+                lost = cost_by_place(self._members(run, index // FANOUT, "lostCosts")).items()
+                counted = sum(outcomes_of_probe) + sum(
+                    each.nano_usd for place, each in lost if place % FANOUT == index % FANOUT
+                )
+                require(counted >= cost.nano_usd, f"8: probe {index} has cost {counted}, its conversation {cost}")
+
+    def _members(self, run: Run, number: int, attribute: str) -> list[int]:
         ref = RunRef(run.workspace, run.id)
         leaf = self._cloud.table.item(keys.barrier_nodes(ref, Node(0, number), 0), keys.barrier_node(number))
-        return [int(member) for member in leaf.get("costs", {}).get("NS", ())]
+        return [int(member) for member in leaf.get(attribute, {}).get("NS", ())]
 
     def _check_answered(self, run: Run, index: int) -> None:
         probe, snapshot = run.plan.probe(index), snapshots.get(run.snapshot_key)

@@ -57,6 +57,9 @@ class Queues:
     def is_quiet(self) -> bool:
         return not any(queue.messages for queue in self._queues.values() if queue.dead_letters is not None)
 
+    def has_dead_letters(self, name: str) -> bool:
+        return bool(self._queues[f"{name}-dlq"].messages)
+
     def execute(self, operation: str, request: Any) -> Any:
         return getattr(self, f"_{operation}")(self.get_queue(request["QueueUrl"]), request)
 

@@ -257,6 +257,26 @@ def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
     patches.set(outcomes, "_recorded_instead", lambda *args: recorded_instead(*args)._replace(cost=Cost()))
 
 
+@mutation()
+def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
+    """What the conversations of a cancelled run have cost is not in its spend."""
+    from cupel_core.probing import claims, committer
+    from cupel_core.sweeping import dead_letters
+
+    for module in (claims, committer, dead_letters):
+        patches.set(module, "record_dropped", lambda *_: None)
+
+
+@mutation(SMALL_SKEW)
+def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
+    """Probes end with their first internal error, so that there are some."""
+    from cupel_core.domain.turns.conversation import ConversationState
+    from cupel_core.probing import worker
+
+    patches.set(worker, "MAX_FAILURES", 1)
+    patches.set(worker, "conversation_so_far", lambda *_: ConversationState(()))
+
+
 @mutation(LIMITED_SWEEPER)
 def send_remainders_after_acknowledging(patches: Patches) -> None:
     from cupel_core.probing import committer

@@ -256,7 +256,8 @@ class RunProgressResponse(ResponseModel):
 
 class RunSpendResponse(ResponseModel):
     """What the run has spent so far, on all calls of targets, judges, simulated users and summaries. `costUsd` is the
-    sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts."""
+    sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts, and of what the
+    conversations have cost that a pause or a cancellation has interrupted."""
 
     cost_usd: CostUsd
     priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]

@@ -14,7 +14,7 @@ from cupel_core.conversations.turn import Halted, Target, run_turn
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
-from cupel_core.domain.runs.spending import Spending, conversation_spending
+from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
@@ -347,9 +347,9 @@ def probe_error(
     error: ProviderError | RetryLater,
     now: datetime,
     retention: timedelta | None,
-    state: ConversationState | None,
+    state: ConversationState,
 ) -> ProbeError:
-    """The outcome of a probe whose conversation ended with this error, after `state` if it had begun.
+    """The outcome of a probe whose conversation ended with this error, after `state`.
 
     Its message may quote the conversation.
     """
@@ -364,6 +364,6 @@ def probe_error(
         persona_id=spec.persona.id if spec.persona else None,
         retry_round=spec.retry_round,
         content_expires_at=now + retention if retention else None,
-        spending=conversation_spending(state) if state else Spending(),
-        started_at=state.started_at if state else None,
+        spending=conversation_spending(state),
+        started_at=state.started_at,
     )

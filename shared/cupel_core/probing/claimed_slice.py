@@ -46,6 +46,8 @@ class ClaimedSlice:
     """Outcomes that an earlier claimant may have stored without reporting them to the barrier."""
     remainders: dict[str, Remainder] = field(default_factory=dict)
     """By reason, so that probes waiting for a suspended model do not delay the others."""
+    is_dropped: bool = False
+    """Whether probes of it end without an outcome or a message, because their run is not open any more."""
     is_lost: bool = False
     """Whether another worker has taken the probes over because the claim expired: no further call may start."""
 
@@ -73,6 +75,10 @@ class ClaimedSlice:
     def postpone_all_pending(self, delay_seconds: float) -> None:
         while self.pending:
             self.postpone(self.pending.popleft(), delay_seconds)
+
+    def drop_pending(self) -> None:
+        self.is_dropped |= bool(self.pending)
+        self.pending.clear()
 
     def remainder_messages(self) -> list[tuple[ProbeSlice, float]]:
         """The messages that requeue the postponed probes, with their delays in seconds."""

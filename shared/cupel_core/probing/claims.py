@@ -15,6 +15,7 @@ from cupel_core.messages import ProbeSlice
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.slice_context import load_slice_context
+from cupel_core.record_outcomes import record_dropped
 from cupel_core.store import barrier, outcomes, runs
 from cupel_core.store.queues import Delivery
 
@@ -39,11 +40,15 @@ class SliceClaimer:
     async def claim(self, delivery: Delivery) -> ClaimedSlice | None:
         """Claim the slice of a message; None when its run is paused, over or deleted.
 
-        Raises ValidationError or AppError for a malformed message, and when the slice cannot be loaded.
+        Raises ValidationError or AppError for a malformed message, and when the slice cannot be loaded or dropped.
         """
         probe_slice = ProbeSlice.model_validate_json(delivery.body)
         run = await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token)
-        return await asyncio.to_thread(self._claim_or_note_error, probe_slice, delivery, run) if run else None
+        if run is not None:
+            return await asyncio.to_thread(self._claim_or_note_error, probe_slice, delivery, run)
+        if (closed := await self._run_cache.get(probe_slice.run)) is not None:
+            await asyncio.to_thread(record_dropped, closed, probe_slice, utc_now())
+        return None
 
     def _claim_or_note_error(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
         try:

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from cupel_core.clock import utc_now
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.errors import RetryableError
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.unforeseen import log_unforeseen
-from cupel_core.record_outcomes import record
+from cupel_core.record_outcomes import record, record_dropped
 from cupel_core.store import queues
 from cupel_core.store.queues import Delivery
 
@@ -114,12 +115,14 @@ def _distinct(claimed_slices: Iterable[ClaimedSlice]) -> list[ClaimedSlice]:
 
 
 def _write(finished: Sequence[FinishedProbe], ended: Sequence[ClaimedSlice]) -> None:
-    """Write transcripts, then the barrier, then send what was postponed. Acknowledgements come afterwards."""
+    """Write transcripts, then the barrier, then count and send what is left. Acknowledgements come afterwards."""
     entries = [*((probe.claimed, probe) for probe in finished), *((claimed, None) for claimed in ended)]
     entries.sort(key=lambda pair: (pair[0].probe_slice.run, pair[0].probe_slice.fencing_token))
     for _, group in groupby(entries, key=lambda pair: (pair[0].probe_slice.run, pair[0].probe_slice.fencing_token)):
         _record_run(list(group))
     for claimed in ended:
+        if claimed.is_dropped:
+            record_dropped(claimed.context.run, claimed.probe_slice, utc_now())
         _send_remainders(claimed)
 
 

@@ -14,9 +14,11 @@ from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.text.storable import storable
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode, RequestParameter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
@@ -89,8 +91,10 @@ class SliceContext:
             retry_round=retry_round,
         )
 
-    def internal_error(self, index: int, message: str, attempts: int, now: datetime) -> ProbeError:
-        """The error of a probe that an internal error stopped too often."""
+    def internal_error(
+        self, index: int, message: str, attempts: int, now: datetime, conversation: ConversationState
+    ) -> ProbeError:
+        """The error of a probe that an internal error stopped too often, after this part of its conversation."""
         probe = self.run.plan.probe(index)
         persona, retention = self.snapshot.persona(probe.case), settings().retention
         return ProbeError(
@@ -104,6 +108,8 @@ class SliceContext:
             persona_id=persona.id if persona else None,
             retry_round=self.run.retry_round,
             content_expires_at=now + retention if retention else None,
+            spending=conversation_spending(conversation),
+            started_at=conversation.started_at,
         )
 
     def _persona_headers(self, index: int, persona: Persona | None) -> tuple[Mapping[str, str], bool]:

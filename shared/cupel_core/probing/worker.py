@@ -11,14 +11,17 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from random import Random
 
 from cupel_core.clock import utc_now
-from cupel_core.conversations.runner import ConversationSpec, probe_error, run_conversation
+from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.conversations.turn import Halted, Target
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.errors import RetryableError
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import LeaseHolder, PendingProbes
@@ -34,6 +37,7 @@ from cupel_core.probing.refusals import pause_refused_run
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.unforeseen import log_unforeseen
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
+from cupel_core.record_outcomes import conversation_so_far
 from cupel_core.settings import settings
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
@@ -157,7 +161,7 @@ class Worker:
     def _start_probes_of(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> None:
         """Probes that cannot run for a while go back to the queue: waiting is billed, and others may run them."""
         if self._has_paused_run_of(claimed):
-            claimed.pending.clear()
+            claimed.drop_pending()
             return
         delay_seconds = RECHECK_SECONDS if claimed.is_lost else lease_holder.requeue_delay_seconds()
         if delay_seconds is not None:
@@ -189,7 +193,7 @@ class Worker:
         reservation = lease_holder.start_conversation(claimed.context.model_of(index))
         check = partial(self._raise_if_halted, claimed)
         calls = ConversationCalls(self._leases, claimed.probe_slice.workspace, reservation, check)
-        probe = asyncio.create_task(self._run_probe(claimed, index, calls))
+        probe = asyncio.create_task(self._run_or_requeue(claimed, index, calls))
         probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls))
 
     def _pause_run(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
@@ -281,7 +285,16 @@ class Worker:
             else:
                 await self._add_to_backlog(claimed)
 
-    async def _run_probe(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
+    async def _run_or_requeue(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
+        started_at = utc_now()
+        try:
+            return await self._run_probe(claimed, index, calls, started_at)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the probe is requeued or ends with it
+            return await self._requeue_or_give_up(claimed, index, error, started_at)
+
+    async def _run_probe(
+        self, claimed: ClaimedSlice, index: int, calls: ConversationCalls, started_at: datetime
+    ) -> Outcome | None:
         """Run the conversation of a probe; None when it was postponed or its run is no longer open."""
         model = claimed.context.model_of(index)
         account = claimed.context.account_of(model)
@@ -300,7 +313,10 @@ class Worker:
             async with asyncio.timeout(self._deadline - self._clock()):
                 return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
         except RetryLater as wait:
-            return await self._postpone_or_give_up(claimed, spec, target.model, wait, checkpoints)
+            if claimed.probe_slice.handoffs >= MAX_HANDOFFS:
+                state = await checkpoints.load() or ConversationState((), started_at=started_at)
+                return probe_error(spec, model, wait, utc_now(), settings().retention, state)
+            claimed.postpone(index, wait.retry_after_seconds, RETRY_LATER)
         except ModelRefused as refused:
             await self._pause_or_postpone(claimed, index, refused)
         except CallPostponed as wait:
@@ -312,6 +328,8 @@ class Worker:
                 claimed.postpone(index, 0.0)
             elif not claimed.may_start(self._clock()):
                 claimed.postpone(index, RECHECK_SECONDS)
+            else:
+                claimed.is_dropped = True
         return None
 
     async def _pause_or_postpone(self, claimed: ClaimedSlice, index: int, refused: ModelRefused) -> None:
@@ -325,6 +343,8 @@ class Worker:
             await self._pause_run(claimed, refused.model, refused.reason)
         except (RetryableError, *AWS_ERRORS):
             claimed.postpone(index, refused.retry_after_seconds, refused.model)
+        else:
+            claimed.is_dropped = True
 
     async def _may_call(self, claimed: ClaimedSlice) -> bool:
         """Whether a call of the slice may start now. Renews a claim that a slow worker has let expire."""
@@ -339,27 +359,22 @@ class Worker:
         if not await self._may_call(claimed):
             raise Halted
 
-    async def _postpone_or_give_up(
-        self,
-        claimed: ClaimedSlice,
-        spec: ConversationSpec,
-        model: str,
-        wait: RetryLater,
-        checkpoints: TableCheckpoints,
-    ) -> Outcome | None:
-        if claimed.probe_slice.handoffs < MAX_HANDOFFS:
-            claimed.postpone(spec.index, wait.retry_after_seconds, RETRY_LATER)
-            return None
-        return probe_error(spec, model, wait, utc_now(), settings().retention, await checkpoints.load())
-
     @staticmethod
-    def _requeue_or_give_up(claimed: ClaimedSlice, index: int, error: BaseException) -> Outcome | None:
+    async def _requeue_or_give_up(
+        claimed: ClaimedSlice, index: int, error: Exception, started_at: datetime
+    ) -> Outcome | None:
         """An internal error, not the provider's: the probe alone is requeued, a few times."""
         failures = claimed.probe_slice.failures + 1
-        if failures < MAX_FAILURES:
-            claimed.postpone(index, retry_delay_seconds(failures), INTERNAL_ERROR)
-            return None
-        return claimed.context.internal_error(index, f"{type(error).__name__}: {error}", failures, utc_now())
+        if failures >= MAX_FAILURES:
+            with suppress(*AWS_ERRORS):  # It is requeued once more: what it has cost must be known.
+                state = await asyncio.to_thread(
+                    conversation_so_far, claimed.probe_slice.run, index, claimed.rounds[index], utc_now()
+                )
+                state = replace(state, started_at=state.started_at or started_at)
+                message = f"{type(error).__name__}: {error}"
+                return claimed.context.internal_error(index, message, failures, utc_now(), state)
+        claimed.postpone(index, retry_delay_seconds(min(failures, MAX_FAILURES)), INTERNAL_ERROR)
+        return None
 
     def _on_probe_done(
         self, claimed: ClaimedSlice, index: int, calls: ConversationCalls, probe: "asyncio.Task[Outcome | None]"
@@ -367,9 +382,7 @@ class Worker:
         self._open_conversations -= 1
         calls.reservation.release()
         self._lease_holder_of(claimed).end_conversation()
-        error = probe.exception()
-        outcome = self._requeue_or_give_up(claimed, index, error) if error else probe.result()
-        self._committer.add(FinishedProbe(claimed, index, outcome))
+        self._committer.add(FinishedProbe(claimed, index, probe.result()))
         self._wake.set()
 
     def _on_retry(self, error: ProviderError, wait_seconds: float) -> None:

@@ -9,7 +9,7 @@ from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
 from cupel_core.domain.runs.run import Progress, Run
-from cupel_core.domain.runs.run_spend import RunSpend, encode, total, total_of
+from cupel_core.domain.runs.run_spend import RunSpend, encode, total, total_of, unfinished_total
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
@@ -201,6 +201,11 @@ def record(
     return _update_leaf(tree.ref, node, " ".join(clauses), names, values, condition)
 
 
+def add_checkpoint_costs(ref: RunRef, node: Node, members: Collection[int]) -> None:
+    """Add what unfinished conversations of a leaf have cost, as members. May be repeated."""
+    _update_leaf(ref, node, "ADD checkpointCosts :members", {}, {":members": _number_set(members)})
+
+
 def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
     """Take errors out of a leaf, once per retry round; returns the leaf afterwards.
 
@@ -261,7 +266,9 @@ def _inner_item(item: dict[str, Any]) -> _InnerItem:
 
 
 def _read_spend(item: dict[str, Any], recorded: frozenset[int]) -> RunSpend:
-    return RunSpend(total_of(_read_set(item, "costs"), recorded), total(_read_set(item, "lostCosts")))
+    members = _read_set(item, "costs")
+    unfinished = unfinished_total(_read_set(item, "checkpointCosts"), members)
+    return RunSpend(total_of(members, recorded) + unfinished, total(_read_set(item, "lostCosts")))
 
 
 def _read_recorded_at(item: dict[str, Any]) -> datetime | None:

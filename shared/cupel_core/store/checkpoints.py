@@ -5,6 +5,7 @@ Erasing a checkpoint leaves a tombstone, so that a worker that still has the con
 """
 
 import zlib
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
 import orjson
@@ -12,6 +13,8 @@ from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribu
 from pynamodb.exceptions import PutError
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.runs.run_spend import Cost, checkpoint_member
+from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
@@ -24,7 +27,7 @@ from cupel_core.store.table import Item, error_code
 RETENTION = timedelta(days=90)
 """Longer than runs stay paused; after that the conversation starts over."""
 _MAX_INLINE_BYTES = 350_000
-
+_LAST_ROUND = 999_999
 
 _TOMBSTONE_RETENTION = timedelta(days=1)
 """Longer than any invocation that may have the conversation."""
@@ -34,6 +37,8 @@ class CheckpointItem(Item):
     content = BinaryAttribute(null=True, legacy_encoding=False)
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
+    cost = NumberAttribute(null=True)
+    """What the conversation has cost, as a member of its leaf's costs; None in items of an earlier release."""
     ttl = NumberAttribute()
 
 
@@ -59,7 +64,10 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
     }
     expires = now + min(RETENTION, settings().retention or RETENTION)
     item = CheckpointItem(
-        keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), ttl=int(expires.timestamp())
+        keys.checkpoints(ref, index),
+        keys.numbered_probe(index, retry_round),
+        cost=_cost_member(index, retry_round, state),
+        ttl=int(expires.timestamp()),
     )
     packed = zlib.compress(orjson.dumps(body))
     if len(packed) <= _MAX_INLINE_BYTES:
@@ -78,11 +86,11 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
 
 def erase(ref: RunRef, index: int, retry_round: int, now: datetime) -> None:
     """Erase the checkpoints of a probe in all retry rounds; `retry_round` is the present one."""
-    first, last = keys.numbered_probe(index, 0), keys.numbered_probe(index, 999_999)
-    between = CheckpointItem.sk.between(first, last)
+    between = CheckpointItem.sk.between(keys.numbered_probe(index, 0), keys.numbered_probe(index, _LAST_ROUND))
     stored = list(CheckpointItem.query(keys.checkpoints(ref, index), between, consistent_read=True))
-    for sort_key in {keys.numbered_probe(index, retry_round), *(item.sk for item in stored)}:
-        _tombstone(keys.checkpoints(ref, index), sort_key, now).save()
+    costs = {keys.numbered_probe(index, retry_round): None} | {item.sk: item.cost for item in stored}
+    for sort_key, cost in costs.items():
+        _tombstone(keys.checkpoints(ref, index), sort_key, cost, now).save()
     for item in stored:
         if item.content_key is not None:
             blobs.delete(item.content_key)
@@ -98,9 +106,28 @@ def erase_expired(ref: RunRef, block: int, now: datetime) -> None:
             blobs.delete(item.content_key)
 
 
-def _tombstone(partition: str, sort_key: str, now: datetime) -> CheckpointItem:
+def _tombstone(partition: str, sort_key: str, cost: float | None, now: datetime) -> CheckpointItem:
     expires = int((now + _TOMBSTONE_RETENTION).timestamp())
-    return CheckpointItem(partition, sort_key, erased_at=to_iso(now), ttl=expires)
+    return CheckpointItem(partition, sort_key, erased_at=to_iso(now), cost=cost, ttl=expires)
+
+
+def list_costs(ref: RunRef, indexes: Collection[int], now: datetime) -> Iterator[int]:
+    """What the conversations of these probes of one leaf have cost, as members of its costs. Strongly consistent."""
+    first, last = keys.numbered_probe(min(indexes), 0), keys.numbered_probe(max(indexes), _LAST_ROUND)
+    between = CheckpointItem.sk.between(first, last)
+    partition = keys.checkpoints(ref, min(indexes))
+    for item in CheckpointItem.query(partition, between, attributes_to_get=["sk", "cost"], consistent_read=True):
+        index, retry_round = map(int, item.sk.split("#"))
+        if index not in indexes:
+            continue
+        if item.cost is not None:
+            yield int(item.cost)
+        elif state := load(ref, index, retry_round, now):
+            yield _cost_member(index, retry_round, state)
+
+
+def _cost_member(index: int, retry_round: int, state: ConversationState) -> int:
+    return checkpoint_member(index, retry_round, Cost.of(conversation_spending(state)))
 
 
 def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> ConversationState | None:

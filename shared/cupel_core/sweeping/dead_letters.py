@@ -14,15 +14,16 @@ from pydantic import ValidationError
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import ACTIVE, Priority, Run
-from cupel_core.domain.runs.spending import Spending, conversation_spending
+from cupel_core.domain.runs.spending import conversation_spending
+from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import AppError, NotFound
 from cupel_core.ids import new_id
-from cupel_core.messages import ProbeSlice
+from cupel_core.messages import ProbeSlice, RunRef
 from cupel_core.providers import PROVIDERS
-from cupel_core.record_outcomes import probe_error_of_run, record
+from cupel_core.record_outcomes import conversation_so_far, probe_error_of_run, record, record_dropped
 from cupel_core.settings import Lane, settings
-from cupel_core.store import barrier, checkpoints, dead_letters, outcomes, queues, runs
+from cupel_core.store import barrier, dead_letters, outcomes, queues, runs
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.dead_letters import StoredDeadLetter
 from cupel_core.store.queues import Delivery
@@ -84,10 +85,13 @@ def _record(letter: StoredDeadLetter, now: datetime) -> int:
         run = runs.get(probe_slice.run)
     except NotFound:
         return 0
+    if run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE:
+        record_dropped(run, probe_slice, now)
+        return 0
     item = barrier.get_leaf(probe_slice.run, Node(0, probe_slice.leaf))
     missing = item.leaf.missing(probe_slice.indexes)
     indexes = [index for index in missing if _belongs_to_leaf(run, probe_slice, index)]
-    if run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE or not indexes:
+    if not indexes:
         return 0
     dead_letters.save(letter, now)
     return _record_errors(run, probe_slice, indexes, item.failure_cause, now)
@@ -104,23 +108,20 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], cause:
     dead = [index for index in (*division.unclaimed, *division.expired) if index not in done]
     message = f"the message of this probe became a dead letter: {cause}"
     errors = [
-        replace(
-            probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now),
-            spending=_spending_so_far(probe_slice, index, division.round_of(index, run.conversation_round), now),
-        )
-        for index in dead
+        _dead_letter_error(run, index, message, division.round_of(index, run.conversation_round), now) for index in dead
     ]
     record(run, probe_slice.fencing_token, errors, recorded, {probe_slice.leaf: [claimant]})
     return len(dead)
 
 
-def _spending_so_far(probe_slice: ProbeSlice, index: int, conversation_round: int, now: datetime) -> Spending:
-    """What the conversation of a dead probe has cost up to its last checkpoint."""
-    try:
-        state = checkpoints.load(probe_slice.run, index, conversation_round, now)
-    except NotFound:  # Its object was erased at the same time.
-        return Spending()
-    return conversation_spending(state) if state else Spending()
+def _dead_letter_error(run: Run, index: int, message: str, conversation_round: int, now: datetime) -> ProbeError:
+    """The error of a dead probe, with what its conversation had cost up to its last checkpoint."""
+    conversation = conversation_so_far(RunRef(run.workspace, run.id), index, conversation_round, now)
+    return replace(
+        probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now),
+        spending=conversation_spending(conversation),
+        started_at=conversation.started_at,
+    )
 
 
 def _belongs_to_leaf(run: Run, probe_slice: ProbeSlice, index: int) -> bool:

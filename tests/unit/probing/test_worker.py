@@ -5,13 +5,17 @@ from typing import Any
 
 import pytest
 
+from cupel_core.conversations.runner import CheckpointStore, ConversationSpec
+from cupel_core.conversations.turn import Halted
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.messages import ProbeSlice
 from cupel_core.probing import committer
+from cupel_core.probing import worker as probing_worker
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.claims import SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS
@@ -200,6 +204,15 @@ def break_checkpoint(run: Run, index: int) -> None:
     clients.dynamodb().put_item(TableName=settings().table_name, Item=item)
 
 
+def last_attempt(run: Run, index: int) -> ProbeSlice:
+    """The message of a probe that one more internal error ends."""
+    return slice_message(run, [index]).model_copy(update={"failures": MAX_FAILURES - 1})
+
+
+async def fail_unforeseen(*_: Any) -> Any:
+    raise RuntimeError("dictionary changed size during iteration")
+
+
 TWO_TURNS = {**RATING, "followUps": ["Sure? End with `Rating: N`."]}
 
 
@@ -218,11 +231,62 @@ async def test_a_probe_with_too_many_internal_errors_is_recorded_as_errored(
 ) -> None:
     run = RunSetup(scenario_count=3, content=TWO_TURNS).start()
     break_checkpoint(run, 1)
-    last_attempt = slice_message(run, [1]).model_copy(update={"failures": MAX_FAILURES - 1})
-    await worker().run(send_and_receive(last_attempt))
+    await worker().run(send_and_receive(last_attempt(run, 1)))
     error = outcomes.get(ref_of(run), 1)
     assert isinstance(error, ProbeError)
     assert (error.code, error.attempts) == (ProbeErrorCode.INTERNAL, MAX_FAILURES)
+
+
+async def test_an_internal_error_has_cost_what_was_answered_before_it(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=1, content=TWO_TURNS).start()
+    before = ConversationState((), turns=1, usage=Usage(5, 7), cost_usd=0.25, started_at=NOW)
+    checkpoints.save(ref_of(run), 0, run.retry_round, before, NOW)
+    monkeypatch.setattr(probing_worker, "run_conversation", fail_unforeseen)
+    await worker().run(send_and_receive(last_attempt(run, 0)))
+    error = outcomes.get(ref_of(run), 0)
+    assert isinstance(error, ProbeError)
+    assert (error.spending.total.cost_usd, error.started_at) == (0.25, NOW)
+
+
+async def test_an_internal_error_without_a_checkpoint_started_when_its_worker_did(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=1).start()
+    monkeypatch.setattr(probing_worker, "run_conversation", fail_unforeseen)
+    await worker().run(send_and_receive(last_attempt(run, 0)))
+    error = outcomes.get(ref_of(run), 0)
+    assert isinstance(error, ProbeError)
+    assert error.started_at is not None
+    assert NOW < error.started_at <= error.created_at
+
+
+async def test_the_cost_of_a_damaged_checkpoint_is_unknown(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=3, content=TWO_TURNS).start()
+    break_checkpoint(run, 1)
+    await worker().run(send_and_receive(last_attempt(run, 1)))
+    error = outcomes.get(ref_of(run), 1)
+    assert isinstance(error, ProbeError)
+    assert error.spending.total.cost_usd is None
+
+
+async def test_a_worker_counts_what_a_conversation_has_cost_that_a_cancellation_ends(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=2, content=TWO_TURNS).start()
+
+    async def halt_after_a_turn(spec: ConversationSpec, _: Any, checkpoints: CheckpointStore, *__: Any) -> Any:
+        await checkpoints.save(ConversationState((), turns=1, cost_usd=0.25))
+        if spec.index == 1:
+            runs.transition(ref_of(run), Action.CANCEL, NOW)
+        raise Halted
+
+    monkeypatch.setattr(probing_worker, "run_conversation", halt_after_a_turn)
+    await worker().run(send_and_receive(slice_message(run, [0, 1])))
+    assert barrier.get_state(Tree.for_run(run)).spend.recorded.priced_usd == 0.5
 
 
 async def test_probes_claimed_by_another_worker_are_checked_again_later(

@@ -14,12 +14,12 @@ from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.finishing import phases
 from cupel_core.finishing.costs import record_costs
-from cupel_core.record_outcomes import record
+from cupel_core.record_outcomes import record, record_dropped
 from cupel_core.runs import control, dispatch, queries
 from cupel_core.settings import Settings, settings
-from cupel_core.store import attempts, barrier, clients, outcomes, runs
+from cupel_core.store import attempts, barrier, checkpoints, clients, keys, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
+from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of, slice_message
 
 CENT = 10_000_000
 """In billionths of a USD."""
@@ -160,6 +160,92 @@ def test_the_spend_of_a_run_that_ended_in_an_earlier_release_is_unknown(cloud: S
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW, settled=settled)
     runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
     assert spend_of(run).recorded == Cost(0, is_complete=False)
+
+
+def save_checkpoint(run: Run, index: int, usd: float = 0.04, conversation_round: int = 1) -> None:
+    state = ConversationState((), 1, Usage(3, 4), 12, usd, judge_spend=Spend(1, Usage(), 0.02))
+    checkpoints.save(ref_of(run), index, conversation_round, state, NOW)
+
+
+def drop(run: Run, *indexes: int) -> None:
+    """What whoever drops a slice of a closed run does; twice, because the message may be delivered again."""
+    for _ in range(2):
+        record_dropped(runs.get(ref_of(run)), slice_message(run, list(indexes)), NOW)
+
+
+def test_a_cancelled_run_has_spent_what_its_unfinished_conversations_have_cost(cloud: Settings) -> None:
+    run = running()
+    record(run, 1, [transcript(0)])
+    save_checkpoint(run, 1)
+    save_checkpoint(run, 4)
+    control.cancel(run.workspace, run.id, NOW)
+    drop(run, *range(6))
+    assert recorded_nano_usd(run) == (3 + 6 + 6) * CENT
+
+
+def test_an_interrupted_conversation_counts_until_it_has_an_outcome(cloud: Settings) -> None:
+    run = running()
+    save_checkpoint(run, 1)
+    control.pause(run.workspace, run.id, NOW)
+    drop(run, 1)
+    assert recorded_nano_usd(run) == 6 * CENT
+    resumed = control.resume(run.workspace, run.id, NOW)
+    record(resumed, resumed.fencing_token, [transcript(1, usd=0.07)])
+    drop(run, 1)
+    assert recorded_nano_usd(run) == 9 * CENT
+
+
+def test_the_latest_checkpoint_of_a_conversation_counts(cloud: Settings) -> None:
+    run = running()
+    for usd in (0.04, 0.05):
+        save_checkpoint(run, 1, usd)
+        drop(run, 1)
+    assert recorded_nano_usd(run) == 7 * CENT
+
+
+def test_an_interrupted_retry_adds_to_what_the_error_has_cost(cloud: Settings) -> None:
+    run = running(2)
+    save_checkpoint(run, 1)
+    record(run, 1, [transcript(0), error(1)])
+    retried = control.retry(run.workspace, finished(run).id, NOW)
+    dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
+    save_checkpoint(run, 1, conversation_round=retried.retry_round)
+    control.cancel(run.workspace, run.id, NOW)
+    drop(retried, 0, 1)
+    assert recorded_nano_usd(run) == (3 + 5 + 6) * CENT
+
+
+def test_a_checkpoint_of_an_earlier_release_counts_too(cloud: Settings) -> None:
+    run = running()
+    save_checkpoint(run, 1)
+    key = {"pk": {"S": keys.checkpoints(ref_of(run), 1)}, "sk": {"S": keys.numbered_probe(1, 1)}}
+    clients.dynamodb().update_item(TableName=cloud.table_name, Key=key, UpdateExpression="REMOVE cost")
+    drop(run, 1)
+    assert recorded_nano_usd(run) == 6 * CENT
+
+
+def test_an_erased_conversation_has_cost_what_it_had(cloud: Settings) -> None:
+    run = running()
+    save_checkpoint(run, 1)
+    checkpoints.erase(ref_of(run), 1, 1, NOW)
+    drop(run, 1)
+    assert recorded_nano_usd(run) == 6 * CENT
+
+
+def test_an_outcome_whose_worker_died_before_a_cancellation_counts(cloud: Settings) -> None:
+    run = running()
+    outcomes.record(run, 1, [transcript(0)])
+    control.cancel(run.workspace, run.id, NOW)
+    drop(run, 0, 1)
+    assert recorded_nano_usd(run) == 3 * CENT
+    assert queries.get_run(run.workspace, run.id, NOW).progress.completed == 1
+
+
+def test_a_dropped_message_that_names_probes_of_another_leaf_counts_nothing(cloud: Settings) -> None:
+    run = running(150)
+    save_checkpoint(run, 120)
+    drop(run, 120)
+    assert recorded_nano_usd(run) == 0
 
 
 def lost(*others: Outcome, times: int = 1) -> int:

@@ -111,6 +111,17 @@ def test_a_dead_slice_of_a_run_that_is_over_changes_nothing(
     assert sweep(NOW, plenty).dead_letters.errored == 0
 
 
+def test_a_dead_letter_of_a_cancelled_run_counts_what_its_conversation_has_cost(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run = RunSetup(scenario_count=1).start()
+    checkpoints.save(ref_of(run), 0, 1, ConversationState((), turns=2, cost_usd=0.03), NOW)
+    runs.transition(ref_of(run), Action.CANCEL, NOW)
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [0])])
+    sweep(NOW, plenty)
+    assert barrier.get_state(Tree.for_run(run)).spend.recorded.priced_usd == 0.03
+
+
 def test_an_unreadable_dead_letter_is_counted(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     clients.sqs().send_message(QueueUrl=cloud.probe_dlq_url("sim"), MessageBody="no json")
     assert sweep(NOW, plenty).dead_letters.unreadable == 1

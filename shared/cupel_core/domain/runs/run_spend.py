@@ -3,7 +3,8 @@
 A member is a cost at a place. Of several members of one place the largest counts: the cost of a stored outcome only
 grows, as summaries and selections are added to it. Adding a member again, or an older one, therefore changes nothing.
 The place of an outcome is its offset in the leaf with the fencing token under which it was stored, so the error of an
-earlier retry round keeps its own place; in an inner node, it is the position of the child.
+earlier retry round keeps its own place; in an inner node, it is the position of the child. A conversation without an
+outcome has the place of its offset with the retry round in which it started, and counts until it has an outcome.
 """
 
 from collections.abc import Iterable
@@ -52,7 +53,8 @@ class RunSpend:
     """The spend of a run, or of some of its probes."""
 
     recorded: Cost = field(default_factory=Cost)
-    """Of its transcripts and errors, also those of earlier retry rounds, with their grading and summaries."""
+    """Of its transcripts and errors, also those of earlier retry rounds, with their grading and summaries; and of
+    conversations that a pause or a cancellation has interrupted."""
     lost: Cost = field(default_factory=Cost)
     """Of outcomes that were not recorded because another worker had recorded one for the same probe."""
 
@@ -89,6 +91,11 @@ def lost_member(index: int, cost: Cost, identity: str) -> int:
     return encode(crc32(identity.encode()) % _MAX_DIGEST * FANOUT + index % FANOUT, cost)
 
 
+def checkpoint_member(index: int, conversation_round: int, cost: Cost) -> int:
+    """What a conversation that started in this retry round has cost up to a checkpoint."""
+    return encode(conversation_round * FANOUT + index % FANOUT, cost)
+
+
 def cost_by_place(members: Iterable[int]) -> dict[int, Cost]:
     amounts: dict[int, int] = {}
     for member in members:
@@ -99,6 +106,16 @@ def cost_by_place(members: Iterable[int]) -> dict[int, Cost]:
 
 def total(members: Iterable[int]) -> Cost:
     return sum(cost_by_place(members).values(), Cost())
+
+
+def unfinished_total(checkpoint_members: Iterable[int], members: Iterable[int]) -> Cost:
+    """The cost of the conversations of which no outcome is among the `members`: an outcome includes its checkpoints."""
+    last_tokens: dict[int, int] = {}
+    for place in cost_by_place(members):
+        token, offset = divmod(place, FANOUT)
+        last_tokens[offset] = max(token, last_tokens.get(offset, 0))
+    unfinished = cost_by_place(checkpoint_members).items()
+    return sum((cost for place, cost in unfinished if last_tokens.get(place % FANOUT, 0) < place // FANOUT), Cost())
 
 
 def total_of(members: Iterable[int], positions: frozenset[int]) -> Cost:
