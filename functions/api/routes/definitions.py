@@ -35,7 +35,7 @@ Search = Annotated[
 
 @router.operation("createDefinition", status=201)
 def create_definition(body: CreateDefinition) -> DefinitionResponse:
-    return _tagged(catalog.create(router.workspace, body.labels(), body.content.specified(), utc_now()))
+    return _tagged(catalog.create(router.workspace, body.labels(), body.content.specified(), utc_now(), body.scenarios))
 
 
 @router.operation("listDefinitions")
@@ -69,7 +69,11 @@ def get_definition(definition_id: str, version: VersionFilter = None) -> Definit
 def update_definition(definition_id: str, body: UpdateDefinition, if_match: IfMatch = None) -> DefinitionResponse:
     overrides = body.content.specified() if body.content else None
     precondition = Precondition.parse(if_match)
-    return _tagged(catalog.update(router.workspace, definition_id, body.labels(), overrides, utc_now(), precondition))
+    return _tagged(
+        catalog.update(
+            router.workspace, definition_id, body.labels(), overrides, utc_now(), precondition, body.scenarios
+        )
+    )
 
 
 @router.operation("deleteDefinition", status=204)

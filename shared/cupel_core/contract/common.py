@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from cupel_core.clock import to_iso
+from cupel_core.domain.text.near_names import unknown_field_message
 
 
 class RequestModel(BaseModel):
@@ -38,13 +39,16 @@ class RequestModel(BaseModel):
         """Every error as it is, but one about an unknown field of this model, not of a model in it."""
         message = error["msg"]
         if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-            known = (field.alias or name for name, field in cls.model_fields.items())
-            message = f"is not a known field; known fields: {', '.join(known)}"
+            message = unknown_field_message(str(error["loc"][0]), _field_names(cls))
         return InitErrorDetails(
             type=PydanticCustomError(error["type"], message),
             loc=error["loc"],
             input=error["input"],
         )
+
+
+def _field_names(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 class ResponseModel(BaseModel):

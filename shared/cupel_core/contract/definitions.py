@@ -35,6 +35,10 @@ VersionLabel = Annotated[
     Field(description="A name for the version, such as `v1.2`"),
 ]
 Replace = Annotated[Flag, Field(description="Replace the definition's existing scenarios")]
+Scenarios = Annotated[
+    list[CreateScenario],
+    Field(max_length=MAX_SCENARIOS, description="All scenarios of the version; further ones can be added"),
+]
 
 
 class CreateDefinition(RequestModel):
@@ -55,6 +59,7 @@ class CreateDefinition(RequestModel):
                 "decision": {"rubric": "1 = refused, 5 = granted", "judgeModel": "openai/gpt-5-mini"},
                 "assertions": [{"type": "contains", "value": "refund"}],
             },
+            "scenarios": [{"name": "late refund", "prompt": "I want my money back.", "dimensions": {"delay": 5}}],
         }
     )
 
@@ -62,6 +67,7 @@ class CreateDefinition(RequestModel):
     folder: Folder | None = None
     tags: Annotated[Tags, Field(default_factory=list)]
     content: DefinitionContent
+    scenarios: Annotated[Scenarios, Field(default_factory=list)]
 
     version_label: VersionLabel | None = None
 
@@ -69,11 +75,8 @@ class CreateDefinition(RequestModel):
         return Labels(self.name, self.folder, tuple(self.tags), self.version_label)
 
 
-class UpdateDefinition(RequestModel):
-    """Omitted fields keep their value; a null `folder` removes the definition from its folder. New content creates the
-    next version; `versionLabel` names it or, without new content, the latest version."""
-
-    model_config = example({"name": "Refund policy, 2027", "content": {"maxTurns": 4}})
+class DefinitionChanges(RequestModel):
+    """What an update and a fork may change."""
 
     name: Name | None = None
     folder: Folder | None = None
@@ -87,7 +90,16 @@ class UpdateDefinition(RequestModel):
         return Labels(self.name, folder, None if self.tags is None else tuple(self.tags), version_label)
 
 
-class ForkDefinition(UpdateDefinition):
+class UpdateDefinition(DefinitionChanges):
+    """Omitted fields keep their value; a null `folder` removes the definition from its folder. New content, scenarios
+    or both create the next version; `versionLabel` names it or, without them, the latest version."""
+
+    model_config = example({"name": "Refund policy, 2027", "content": {"maxTurns": 4}})
+
+    scenarios: Scenarios | None = None
+
+
+class ForkDefinition(DefinitionChanges):
     """Fields of `content` override the parent's; all others are inherited."""
 
     model_config = example(

@@ -1,11 +1,13 @@
 """Definitions: create, read, list, update, delete."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions.resolution import inherited_content
+from cupel_core.definitions.scenarios import checked_scenarios
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import (
     Content,
@@ -16,19 +18,29 @@ from cupel_core.domain.definitions.definitions import (
     StoredVersion,
     merge_overrides,
 )
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definitions
+from cupel_core.store import scenarios as pages
 
 
-def create(workspace: str, labels: Labels, content: Mapping[str, Any], now: datetime) -> Definition:
-    """Raises Invalid, naming the invalid fields of `content`."""
-    checked = validate_content(merge_overrides({}, content))
+def create(
+    workspace: str,
+    labels: Labels,
+    content: Mapping[str, Any],
+    now: datetime,
+    items: Sequence[CreateScenario] = (),
+) -> Definition:
+    """With the scenarios `items`. Raises Invalid, naming the invalid fields of `content` and `scenarios`."""
+    checked, scenarios = _validate(workspace, merge_overrides({}, content), items)
     unnamed = DefinitionHead(new_id("def"), "", now, now, version_label=labels.version_label or None)
     head = labels.apply_to(unnamed)
-    definitions.create(workspace, head, checked.to_json())
-    return Definition(head, head.version, checked, scenario_count=0)
+    manifest = pages.write_pages(workspace, head.id, Manifest(), scenarios) if scenarios else None
+    definitions.create(workspace, head, checked.to_json(), manifest)
+    return Definition(head, head.version, checked, scenario_count=len(scenarios))
 
 
 def get(workspace: str, definition_id: str, version: int | None = None) -> Definition:
@@ -69,24 +81,26 @@ def update(
     overrides: Mapping[str, Any] | None,
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
+    items: Sequence[CreateScenario] | None = None,
 ) -> Definition:
-    """Content fields in `overrides` replace the stored ones and create the next version; null unsets a field.
+    """Content fields in `overrides` replace the stored ones, null unsets a field, and `items` replace all scenarios;
+    both together create the next version.
 
     A fork that unsets a field does not inherit it any more. Conflict if the definition was changed concurrently.
     """
     before = definitions.get(workspace, definition_id)
     precondition.check(etag(before.revision))
     after = replace(labels.apply_to(before), updated_at=now)
-    version = None
-    if overrides is not None:
-        version = _next_version(workspace, before, labels, overrides, now)
+    version = manifest = None
+    if overrides is not None or items is not None:
+        version, manifest = _next_version(workspace, before, labels, overrides, items, now)
         after = replace(after, version=version.number, version_label=version.label)
     elif labels.version_label is not None:
         latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
         version = replace(latest, label=labels.version_label or None)
         after = replace(after, version_label=version.label)
     with precondition.guard_write():
-        definitions.update(workspace, before, after, version)
+        definitions.update(workspace, before, after, version, manifest)
     return get(workspace, definition_id)
 
 
@@ -99,11 +113,37 @@ def delete(workspace: str, definition_id: str, now: datetime, precondition: Prec
 
 
 def _next_version(
-    workspace: str, before: DefinitionHead, labels: Labels, overrides: Mapping[str, Any], now: datetime
-) -> StoredVersion:
-    """With other content and the same scenarios. Raises Invalid, naming the invalid fields of the content."""
+    workspace: str,
+    before: DefinitionHead,
+    labels: Labels,
+    overrides: Mapping[str, Any] | None,
+    items: Sequence[CreateScenario] | None,
+    now: datetime,
+) -> tuple[StoredVersion, Manifest | None]:
+    """The version, and its manifest if it has other scenarios. Raises Invalid, naming each invalid field."""
     latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
-    own = {**latest.content, **overrides}
-    validate_content(merge_overrides(inherited_content(workspace, before), own))
+    own = {**latest.content, **(overrides or {})}
+    _, scenarios = _validate(workspace, merge_overrides(inherited_content(workspace, before), own), items or ())
+    manifest, revision = None, latest.scenarios_revision
+    if items is not None:
+        current = definitions.get_manifest(workspace, before.id, revision)
+        manifest = pages.write_pages(workspace, before.id, current, scenarios, replace=True)
+        revision = manifest.revision
     number = before.version + 1
-    return StoredVersion(number, now, own, number, latest.scenarios_revision, labels.version_label or None)
+    content_version = latest.content_version if overrides is None else number
+    return StoredVersion(number, now, own, content_version, revision, labels.version_label or None), manifest
+
+
+def _validate(
+    workspace: str, content: Mapping[str, Any], items: Sequence[CreateScenario]
+) -> tuple[Content, list[Scenario]]:
+    """Raises Invalid with the errors of both."""
+    try:
+        checked = validate_content(content)
+    except Invalid as content_error:
+        try:
+            checked_scenarios(workspace, items, "scenarios")
+        except Invalid as scenario_error:
+            raise Invalid.fields((*content_error.errors, *scenario_error.errors)) from None
+        raise
+    return checked, checked_scenarios(workspace, items, "scenarios")

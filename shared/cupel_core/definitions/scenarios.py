@@ -50,12 +50,17 @@ class ScenarioInVersion(NamedTuple):
 def add_scenarios(workspace: str, definition_id: str, items: Sequence[CreateScenario], now: datetime) -> AddedScenarios:
     """Raises Invalid, naming each invalid assertion (`items.2.assertions.0.value`) or each unknown persona."""
     definitions.get(workspace, definition_id)
-    errors = [error for number, item in enumerate(items) for error in _assertion_errors(item, f"items.{number}.")]
+    return _append(workspace, definition_id, checked_scenarios(workspace, items, "items"), now, replace=False)
+
+
+def checked_scenarios(workspace: str, items: Sequence[CreateScenario], field: str) -> list[Scenario]:
+    """The items as scenarios without ids. Raises Invalid as `add_scenarios`; `field` is the name of their list."""
+    errors = [error for number, item in enumerate(items) for error in _assertion_errors(item, f"{field}.{number}.")]
     if errors:
         raise Invalid.fields(errors[:MAX_ERRORS])
     scenarios = [item.to_scenario() for item in items]
-    _check_personas(workspace, [(f"items.{number}.personaIds", each) for number, each in enumerate(scenarios)])
-    return _append(workspace, definition_id, scenarios, now, replace=False)
+    _check_personas(workspace, [(f"{field}.{number}.personaIds", each) for number, each in enumerate(scenarios)])
+    return scenarios
 
 
 def import_scenarios(

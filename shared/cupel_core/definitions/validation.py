@@ -17,9 +17,11 @@ def validate_content(data: Mapping[str, Any]) -> Content:
     """The content from its JSON. Raises Invalid, naming each invalid field below `content`."""
     if len(json.dumps(data)) > MAX_CONTENT_BYTES:
         raise Invalid.field("content", f"must have at most {MAX_CONTENT_BYTES // 1024} KB")
-    _raise_if_any(assertions.assertion_errors(data.get("assertions") or (), "content.assertions"))
-    content = Content.from_json(data)
-    _raise_if_any((*map(to_field_error, content_errors(content)), *_judge_errors(content)))
+    errors = assertions.assertion_errors(data.get("assertions") or (), "content.assertions")
+    content = Content.from_json({**data, "assertions": []} if errors else data)
+    # Without its invalid assertions, the content may be empty, which its author did not write.
+    issues = [issue for issue in content_errors(content) if issue.field or not errors]
+    _raise_if_any((*errors, *map(to_field_error, issues), *_judge_errors(content)))
     return content
 
 

@@ -1,9 +1,9 @@
 """The supported providers. A model is named `provider/name`; `name` is the provider's own and may have slashes."""
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
+from cupel_core.domain.text.near_names import near_name
 from cupel_core.domain.turns import simulation
 from cupel_core.errors import Invalid
 
@@ -63,7 +63,9 @@ def _name_error(model: str) -> str | None:
     if not slash or not name.strip():
         return f'model "{model}" must have the form provider/name'
     if prefix not in PROVIDERS:
-        return f'unknown provider for model "{model}"; known providers: {", ".join(PROVIDERS)}'
+        near = near_name(prefix, list(PROVIDERS))
+        hint = f"did you mean {near}/{name}? " if near else ""
+        return f'unknown provider for model "{model}"; {hint}known providers: {", ".join(PROVIDERS)}'
     return None
 
 
@@ -75,8 +77,8 @@ def simulated_target_error(target: str) -> str | None:
     provider, _, name = target.partition("/")
     if provider != "sim" or not name or name in simulation.MODELS:
         return None
-    close = get_close_matches(name, simulation.MODELS, n=1)
-    hint = f"did you mean sim/{close[0]}? " if close else ""
+    near = near_name(name, list(simulation.MODELS))
+    hint = f"did you mean sim/{near}? " if near else ""
     known = ", ".join(f"sim/{each}" for each in simulation.MODELS)
     return f'unknown simulated model "{target}"; {hint}known models: {known}'
 

@@ -65,11 +65,14 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
         ({"name": "a", "content": {"followUps": ["a"] * 100}}, ("content.followUps", "must have at most 99 items")),
         (
             {"name": "a", "content": CONTENT, "label": "x"},
-            ("label", "is not a known field; known fields: name, folder, tags, content, versionLabel"),
+            ("label", "is not a known field; known fields: name, folder, tags, content, scenarios, versionLabel"),
         ),
         (
             {"name": "a", "content": {"decision": {"patern": "x"}}},
-            ("content.decision.patern", "is not a known field; known fields: pattern, rubric, judgeModel"),
+            (
+                "content.decision.patern",
+                "is not a known field (did you mean pattern?); known fields: pattern, rubric, judgeModel",
+            ),
         ),
         (
             {"name": "a", "content": {"dimensions": [{**RISK, "levels": [{"score": "1", "label": "low"}]}]}},
@@ -83,6 +86,57 @@ def test_a_refusal_names_the_field_and_what_it_accepts(
     answer = client.post("/v1/definitions", body)
     assert answer.status == 422
     assert [(each["field"], each["message"]) for each in answer.json()["errors"]] == [error]
+
+
+def test_a_definition_is_created_with_its_scenarios(client: Client) -> None:
+    made = client.post(
+        "/v1/definitions", {"name": "one", "content": CONTENT, "scenarios": [{"prompt": "a"}, {"prompt": "b"}]}
+    ).json()
+    assert (made["version"], made["scenarioCount"]) == (1, 2)
+    assert prompts(client, f"/v1/definitions/{made['id']}") == ["a", "b"]
+
+
+def test_content_and_scenarios_make_one_version(client: Client) -> None:
+    path = f"/v1/definitions/{create(client, scenarios=[{'prompt': 'a'}])}"
+    changed = client.patch(path, {"content": {"maxTurns": 2}, "scenarios": [{"prompt": "b"}]}).json()
+    assert (changed["version"], changed["content"]["maxTurns"], changed["scenarioCount"]) == (2, 2, 1)
+    assert prompts(client, path) == ["b"]
+    before = client.get(f"{path}/scenarios", query={"version": 1}).json()["items"]
+    assert [each["messages"][0]["content"] for each in before] == ["a"]
+
+
+def test_other_scenarios_alone_make_a_version_with_the_same_content(client: Client) -> None:
+    path = f"/v1/definitions/{create(client, scenarios=[{'prompt': 'a'}])}"
+    changed = client.patch(path, {"scenarios": []}).json()
+    assert (changed["version"], changed["scenarioCount"]) == (2, 0)
+    assert changed["content"]["template"] == CONTENT["template"]
+    assert client.patch(path, {"content": {"maxTurns": 3}}).json()["version"] == 3
+
+
+@pytest.mark.parametrize("method", ["post", "patch"])
+def test_all_errors_of_content_and_scenarios_are_reported_at_once(client: Client, path: str, method: str) -> None:
+    body = {
+        "name": "two",
+        "content": {"template": "[nothing]", "assertions": [{"type": "equalz", "value": "x"}]},
+        "scenarios": [{"prompt": "a", "assertions": [{"type": "contanis", "value": "x"}]}],
+    }
+    refused = client.post("/v1/definitions", body) if method == "post" else client.patch(path, body)
+    assert refused.status == 422
+    assert [each["field"] for each in refused.json()["errors"]] == [
+        "content.assertions.0.type",
+        "content.template",
+        "scenarios.0.assertions.0.type",
+    ]
+
+
+def test_an_invalid_assertion_alone_does_not_leave_an_empty_content(client: Client) -> None:
+    refused = client.post("/v1/definitions", {"name": "two", "content": {"assertions": [{"type": "equalz"}]}})
+    assert [each["field"] for each in refused.json()["errors"]] == ["content.assertions.0.type"]
+
+
+def test_a_fork_cannot_have_other_scenarios(client: Client, path: str) -> None:
+    refused = client.post(f"{path}/fork", {"scenarios": [{"prompt": "a"}]})
+    assert [each["field"] for each in refused.json()["errors"]] == ["scenarios"]
 
 
 def test_numbers_and_texts_of_a_content_come_back_as_sent(client: Client, path: str) -> None:

@@ -428,7 +428,10 @@ def refusal(file: Any, targets: Any = capital, **options: Unpack[EvaluationOptio
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"content": {"sytem": "x"}}, "content.sytem: is not a known field; known fields: system, template"),
+        (
+            {"content": {"sytem": "x"}},
+            r"content.sytem: is not a known field \(did you mean system\?\); known",
+        ),
         ({"content": {"assertions": [{"type": "containz"}]}}, "content.assertions.0.type"),
         ({"scenarios": [{"prompt": "x", "maxMessages": 0}]}, "scenarios.0.maxMessages"),
         ({"scenarios": [{"prompt": "x", "assertions": [{"type": "regex", "value": "("}]}]}, "scenarios.0.assertions.0"),

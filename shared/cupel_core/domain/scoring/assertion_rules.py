@@ -10,6 +10,7 @@ from cupel_core.domain.scoring.assertion_values import has_variables, parse_list
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 from cupel_core.domain.text.json_schema import schema_errors
+from cupel_core.domain.text.near_names import did_you_mean
 
 MAX_ASSERTIONS = 100
 """Per scenario or definition, including the parts of sets."""
@@ -91,10 +92,7 @@ def _type_error(type_name: Any) -> str | None:
     if name in CODE_KINDS:
         return f"{type_name} is not supported: Cupel does not run code from assertions; use a webhook instead"
     if name not in ASSERTION_KINDS:
-        from difflib import get_close_matches  # only needed for a misspelled type
-
-        near = get_close_matches(name, ASSERTION_KINDS, n=1)
-        return f"unknown type {type_name!r}" + (f"; did you mean {near[0]}?" if near else "")
+        return f"unknown type {type_name!r}{did_you_mean(name, list(ASSERTION_KINDS))}"
     if type_name.startswith(NOT) and not ASSERTION_KINDS[name].may_negate:
         return f"{name} cannot be negated: negate its parts" if name == ASSERT_SET else f"{name} cannot be negated"
     return None

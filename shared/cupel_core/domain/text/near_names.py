@@ -1,0 +1,23 @@
+"""Suggestions for misspelled names."""
+
+from collections.abc import Sequence
+
+
+def near_name(name: str, known: Sequence[str]) -> str | None:
+    """The known name that is most similar, ignoring case; None if none is."""
+    from difflib import get_close_matches  # only when something is misspelled
+
+    folded = {each.casefold(): each for each in reversed(known)}
+    return next((folded[near] for near in get_close_matches(name.casefold(), folded, 1)), None)
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """`; did you mean sim/steady?`, to follow an error about an unknown name; empty if none is similar."""
+    near = near_name(name, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def unknown_field_message(name: str, known: Sequence[str]) -> str:
+    near = near_name(name, known)
+    hint = f" (did you mean {near}?)" if near else ""
+    return f"is not a known field{hint}; known fields: {', '.join(known)}"
