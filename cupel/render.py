@@ -90,7 +90,7 @@ def bar_chart(counts: Sequence[int]) -> str:
 
 
 def runs_table(runs: Iterable[Json]) -> Table:
-    counts = ["probes", "completed", "failed"]
+    counts = ["probes", "completed", "failed", "spent"]
     columns = table("run", "definition", "status", *counts, "models", "created", right=counts)
     for run in runs:
         progress = run["progress"]
@@ -101,6 +101,7 @@ def runs_table(runs: Iterable[Json]) -> Table:
             f"{progress['total']:,}",
             f"{progress['completed']:,}",
             f"{progress['failed']:,}",
+            _amount(run.get("spend")) or NO_VALUE,
             escape(", ".join(run["config"]["models"])),
             format_time(run["createdAt"]),
         )
@@ -124,12 +125,21 @@ def _counts(progress: Json) -> str:
 
 
 def _spend(spend: Json | None) -> str:
-    """`, spent $1.20`: at least that much if a price is unknown, or nothing is known of a run of an earlier release."""
+    """`, spent $1.20 (sim/steady $0.80, sim/bold $0.40)`; empty for a run of an earlier release."""
+    amount = _amount(spend)
+    if spend is None or not amount:
+        return ""
+    lost = f" and {format_cost(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
+    models = [f"{escape(each['model'])} {_amount(each) or 'unknown'}" for each in spend.get("models") or ()]
+    return f", spent {amount}{lost}" + (f" ({', '.join(models)})" if len(models) > 1 else "")
+
+
+def _amount(spend: Json | None) -> str:
+    """`$1.20`, or `at least $1.20` if a price is unknown; empty if nothing is known."""
     if spend is None or (spend["costUsd"] is None and not spend["pricedUsd"]):
         return ""
     at_least = "at least " if spend["costUsd"] is None else ""
-    lost = f" and {format_cost(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
-    return f", spent {at_least}{format_cost(spend['pricedUsd'])}{lost}"
+    return f"{at_least}{format_cost(spend['pricedUsd'])}"
 
 
 def _simulated_judge_warning(config: Json) -> list[str]:

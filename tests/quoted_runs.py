@@ -73,7 +73,7 @@ async def quoted_run(**options: Any) -> Run:
     _store_progress(ref, run.retry_round)
     again = quoted.outcome(run, ERROR)
     outcomes.record(run, run.fencing_token, [replace(again, retry_round=run.retry_round)])
-    run = runs.transition(ref, Action.SUMMARIZE, NOW, settled=barrier.get_progress(barrier.Tree(ref, 3)))
+    run = runs.transition(ref, Action.SUMMARIZE, NOW, settled=barrier.get_progress(barrier.Tree.for_run(runs.get(ref))))
     await compare_slice(ref, run.fencing_token, LeafRange(0, 1), lambda: 900.0, QuotingJudge())
     _store_decisions(ref)
     run = runs.transition(ref, Action.COMPLETE, NOW, completed_at=NOW)

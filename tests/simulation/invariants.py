@@ -281,7 +281,15 @@ class Invariants:
         spent = run.spend.recorded if run.spend else barrier.get_state(Tree.for_run(run)).spend.recorded
         total = all_counted + self._unfinished_cost()
         require(spent == total, f"8: the run has spent {spent}, its outcomes and unfinished conversations {total}")
+        if is_exact:
+            self._check_targets(run)
         self._check_checkpoints_are_counted(run)
+
+    def _check_targets(self, run: Run) -> None:
+        for target in range(len(run.plan.targets)):
+            costs = (cost for (index, _), cost in self._costs.items() if run.plan.probe(index).target == target)
+            spent, total = run.spend and run.spend.of_target(target), sum(costs, Cost())
+            require(spent == total, f"8: target {target} has spent {spent}, its outcomes {total}")
 
     @staticmethod
     def _of_leaf(costs: dict[tuple[int, int], Cost], number: int) -> dict[int, Cost]:

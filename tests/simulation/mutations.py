@@ -82,7 +82,7 @@ def count_instead_of_adding_to_a_set(patches: Patches) -> None:
     from cupel_core.store import barrier
     from cupel_core.store.clients import dynamodb
 
-    def mutated(tree: Any, node: Any, value: int, spend: Mapping[str, int]) -> Any:
+    def mutated(tree: Any, node: Any, value: int, spend: Mapping[str, Any]) -> Any:
         response = dynamodb().update_item(
             TableName=settings().table_name,
             Key=barrier._key(tree.ref, node, tree.retry_round),
@@ -91,7 +91,7 @@ def count_instead_of_adding_to_a_set(patches: Patches) -> None:
             ReturnValues="UPDATED_NEW",
         )
         count = int(response["Attributes"]["childCount"]["N"])
-        return barrier._InnerItem(InnerNode(frozenset(range(count))), RunSpend())
+        return barrier._InnerItem(InnerNode(frozenset(range(count))), RunSpend(), None)
 
     patches.set(barrier, "_add_member", mutated)
 

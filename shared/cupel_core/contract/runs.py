@@ -1,5 +1,6 @@
 """Runs, their probes and their events."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from cupel_core.domain.runs.run import (
     StartedBy,
     StarterType,
 )
-from cupel_core.domain.runs.run_spend import RunSpend
+from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.runs.views import ProbeView, RunView
@@ -254,6 +255,22 @@ class RunProgressResponse(ResponseModel):
         return cls(total=progress.total, completed=progress.completed, failed=progress.failed)
 
 
+class ModelSpendResponse(ResponseModel):
+    """What the probes of a model have cost, including the calls of judges and simulated users for them."""
+
+    model: str
+    cost_usd: CostUsd
+    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
+
+    @classmethod
+    def of(cls, model: str, cost: Cost) -> "ModelSpendResponse":
+        return cls(model=model, cost_usd=_known_usd(cost), priced_usd=cost.priced_usd)
+
+
+def _known_usd(cost: Cost) -> float | None:
+    return cost.priced_usd if cost.is_complete else None
+
+
 class RunSpendResponse(ResponseModel):
     """What the run has spent so far, on all calls of targets, judges, simulated users and summaries. `costUsd` is the
     sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts, and of what the
@@ -269,13 +286,15 @@ class RunSpendResponse(ResponseModel):
         ),
     ]
 
+    models: Annotated[list[ModelSpendResponse], Field(description="The same by model, in the order of the run's")]
+
     @classmethod
-    def of(cls, spend: RunSpend) -> "RunSpendResponse":
-        recorded = spend.recorded
+    def of(cls, spend: RunSpend, models: Sequence[str]) -> "RunSpendResponse":
         return cls(
-            cost_usd=recorded.priced_usd if recorded.is_complete else None,
-            priced_usd=recorded.priced_usd,
+            cost_usd=_known_usd(spend.recorded),
+            priced_usd=spend.recorded.priced_usd,
             lost_usd=spend.lost.priced_usd,
+            models=[ModelSpendResponse.of(model, spend.of_target(number)) for number, model in enumerate(models)],
         )
 
 
@@ -394,7 +413,7 @@ class RunResponse(ResponseModel):
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),
-            spend=RunSpendResponse.of(view.spend),
+            spend=RunSpendResponse.of(view.spend, run.models),
             created_at=run.created_at,
             started_at=run.started_at,
             completed_at=run.completed_at,

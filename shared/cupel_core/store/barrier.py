@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
+from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
-from cupel_core.domain.runs.run_spend import RunSpend, encode, total, total_of, unfinished_total
+from cupel_core.domain.runs.run_spend import RunSpend, encode, inner_spend, leaf_spend
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
@@ -31,12 +32,16 @@ class Tree(NamedTuple):
     """A run's barrier in its current retry round."""
 
     ref: RunRef
-    total: int
+    plan: Plan
     retry_round: int = 1
 
     @classmethod
     def for_run(cls, run: Run) -> "Tree":
-        return cls(RunRef(run.workspace, run.id), run.plan.total, run.retry_round)
+        return cls(RunRef(run.workspace, run.id), run.plan, run.retry_round)
+
+    @property
+    def total(self) -> int:
+        return self.plan.total
 
 
 class State(NamedTuple):
@@ -83,9 +88,18 @@ class LeafItem:
     """The retry round that last took errors out of the leaf to run them again."""
     rounds: Mapping[int, int] = field(default_factory=dict)
     """By offset, the retry round in which a probe was last taken out."""
-    spend: RunSpend = field(default_factory=RunSpend)
+    costs: frozenset[int] = frozenset()
+    lost_costs: frozenset[int] = frozenset()
+    checkpoint_costs: frozenset[int] = frozenset()
+    """What its outcomes and its unfinished conversations have cost, as members."""
     recorded_at: datetime | None = None
     """When an outcome was last added."""
+
+    def spend(self, node: Node, plan: Plan) -> RunSpend:
+        def target_of(offset: int) -> int:
+            return plan.probe(node.first_index + offset).target
+
+        return leaf_spend(self.costs, self.lost_costs, self.checkpoint_costs, self.leaf.recorded, target_of)
 
     def round_of(self, offset: int, conversation_round: int) -> int:
         """The retry round in which a probe's conversation started, given that of the run's other probes."""
@@ -223,19 +237,20 @@ def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
 
 def propagate(tree: Tree, node: Node, item: LeafItem) -> bool:
     """Report a full leaf to its parent, and each node that becomes full to its own; return whether the root is full."""
-    leaf, spend = item.leaf, item.spend
+    leaf = item.leaf
     root, failed, full = root_of(tree.total), len(leaf.failed), leaf.is_full(node, tree.total)
+    spend = item.spend(node, tree.plan) if full else RunSpend()
     while full and node != root:
         parent, spend, _ = _add_member(tree, node.parent, encode_member(node, failed), _spend_of(node, spend))
         node, failed, full = node.parent, parent.failed, parent.is_full(node.parent, tree.total)
     return full
 
 
-def _spend_of(child: Node, spend: RunSpend) -> dict[str, int]:
+def _spend_of(child: Node, spend: RunSpend) -> dict[str, list[int]]:
     """The spend of a full child as members of its parent's sets."""
-    place = child.number % FANOUT
-    members = {"costs": encode(place, spend.recorded)}
-    return members | ({"lostCosts": encode(place, spend.lost)} if spend.lost else {})
+    position = child.number % FANOUT
+    members = {"targetCosts": list(spend.as_child(position))}
+    return members | ({"lostCosts": [encode(position, spend.lost)]} if spend.lost else {})
 
 
 def get_leaf(ref: RunRef, node: Node) -> LeafItem:
@@ -262,13 +277,8 @@ def _get_inner_item(tree: Tree, node: Node) -> _InnerItem:
 
 def _inner_item(item: dict[str, Any]) -> _InnerItem:
     node = InnerNode(_read_set(item, "members"))
-    return _InnerItem(node, _read_spend(item, node.full_children), _read_recorded_at(item))
-
-
-def _read_spend(item: dict[str, Any], recorded: frozenset[int]) -> RunSpend:
-    members = _read_set(item, "costs")
-    unfinished = unfinished_total(_read_set(item, "checkpointCosts"), members)
-    return RunSpend(total_of(members, recorded) + unfinished, total(_read_set(item, "lostCosts")))
+    spend = inner_spend(_read_set(item, "targetCosts"), _read_set(item, "lostCosts"), node.full_children)
+    return _InnerItem(node, spend, _read_recorded_at(item))
 
 
 def _read_recorded_at(item: dict[str, Any]) -> datetime | None:
@@ -349,7 +359,7 @@ def _overlap(indexes: range, node: Node, total: int) -> range:
 
 def _count(tree: Tree, node: Node) -> _Counts:
     if node.level == 0:
-        return _counts_of(get_leaf(tree.ref, node))
+        return _counts_of(tree, node, get_leaf(tree.ref, node))
     known, spend, recorded_at = _get_inner_item(tree, node)
     full = [Node(node.level - 1, node.number * FANOUT + child) for child in known.full_children]
     covered = sum(probe_count(child, tree.total) for child in full)
@@ -360,8 +370,8 @@ def _count(tree: Tree, node: Node) -> _Counts:
     return counts
 
 
-def _counts_of(item: LeafItem) -> _Counts:
-    return _Counts(len(item.leaf.completed), len(item.leaf.failed), item.spend, item.recorded_at)
+def _counts_of(tree: Tree, node: Node, item: LeafItem) -> _Counts:
+    return _Counts(len(item.leaf.completed), len(item.leaf.failed), item.spend(node, tree.plan), item.recorded_at)
 
 
 def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[_Counts]:
@@ -369,7 +379,7 @@ def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[_Counts
     if node.level == 1:
         for number, item in list_leaves(tree.ref, node).items():
             if number % FANOUT not in known.full_children:
-                yield _counts_of(item)
+                yield _counts_of(tree, Node(0, number), item)
         return
     for number in range(node.number * FANOUT, (node.number + 1) * FANOUT):
         child = Node(node.level - 1, number)
@@ -377,15 +387,14 @@ def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[_Counts
             yield _count(tree, child)
 
 
-def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, int]) -> _InnerItem:
+def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collection[int]]) -> _InnerItem:
     """Add a full child, and members with its spend by attribute; returns the node afterwards."""
-    members = {"members": value, **spend}
+    members = {"members": [value], **spend}
     response = dynamodb().update_item(
         TableName=settings().table_name,
         Key=_key(tree.ref, node, tree.retry_round),
         UpdateExpression=f"ADD {', '.join(f'{name} :{name}' for name in members)} {_SET_RECORDED_AT}",
-        ExpressionAttributeValues={f":{name}": _number_set([member]) for name, member in members.items()}
-        | _recorded_now(),
+        ExpressionAttributeValues={f":{name}": _number_set(added) for name, added in members.items()} | _recorded_now(),
         ReturnValues="ALL_NEW",
     )
     return _inner_item(dict(response["Attributes"]))
@@ -450,8 +459,17 @@ def _leaf_item(item: dict[str, Any]) -> LeafItem:
     for encoded in sorted(_read_set(item, "rounds")):  # Ascending, so that the last round of an offset remains.
         rounds[encoded % FANOUT] = encoded // FANOUT
     leaf = Leaf(_read_set(item, "completed"), _read_set(item, "failed"))
-    spend = _read_spend(item, leaf.recorded)
-    return LeafItem(leaf, claims, error, reopened, rounds, spend, _read_recorded_at(item))
+    return LeafItem(
+        leaf,
+        claims,
+        error,
+        reopened,
+        rounds,
+        costs=_read_set(item, "costs"),
+        lost_costs=_read_set(item, "lostCosts"),
+        checkpoint_costs=_read_set(item, "checkpointCosts"),
+        recorded_at=_read_recorded_at(item),
+    )
 
 
 def _key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:

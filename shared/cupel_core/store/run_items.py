@@ -151,7 +151,10 @@ def to_item(run: Run) -> RunItem:
 
 
 def _run_spend(stored: dict[str, Any] | None) -> RunSpend | None:
-    return RunSpend(Cost(**stored["recorded"]), Cost(**stored["lost"])) if stored else None
+    if not stored:
+        return None
+    by_target = {int(target): Cost(**cost) for target, cost in stored.get("by_target", {}).items()}
+    return RunSpend(Cost(**stored["recorded"]), Cost(**stored["lost"]), by_target)
 
 
 def _started_by(item: RunItem, stored: dict[str, Any] | None) -> StartedBy | None:

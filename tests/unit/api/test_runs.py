@@ -104,7 +104,11 @@ def test_a_run_in_progress_and_a_list_of_runs_have_the_spend_so_far(client: Clie
     paid = Spending(judge=Spend(1, Usage(9, 9), 0.5))
     error = ProbeError(1, "scn_1", "sim/steady", ProbeErrorCode.TIMEOUT, "no answer", 3, NOW, spending=paid)
     record_outcomes.record(runs.get(RunRef("acme", run_id)), 1, [answered, error])
-    expected = {"costUsd": 0.75, "pricedUsd": 0.75, "lostUsd": 0.0}
+    by_model = [
+        {"model": "sim/steady", "costUsd": 0.75, "pricedUsd": 0.75},
+        {"model": "sim/bold", "costUsd": 0.0, "pricedUsd": 0.0},
+    ]
+    expected = {"costUsd": 0.75, "pricedUsd": 0.75, "lostUsd": 0.0, "models": by_model}
     assert client.get(f"/v1/runs/{run_id}").json()["spend"] == expected
     assert client.get("/v1/runs").json()["items"][0]["spend"] == expected
 

@@ -127,6 +127,29 @@ def test_a_run_that_waits_for_a_repair_says_what_is_wrong_and_what_to_do(api: Fa
     assert "cupel providers set custom" in shown
 
 
+SPEND = {
+    "costUsd": None,
+    "pricedUsd": 1.2,
+    "lostUsd": 0.0,
+    "models": [
+        {"model": SIMULATED, "costUsd": 0.0, "pricedUsd": 0.0},
+        {"model": REAL, "costUsd": None, "pricedUsd": 1.2},
+    ],
+}
+
+
+def test_a_run_is_shown_with_what_each_model_has_spent(api: FakeApi, cupel: Cupel):
+    api.runs = [a_run(status="RUNNING", spend=SPEND)]
+    assert f"spent at least $1.20 ({SIMULATED} $0.00, {REAL} at least $1.20)" in cupel("show", "run_1").stdout
+
+
+def test_the_list_of_runs_says_what_each_has_spent(api: FakeApi, cupel: Cupel):
+    known = SPEND | {"costUsd": 2.5, "pricedUsd": 2.5}
+    api.runs = [a_run(spend=known), a_run(id="run_2")]
+    table = cupel("runs").stdout
+    assert [row(table, run_id)[6] for run_id in ("run_1", "run_2")] == ["$2.50", "–"]
+
+
 def test_suspended_models_are_shown(api: FakeApi, cupel: Cupel):
     suspended = {"model": REAL, "until": "2026-01-31T09:30:30.000Z", "reason": "10 of the last 20 calls failed"}
     api.runs = [a_run(status="RUNNING", suspendedModels=[suspended])]

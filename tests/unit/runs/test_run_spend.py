@@ -51,6 +51,11 @@ def spend_of(run: Run) -> RunSpend:
     return queries.get_run(run.workspace, run.id, NOW).spend
 
 
+def spent(nano_usd: int) -> RunSpend:
+    """By the run's only target."""
+    return RunSpend(Cost(nano_usd), by_target={0: Cost(nano_usd)})
+
+
 def recorded_nano_usd(run: Run) -> int:
     recorded = spend_of(run).recorded
     assert recorded.is_complete
@@ -81,11 +86,23 @@ def test_leaves_that_are_full_and_leaves_that_are_not_add_up(cloud: Settings) ->
     assert recorded_nano_usd(run) == 210 * 3 * CENT
 
 
+def test_the_spend_is_divided_by_model_in_open_and_full_leaves_and_at_the_end(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=75, models=("sim/steady", "sim/bold")).start()
+    runs.transition(ref_of(run), Action.START, NOW)
+    outcomes_of_all = [transcript(index, usd=0.01 if index < 75 else 0.03) for index in range(150)]
+    record(run, 1, outcomes_of_all[:140])
+    assert spend_of(run).by_target == {0: Cost(75 * 3 * CENT), 1: Cost(65 * 5 * CENT)}
+    record(run, 1, outcomes_of_all[140:])
+    over = finished(run).spend
+    assert over is not None
+    assert over.by_target == {0: Cost(75 * 3 * CENT), 1: Cost(75 * 5 * CENT)}
+
+
 def test_a_repeated_commit_counts_once(cloud: Settings) -> None:
     run = running()
     for _ in range(2):
         record(run, 1, [transcript(0)])
-    assert spend_of(run) == RunSpend(Cost(3 * CENT))
+    assert spend_of(run) == spent(3 * CENT)
 
 
 def test_an_outcome_whose_worker_died_before_the_barrier_is_counted_by_the_next(cloud: Settings) -> None:
@@ -131,13 +148,13 @@ def test_a_run_that_is_over_has_its_spend_stored(cloud: Settings) -> None:
     run = running(2)
     record(run, 1, [transcript(0), error(1)])
     over = finished(run)
-    assert over.spend == spend_of(run) == RunSpend(Cost(8 * CENT))
+    assert over.spend == spend_of(run) == spent(8 * CENT)
 
 
 def test_a_run_without_transcripts_has_its_spend_stored(cloud: Settings) -> None:
     run = running(1)
     record(run, 1, [error(0)])
-    assert finished(run).spend == RunSpend(Cost(5 * CENT))
+    assert finished(run).spend == spent(5 * CENT)
 
 
 def test_a_call_without_a_price_leaves_the_total_unknown(cloud: Settings) -> None:

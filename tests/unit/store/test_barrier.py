@@ -5,6 +5,7 @@ import pytest
 
 from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision
+from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -16,7 +17,7 @@ REF = RunRef("ws_a", "run_a")
 
 
 def tree(total: int = 1_000, retry_round: int = 1) -> Tree:
-    return Tree(REF, total, retry_round)
+    return Tree(REF, Plan(("sim/steady",), (total,)), retry_round)
 
 
 def record_all(total: int, failed: set[int]) -> int:
@@ -137,7 +138,7 @@ def test_recording_releases_claims_in_the_same_write(cloud: Settings) -> None:
 
 def test_a_run_of_another_workspace_has_its_own_barrier(cloud: Settings) -> None:
     barrier.record(tree(), Node(0, 0), {0: True})
-    assert barrier.get_progress(Tree(RunRef("ws_b", "run_a"), 1)) == Progress(1)
+    assert barrier.get_progress(tree(1)._replace(ref=RunRef("ws_b", "run_a"))) == Progress(1)
 
 
 def test_a_reopened_leaf_takes_its_errors_out_once_per_retry_round(cloud: Settings) -> None:

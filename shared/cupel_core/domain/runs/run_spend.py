@@ -3,12 +3,15 @@
 A member is a cost at a place. Of several members of one place the largest counts: the cost of a stored outcome only
 grows, as summaries and selections are added to it. Adding a member again, or an older one, therefore changes nothing.
 The place of an outcome is its offset in the leaf with the fencing token under which it was stored, so the error of an
-earlier retry round keeps its own place; in an inner node, it is the position of the child. A conversation without an
-outcome has the place of its offset with the retry round in which it started, and counts until it has an outcome.
+earlier retry round keeps its own place; in an inner node, it is the position of a child with the number of a target. A
+conversation without an outcome has the place of its offset with the retry round in which it started, and counts until
+it has an outcome.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 from zlib import crc32
 
@@ -57,9 +60,21 @@ class RunSpend:
     conversations that a pause or a cancellation has interrupted."""
     lost: Cost = field(default_factory=Cost)
     """Of outcomes that were not recorded because another worker had recorded one for the same probe."""
+    by_target: Mapping[int, Cost] = field(default_factory=dict)
+    """`recorded` by the number of the target whose probes have cost it."""
 
     def __add__(self, other: "RunSpend") -> "RunSpend":
-        return RunSpend(self.recorded + other.recorded, self.lost + other.lost)
+        by_target = _sums(chain(self.by_target.items(), other.by_target.items()))
+        return RunSpend(self.recorded + other.recorded, self.lost + other.lost, by_target)
+
+    def of_target(self, target: int) -> Cost:
+        """Unknown, too, if only the whole run is known to lack the price of a call."""
+        is_divided = self.recorded.is_complete or not all(cost.is_complete for cost in self.by_target.values())
+        return self.by_target.get(target, Cost()) + (Cost() if is_divided else UNKNOWN)
+
+    def as_child(self, position: int) -> Iterator[int]:
+        """The members of `recorded` in a parent."""
+        return (encode(target * FANOUT + position, cost) for target, cost in self.by_target.items())
 
 
 class Recorded(NamedTuple):
@@ -108,18 +123,41 @@ def total(members: Iterable[int]) -> Cost:
     return sum(cost_by_place(members).values(), Cost())
 
 
-def unfinished_total(checkpoint_members: Iterable[int], members: Iterable[int]) -> Cost:
-    """The cost of the conversations of which no outcome is among the `members`: an outcome includes its checkpoints."""
+def leaf_spend(
+    members: Iterable[int],
+    lost_members: Iterable[int],
+    checkpoint_members: Iterable[int],
+    recorded: frozenset[int],
+    target_of: Callable[[int], int],
+) -> RunSpend:
+    """The spend of a leaf with these `recorded` offsets. One without a cost was recorded by an earlier release."""
+    costs = cost_by_place(members)
+    unknown = recorded - {place % FANOUT for place in costs}
+    unfinished = _unfinished(cost_by_place(checkpoint_members), costs)
+    places = chain(costs.items(), unfinished, ((offset, UNKNOWN) for offset in unknown))
+    by_target = _sums((target_of(place % FANOUT), cost) for place, cost in places)
+    return RunSpend(sum(by_target.values(), Cost()), total(lost_members), by_target)
+
+
+def _unfinished(checkpoints: Mapping[int, Cost], costs: Iterable[int]) -> Iterator[tuple[int, Cost]]:
+    """The conversations without an outcome: an outcome includes the cost of its checkpoints."""
     last_tokens: dict[int, int] = {}
-    for place in cost_by_place(members):
+    for place in costs:
         token, offset = divmod(place, FANOUT)
         last_tokens[offset] = max(token, last_tokens.get(offset, 0))
-    unfinished = cost_by_place(checkpoint_members).items()
-    return sum((cost for place, cost in unfinished if last_tokens.get(place % FANOUT, 0) < place // FANOUT), Cost())
+    return (each for each in checkpoints.items() if last_tokens.get(each[0] % FANOUT, 0) < each[0] // FANOUT)
 
 
-def total_of(members: Iterable[int], positions: frozenset[int]) -> Cost:
-    """The total, which is incomplete if one of the recorded `positions` has no cost: an earlier release recorded it."""
+def inner_spend(members: Iterable[int], lost_members: Iterable[int], full_children: frozenset[int]) -> RunSpend:
+    """The spend of the full children of a node. One without a cost reported to it in an earlier release."""
     costs = cost_by_place(members)
-    known = {place % FANOUT for place in costs}
-    return sum(costs.values(), Cost() if positions <= known else UNKNOWN)
+    by_target = _sums((place // FANOUT, cost) for place, cost in costs.items())
+    is_known = full_children <= {place % FANOUT for place in costs}
+    return RunSpend(sum(by_target.values(), Cost() if is_known else UNKNOWN), total(lost_members), by_target)
+
+
+def _sums(costs: Iterable[tuple[int, Cost]]) -> dict[int, Cost]:
+    sums = defaultdict[int, Cost](Cost)
+    for key, cost in costs:
+        sums[key] += cost
+    return dict(sums)
