@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from aws_lambda_powertools import Logger
+
 from cupel_core import accounts
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import named_models
@@ -16,7 +18,7 @@ from cupel_core.domain.resources.connectors import PROVIDER, Connector, Connecto
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.domain.resources.providers import ProviderChanges, ProviderView
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseCause, PauseReason, Run, RunStatus
-from cupel_core.errors import Conflict, NotFound, RetryableError
+from cupel_core.errors import AppError, Conflict, NotFound, RetryableError
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.preconditions import UNCONDITIONAL, Precondition
@@ -31,6 +33,8 @@ MAX_RUNS_PER_REQUEST = 50
 _REQUEST_TIME = timedelta(seconds=30)
 """Until then, the request that made the change carries it out; afterwards, the sweeper."""
 _REPAIRED = "its settings were changed; the run goes on with them"
+
+logger = Logger(child=True)
 
 
 def update_provider(
@@ -77,15 +81,30 @@ def _carry_out(workspace: str, model_prefix: str, suspended: frozenset[str], now
 
 
 def continue_runs(repair: Repair, now: datetime, has_time: Callable[[], bool]) -> None:
-    """Let the runs go on that waited for what was repaired; without time, leave the others to the sweeper."""
+    """Let the runs go on that waited for what was repaired; without time, leave the others to the sweeper.
+
+    A run that fails gets a repair of its own, which the sweeper repeats, and keeps no other waiting.
+    """
+    if repair.only_run is not None:
+        _continue_unless_changed(RunRef(repair.workspace, repair.only_run), repair, now)
+        repairs.remove(repair)
+        return
     for ref in active_runs.list_of_workspace(repair.workspace, repair.after_run):
         if not has_time():
             repairs.save(repair, due_at=now)
             return
-        with suppress(NotFound, Conflict, IllegalTransition):  # Deleted, or changed by a user meanwhile.
-            _continue_run(runs.get(ref), repair, now)
+        try:
+            _continue_unless_changed(ref, repair, now)
+        except (AppError, *AWS_ERRORS):
+            logger.exception("a run could not go on after a repair", run_id=ref.run_id)
+            repairs.save(replace(repair, id=f"{repair.id}-{ref.run_id}", only_run=ref.run_id), due_at=now)
         repair = replace(repair, after_run=ref.run_id)
     repairs.remove(repair)
+
+
+def _continue_unless_changed(ref: RunRef, repair: Repair, now: datetime) -> None:
+    with suppress(NotFound, Conflict, IllegalTransition):  # Deleted, or changed by a user meanwhile.
+        _continue_run(runs.get(ref), repair, now)
 
 
 def _continue_run(run: Run, repair: Repair, now: datetime) -> None:

@@ -20,6 +20,7 @@ class RepairItem(Item):
     model_prefix = UnicodeAttribute(attr_name="modelPrefix")
     suspended_models = JSONAttribute(attr_name="suspendedModels")
     after_run = UnicodeAttribute(attr_name="afterRun", null=True)
+    only_run = UnicodeAttribute(attr_name="onlyRun", null=True)
     due_at = UnicodeAttribute(attr_name="dueAt")
 
 
@@ -33,6 +34,8 @@ class Repair:
     """Those of them that were suspended until now."""
     after_run: str | None = None
     """The last run that it has covered."""
+    only_run: str | None = None
+    """The one run that it is still needed for: the repair of all runs has left it behind because it failed."""
 
     @property
     def sort_key(self) -> str:
@@ -49,6 +52,7 @@ def save(repair: Repair, due_at: datetime) -> None:
         model_prefix=repair.model_prefix,
         suspended_models=sorted(repair.suspended_models),
         after_run=repair.after_run,
+        only_run=repair.only_run,
         due_at=to_iso(due_at),
     ).save()
 
@@ -62,4 +66,4 @@ def list_due(now: datetime, after: str | None = None) -> Iterator[Repair]:
     condition = RepairItem.sk > after if after else None
     for item in RepairItem.query(keys.REPAIRS, condition, filter_condition=RepairItem.due_at <= to_iso(now)):
         suspended = frozenset(item.suspended_models)
-        yield Repair(item.workspace, item.repair_id, item.model_prefix, suspended, item.after_run)
+        yield Repair(item.workspace, item.repair_id, item.model_prefix, suspended, item.after_run, item.only_run)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from cupel_core import accounts
 from cupel_core.clock import utc_now
@@ -192,6 +193,25 @@ def test_a_repair_that_cannot_be_continued_keeps_no_other_waiting(monkeypatch: p
     assert [count_running([each]) for each in (first, second)] == [0, 1]
     continue_repairs(utc_now(), lambda: True)
     assert count_running([first]) == 1
+
+
+def test_a_run_that_always_fails_keeps_no_other_run_of_its_repair_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing, *others = sorted((refused_run() for _ in range(3)), key=lambda run: run.id)
+    get = runs.get
+
+    def fail_for_one(ref: RunRef, **options: bool) -> Run:
+        if ref == ref_of(failing):
+            raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "GetItem")
+        return get(ref, **options)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(runs, "get", fail_for_one)
+        repair()
+        assert [get(ref_of(run)).status for run in others] == [RunStatus.RUNNING] * 2
+        assert continue_repairs(utc_now(), lambda: True) == 0
+    assert continue_repairs(utc_now(), lambda: True) == 1
+    assert runs.get(ref_of(failing)).status is RunStatus.RUNNING
+    assert list(pending_repairs.list_due(utc_now() + timedelta(days=1))) == []
 
 
 JUDGED = Assertion("llm-rubric", value="polite", provider="openai/slow")
