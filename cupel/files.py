@@ -37,7 +37,19 @@ class DefinitionFile:
 
 
 class _Loader(yaml.SafeLoader):
-    """Keeps dates as text, as in JSON."""
+    """Keeps dates as text, as in JSON, and refuses a key that a mapping has twice, of which the first would be lost."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:
+                    raise yaml.MarkedYAMLError(
+                        problem=f"{key.value}: this key occurs twice", problem_mark=key.start_mark
+                    )
+                seen.add((key.tag, key.value))
+        return node
 
 
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"

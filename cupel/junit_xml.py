@@ -16,8 +16,8 @@ from cupel.results import is_unscored
 
 MAX_CHARACTERS = 20_000
 """Per conversation; some readers reject large files."""
-# Characters that XML 1.0 cannot represent, not even as references.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML 1.0 cannot represent, not even as references, and those that would control a terminal.
+_ESCAPED = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 type JunitOutcome = Literal["failure", "error", "skipped"]
 
@@ -113,4 +113,4 @@ def _conversation(messages: Sequence[Json]) -> str:
 
 
 def _escape(text: str) -> str:
-    return _FORBIDDEN.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _ESCAPED.sub(lambda match: f"\\x{ord(match[0]):02x}", text)

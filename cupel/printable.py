@@ -1,14 +1,19 @@
 """Text of users, models and agents, as it may be printed."""
 
+import json
 import re
 
-_UNPRINTABLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, except tab and line feed
-    r"\u202a-\u202e\u2066-\u2069"  # reorder the text that follows
-    r"\ud800-\udfff]"  # half a character, which no stream can encode
-)
+from cupel_core.domain.text.control_characters import escaped_in_json, without_control_characters
+
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+"""Half characters, which no stream can encode."""
 
 
 def printable(text: str) -> str:
     """Without control characters, with which a name or an answer would control the terminal."""
-    return _UNPRINTABLE.sub("", text)
+    return _SURROGATES.sub("", without_control_characters(text))
+
+
+def printable_json(value: object, indent: int | None = None) -> str:
+    """The value as JSON, whose texts are unchanged once it is read, but cannot control the terminal either."""
+    return escaped_in_json(json.dumps(value, ensure_ascii=False, indent=indent))

@@ -198,18 +198,24 @@ def problem_lines(run: Json) -> list[str]:
         f"{escape(model['reason'])}[/yellow]"
         for model in run.get("suspendedModels") or ()
     ]
+    if lines and run["progress"]["failed"]:
+        lines.append(f"cupel retry {escape(run['id'])} runs the failed probes again, once it can be called")
     if cause := run.get("pauseCause"):
         lines.append(f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]")
-        lines.append(_repair_hint(run["id"], cause["model"]))
+        lines.append(_repair_hint(run, cause["model"]))
     return lines
 
 
-def _repair_hint(run_id: str, model: str) -> str:
+def _repair_hint(run: Json, model: str) -> str:
     provider, _, name = model.partition("/")
     repair = f"correct the connector {name}" if provider == "connector" else f"cupel providers set {provider} …"
+    run_id, config = escape(run["id"]), run["config"]
+    options = {"--models": config["models"], "--judge-model": [config.get("judgeModel")]}
+    option = next((option for option, models in options.items() if model in models), None)
+    other = f"cupel rerun {run_id} {option} … and cupel cancel {run_id}" if option else f"cupel cancel {run_id}"
     return (
-        f"repair it ({escape(repair)}) and the run resumes by itself; cupel resume {escape(run_id)} tries again without"
-        f" a change; a wrong model name needs another run (cupel cancel {escape(run_id)})"
+        f"repair it ({escape(repair)}) and the run resumes by itself; cupel resume {run_id} tries again without"
+        f" a change; a wrong model name needs another run ({other})"
     )
 
 

@@ -1,6 +1,5 @@
 """What a command depends on: the API, two consoles and the clock. Tests supply their own session."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from cupel.printable import printable
+from cupel.printable import printable, printable_json
 
 if TYPE_CHECKING:  # importing httpx takes longer than everything `cupel --help` needs
     from cupel.client import Client
@@ -48,7 +47,7 @@ class Session:
     err: Console = field(default_factory=lambda: _console(stderr=True))
 
     def print_json(self, document: Any) -> None:
-        sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(printable_json(document, indent=2) + "\n")
 
     def remark(self, text: str) -> None:
         """Print plain text to standard error: user-supplied names are not markup."""

@@ -20,6 +20,7 @@ from cupel.commands.options import (
 from cupel.commands.resources import evals
 from cupel.commands.run import watch_or_print
 from cupel.commands.show import print_messages, print_result
+from cupel.commands.targets import run_config, warn_about_unlisted_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
@@ -47,9 +48,12 @@ def run_eval(
     config = without_none(judgeModel=judge_model, personaModel=persona_model)
     options = {"repeats": repeats, "config": config, **label_fields(name, tag, metadata)}
     with session.connect() as client:
-        watch_or_print(
-            session, client, client.create_eval_run(eval_id, options), gate_options if watch else None, as_json=as_json
-        )
+        started = client.create_eval_run(eval_id, options)
+        # Afterwards, because the response names the models of the eval and the workspace too.
+        config = started["run"]["config"]
+        graders = (config[name] for name in ("judgeModel", "personaModel", "embeddingModel"))
+        warn_about_unlisted_models(session, (*config["models"], *graders))
+        watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
 
 
 def try_scenario(
@@ -67,7 +71,7 @@ def try_scenario(
     if not slash or not name:
         raise UsageError("--target: expected a model such as openai/gpt-5-mini, or connector/<id>")
     target_field = {"connectorId": name} if provider == "connector" else {"model": target}
-    config = without_none(judgeModel=judge_model, personaModel=persona_model)
+    config = run_config(session, [target], judge_model=judge_model, persona_model=persona_model)
     playground_run = {"scenarioId": scenario_id, **target_field, **without_none(personaId=persona), "config": config}
     with session.connect() as client:
         *_, run = follow(client, client.create_playground_run(playground_run)["run"], session.sleep)

@@ -8,6 +8,7 @@ import typer
 from cupel import junit_xml
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.show import print_results
+from cupel.errors import UsageError
 from cupel.in_process import Evaluation, EvaluationOptions, Probe, ProbeResult, evaluate
 from cupel.json_types import Json
 from cupel.render import evaluation_lines
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
 
 MAX_PRINTED_FAILURES = 10
 """How many probes that did not pass are listed; the JUnit file and --json contain all of them."""
+
+
+_CONFIG = {
+    "temperature": "temperature",
+    "maxTurns": "max_turns",
+    "judgeModel": "judge_model",
+    "personaModel": "persona_model",
+    "embeddingModel": "embedding_model",
+    "evaluatorUrl": "evaluator_url",
+}
+"""The parameter of `evaluate` for each field of a run's `config`; the command's option has the same name."""
 
 
 def run_in_process(
@@ -45,16 +57,7 @@ def run_in_process(
 
 
 def _options(specification: Json, concurrency: int) -> EvaluationOptions:
-    config = specification["config"]
-    names = {
-        "temperature": "temperature",
-        "maxTurns": "max_turns",
-        "judgeModel": "judge_model",
-        "personaModel": "persona_model",
-        "embeddingModel": "embedding_model",
-        "evaluatorUrl": "evaluator_url",
-    }
-    options = {names[name]: value for name, value in config.items()}
+    options = {_CONFIG[name]: value for name, value in specification["config"].items()}
     return cast(
         EvaluationOptions,
         {
@@ -73,7 +76,13 @@ def _evaluate(session: Session, definition: str, options: EvaluationOptions, tar
     with progress_bar(session) as progress:
         display = _ProgressDisplay(progress)
         options["on_status"] = display.update
-        return evaluate(Path(definition), targets, **options)
+        try:
+            return evaluate(Path(definition), targets, **options)
+        except UsageError as error:
+            name, separator, message = str(error).partition(":")
+            if name not in _CONFIG.values():
+                raise
+            raise UsageError(f"--{name.replace('_', '-')}{separator}{message}") from error
 
 
 class _ProgressDisplay:

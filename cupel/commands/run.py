@@ -21,7 +21,7 @@ from cupel.commands.options import (
     label_fields,
 )
 from cupel.commands.show import print_run
-from cupel.commands.targets import split_models, warn_about_unlisted_models
+from cupel.commands.targets import run_config, split_models
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -83,25 +83,27 @@ def run(
     """Start a run of a definition."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch or in_process)
-    config = without_none(
+    if definition_version is not None and (in_process or Path(definition).exists()):
+        raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
+    targets = split_models(models)
+    config = run_config(
+        session,
+        targets,
         temperature=temperature,
-        maxTurns=max_turns,
-        judgeModel=judge_model,
-        personaModel=persona_model,
-        embeddingModel=embedding_model,
-        evaluatorUrl=evaluator_url,
+        max_turns=max_turns,
+        judge_model=judge_model,
+        persona_model=persona_model,
+        embedding_model=embedding_model,
+        evaluator_url=evaluator_url,
     )
     specification: Json = {
-        "models": split_models(models),
+        "models": targets,
         "samplePercentage": sample,
         "repeats": repeats,
         **without_none(sampleSeed=seed, priority=priority, definitionVersion=definition_version),
         **label_fields(name, tag, metadata),
         "config": config,
     }
-    if definition_version is not None and (in_process or Path(definition).exists()):
-        raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
-    warn_about_unlisted_models(session, specification["models"], config)
     if in_process:
         _run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
     else:
@@ -135,15 +137,16 @@ def rerun(
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
-    config = without_none(
-        temperature=temperature,
-        maxTurns=max_turns,
-        judgeModel=judge_model,
-        personaModel=persona_model,
-        embeddingModel=embedding_model,
-    )
     targets = split_models(models) if models else None
-    warn_about_unlisted_models(session, targets or (), config)
+    config = run_config(
+        session,
+        targets or (),
+        temperature=temperature,
+        max_turns=max_turns,
+        judge_model=judge_model,
+        persona_model=persona_model,
+        embedding_model=embedding_model,
+    )
     given = without_none(models=targets, repeats=repeats, priority=priority)
     overrides = {**given, **label_fields(name, tag, metadata), "config": config}
     with session.connect() as client:
@@ -259,6 +262,7 @@ def _print_next_commands(session: Session, client: "Client", run: Json) -> None:
         f"API    {client.api_url}/v1",
         f"token  {client.source}",
         f"next   {name} show {run_id}",
+        *([f"       {name} retry {run_id}"] if run["progress"]["failed"] else []),
         f"       {name} transcripts {run_id} --model {run['config']['models'][0]}",
         f"       {name} export {run_id} --format csv --output {run_id}.csv",
     ]

@@ -18,7 +18,7 @@ from cupel.commands.options import (
     refuse_group_options,
 )
 from cupel.commands.run import resolve_definition_id
-from cupel.commands.targets import split_models
+from cupel.commands.targets import run_config, split_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
@@ -105,24 +105,27 @@ def create(
 ) -> None:
     """Create a schedule, which starts one run of a definition or of an eval each time it is due."""
     session = ctx.ensure_object(Session)
-    config = without_none(
-        temperature=temperature,
-        maxTurns=max_turns,
-        judgeModel=judge_model,
-        personaModel=persona_model,
-        embeddingModel=embedding_model,
-    )
     labels = label_fields(run_name, tag, metadata)
     when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
     if (definition is None) == (eval_id is None) or (eval_id is None) == (models is None):
         raise UsageError("specify either a definition and --models, or --eval")
+    targets = split_models(models or [])
+    config = run_config(
+        session,
+        targets,
+        temperature=temperature,
+        max_turns=max_turns,
+        judge_model=judge_model,
+        persona_model=persona_model,
+        embedding_model=embedding_model,
+    )
     with session.connect() as client:
         if eval_id is not None:
             started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config, **labels}}
         else:
             run = {
                 "definitionId": resolve_definition_id(session, client, definition or ""),
-                "models": split_models(models or []),
+                "models": targets,
                 "samplePercentage": sample,
                 "repeats": repeats,
                 "config": config,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from cupel.errors import UsageError
-from cupel.json_types import Json
+from cupel.json_types import Json, without_none
 from cupel.session import Session
 
 
@@ -15,13 +15,35 @@ def split_models(models: list[str]) -> list[str]:
     return names
 
 
-def warn_about_unlisted_models(session: Session, targets: Iterable[str], config: Json) -> None:
+def run_config(
+    session: Session,
+    targets: Iterable[str] = (),
+    *,
+    temperature: float | None = None,
+    max_turns: int | None = None,
+    judge_model: str | None = None,
+    persona_model: str | None = None,
+    embedding_model: str | None = None,
+    evaluator_url: str | None = None,
+) -> Json:
+    """The `config` of what starts runs. Warns about models, also of `targets`, that are perhaps misspelled."""
+    warn_about_unlisted_models(session, (*targets, judge_model, persona_model, embedding_model))
+    return without_none(
+        temperature=temperature,
+        maxTurns=max_turns,
+        judgeModel=judge_model,
+        personaModel=persona_model,
+        embeddingModel=embedding_model,
+        evaluatorUrl=evaluator_url,
+    )
+
+
+def warn_about_unlisted_models(session: Session, models: Iterable[str | None]) -> None:
     """Warn about models that are perhaps misspelled. They may also be newer than the price list, or private."""
     # The price list takes longer to import than the rest of the command.
     from cupel_core.providers import prices
 
-    graders = (config.get(name) for name in ("judgeModel", "personaModel", "embeddingModel"))
-    for model in dict.fromkeys(filter(None, (*targets, *graders))):
+    for model in dict.fromkeys(filter(None, models)):
         if prices.is_unlisted(model):
             provider, _, name = model.partition("/")
             listed = [known.id.partition("/")[2] for known in prices.known_models(provider)]

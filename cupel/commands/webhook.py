@@ -1,5 +1,7 @@
 """`cupel webhook`: calls that report what runs do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Annotated
 
@@ -9,7 +11,7 @@ from rich.markup import escape
 from cupel import render
 from cupel.commands.options import AsJson, Limit, refuse_group_options
 from cupel.environment import read_variable
-from cupel.errors import CupelError, UsageError
+from cupel.errors import ApiProblem, CupelError, UsageError
 from cupel.json_types import Json
 from cupel.session import Session
 
@@ -46,7 +48,7 @@ def set_webhook(
     """Set the webhook, for runs started from now on. A new secret is shown only once."""
     session = ctx.ensure_object(Session)
     body: Json = {"url": url, "probes": probes, "enabled": enabled, **_secret(secret_env, new_secret)}
-    with session.connect() as client:
+    with session.connect() as client, _named_options():
         current = client.set_webhook(body)
     if as_json:
         session.print_json(current)
@@ -104,6 +106,17 @@ def remove(ctx: typer.Context, as_json: AsJson = False) -> None:
         session.print_json({"removed": True})
     else:
         session.out.print("removed the webhook")
+
+
+@contextmanager
+def _named_options() -> Iterator[None]:
+    """Names the options instead of the field that the API misses."""
+    try:
+        yield
+    except ApiProblem as problem:
+        if [each.field for each in problem.errors] != ["secret"]:
+            raise
+        raise UsageError(f"--new-secret or --secret-env: {problem.errors[0].message}") from problem
 
 
 def _secret(from_variable: str | None, new: bool) -> Json:

@@ -1,11 +1,11 @@
 """JSON Lines in the format of OpenAI evals' output items: the item, the sampled answer, and its grades."""
 
-import json
 from collections.abc import Iterator
 from typing import IO
 
 from cupel.exports.records import Record
 from cupel.json_types import Json
+from cupel.printable import printable_json
 
 GRADER = "cupel"
 
@@ -13,7 +13,7 @@ GRADER = "cupel"
 def write(records: Iterator[Record], run: Json, file: IO[str]) -> None:
     """Write one line per record. The index of an item is the index of its probe."""
     for record in records:
-        file.write(json.dumps(_row(record, run), ensure_ascii=False) + "\n")
+        file.write(printable_json(_row(record, run)) + "\n")
 
 
 def _row(record: Record, run: Json) -> Json:

@@ -1,15 +1,16 @@
 """JSON Lines with whole conversations, and CSV with last answers.
 
 A spreadsheet executes a cell that begins like a formula, and models, scenarios and judges write the texts of this
-table, so such a cell begins with an apostrophe, as OWASP recommends. JSON Lines contain every text unchanged.
+table, so such a cell begins with an apostrophe, as OWASP recommends, and has no control characters, which some readers
+refuse and which would control a terminal. JSON Lines contain every text unchanged.
 """
 
 import csv
-import json
 from collections.abc import Iterator
 from typing import IO
 
 from cupel.json_types import Json
+from cupel.printable import printable, printable_json
 from cupel.render import last_answer
 
 _COLUMNS = (
@@ -33,7 +34,7 @@ _COLUMNS = (
     "createdAt",
     "answer",
 )
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 """The last four are full-width forms, which spreadsheets in some languages treat alike."""
 
 
@@ -49,7 +50,7 @@ def write_csv(transcripts: Iterator[Json], file: IO[str]) -> int:
 
 def _line(transcript: Json) -> str:
     exported = {name: value for name, value in transcript.items() if name != "definitionSnapshot"}
-    return json.dumps(exported, ensure_ascii=False) + "\n"
+    return printable_json(exported) + "\n"
 
 
 def _row(transcript: Json) -> Json:
@@ -59,9 +60,12 @@ def _row(transcript: Json) -> Json:
     omitted = " ".join(transcript.get("omittedParameters") or ())
     row = {**transcript, **usage, **result, "tags": tags, "answer": last_answer(transcript)}
     row["omittedParameters"] = omitted
-    return {name: _without_formula(row.get(name)) for name in _COLUMNS}
+    return {name: _cell(row.get(name)) for name in _COLUMNS}
 
 
-def _without_formula(value: object) -> object:
+def _cell(value: object) -> object:
     """Numbers stay numbers, negative ones too: only texts can be formulas."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION, STACK_NAME
-from cupel_core.messages import DispatchRequest, DueSchedule, GenerationRequest, ProbeSlice, QueueMessage
+from cupel_core.messages import DispatchRequest, DueSchedule, GenerationRequest, ProbeSlice, QueueMessage, RunCallback
 
 _WORKSPACE = "warming"
 _RUN_ID = "run_none"
@@ -31,13 +31,13 @@ def warm(emulator: Emulator) -> dict[str, str]:
     with ThreadPoolExecutor(max_workers=2) as pool:
         return {
             call.function: failure
-            for call in _calls()
+            for call in warmup_calls()
             for failure in pool.map(lambda call: _invoke(emulator, call), [call] * call.workers)
             if failure
         }
 
 
-def _calls() -> tuple[WarmupCall, ...]:
+def warmup_calls() -> tuple[WarmupCall, ...]:
     return (
         WarmupCall("dispatch", _delivery(DispatchRequest(workspace=_WORKSPACE, run_id=_RUN_ID, fencing_token=1))),
         WarmupCall(
@@ -49,6 +49,7 @@ def _calls() -> tuple[WarmupCall, ...]:
             "generate",
             _delivery(GenerationRequest(workspace=_WORKSPACE, definition_id="def_none", generation_id="none")),
         ),
+        WarmupCall("notify", _delivery(RunCallback(workspace=_WORKSPACE, run_id=_RUN_ID))),
         WarmupCall("finish", {"op": "warm"}),
         WarmupCall("score", {"op": "warm"}),
         WarmupCall("schedule", _due()),

@@ -14,6 +14,8 @@ from cupel.stack.address import LocalStack, read_local, write_local
 from cupel.stack.build import is_built, sources_digest
 from cupel.stack.paths import StackPaths, find_stack_paths, write_private
 from cupel.stack.subprocesses import child_environment, run
+from cupel.stack.warmup import warmup_calls
+from tests.conftest import ROOT
 
 SOURCES = (
     "template.yaml",
@@ -38,6 +40,11 @@ def test_a_clone_is_found_from_a_folder_below_it(paths: StackPaths) -> None:
     assert find_stack_paths(paths.repository / "functions" / "api") == StackPaths(
         paths.repository, paths.repository / ".cupel"
     )
+
+
+def test_every_function_is_warmed_but_those_that_the_first_request_starts() -> None:
+    functions = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+    assert {call.function for call in warmup_calls()} == functions - {"api", "authorize"}
 
 
 def test_outside_of_a_clone_there_is_no_stack(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import jwt
 from jwt import PyJWKClient
 
 from cupel_core.domain.access import AccessRole, Caller, is_valid_workspace
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.errors import RetryableError, Unauthorized
 
 _ALGORITHMS = ["RS256", "ES256"]
@@ -46,7 +47,7 @@ def _caller(claims: dict[str, Any]) -> Caller:
         raise Unauthorized("the token's claim cupel_role must be admin, member or viewer")
     subject = str(claims["sub"])
     name = claims.get("name") or claims.get("email") or subject
-    return Caller(workspace, AccessRole(role), subject, str(name)[:_MAX_NAME_LENGTH])
+    return Caller(workspace, AccessRole(role), subject, single_line(str(name))[:_MAX_NAME_LENGTH])
 
 
 _MAX_NAME_LENGTH = 200

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.definition_content import DefinitionContent
-from cupel_core.contract.fields import Flag, ModelId, Seed, not_blank
+from cupel_core.contract.fields import SINGLE_LINE, Flag, Label, ModelId, Seed, not_blank
 from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
@@ -24,16 +24,24 @@ def _without_duplicates(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-Name = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(not_blank)]
-Folder = Annotated[str, StringConstraints(strict=True, max_length=200)]
-Tag = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
-Tags = Annotated[list[Tag], Field(max_length=50), AfterValidator(_without_duplicates)]
-VersionLabel = Annotated[
-    str,
-    StringConstraints(strict=True, min_length=1, max_length=100),
-    AfterValidator(not_blank),
-    Field(description="A name for the version, such as `v1.2`"),
+def _folder_path(text: str) -> str:
+    if text and not all(name.strip() for name in text.split("/")):
+        raise ValueError("must be names separated by single slashes, such as support/refunds")
+    return text
+
+
+Name = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(not_blank), SINGLE_LINE
 ]
+Folder = Annotated[
+    str,
+    StringConstraints(strict=True, max_length=200),
+    AfterValidator(_folder_path),
+    SINGLE_LINE,
+    Field(description="Names separated by single slashes, such as `support/refunds`; empty for none"),
+]
+Tags = Annotated[list[Label], Field(max_length=50), AfterValidator(_without_duplicates)]
+VersionLabel = Annotated[Label, Field(description="A name for the version, such as `v1.2`")]
 Replace = Annotated[Flag, Field(description="Replace the definition's existing scenarios")]
 Scenarios = Annotated[
     list[CreateScenario],

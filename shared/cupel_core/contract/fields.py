@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from cupel_core.domain.resources.names import MAX_NAME_LENGTH, is_valid_name
+from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.json_limits import json_limit_error
 
 _VISIBLE_ASCII = re.compile(r"[!-~]{1,4096}")
@@ -32,6 +33,19 @@ def not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     return text
+
+
+def _single_line(text: str) -> str:
+    if why := json_limit_error(text):
+        raise ValueError(why)
+    if has_control_characters(text):
+        raise ValueError("must not contain control characters, line breaks, tabs or characters that reorder text")
+    return text
+
+
+SINGLE_LINE = AfterValidator(_single_line)
+"""For names and everything else that is shown on one line. Only in requests: stored names of release 0.1.0 may have
+control characters, and stay readable."""
 
 
 def is_visible_ascii(text: str) -> bool:
@@ -74,14 +88,16 @@ def _storable(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _resource_name(name: str) -> str:
-    if why := json_limit_error(name):
-        raise ValueError(why)
     if not is_valid_name(name):
         raise ValueError("must not be blank, nor take more than 1,024 bytes when case is ignored")
     return name
 
 
-Id = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
+Id = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100), SINGLE_LINE]
+Label = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=100), AfterValidator(not_blank), SINGLE_LINE
+]
+"""A name that need not be unique."""
 Url = Annotated[
     str,
     Field(max_length=2_048, description="An absolute http(s) URL without credentials, query or fragment"),
@@ -96,11 +112,13 @@ CompleteUrl = Annotated[
 ModelId = Annotated[
     str,
     StringConstraints(strict=True, min_length=3, max_length=256),
+    SINGLE_LINE,
     Field(description="Model id as `provider/name`"),
 ]
 ResourceName = Annotated[
     str,
     StringConstraints(strict=True, min_length=1, max_length=MAX_NAME_LENGTH),
+    SINGLE_LINE,
     AfterValidator(_resource_name),
     Field(description="Unique within the workspace, ignoring case"),
 ]

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example
-from cupel_core.contract.fields import Id, LongText, ModelId
+from cupel_core.contract.fields import SINGLE_LINE, Id, LongText, ModelId
 from cupel_core.contract.results import SpendResponse
 from cupel_core.contract.scenarios import MessageInput
 from cupel_core.domain.resources.personas import Persona
@@ -61,7 +61,7 @@ class ConversationJudgementResponse(ResponseModel):
 
 
 class PersonaInput(RequestModel):
-    name: Annotated[str, Field(min_length=1, max_length=200)]
+    name: Annotated[str, Field(min_length=1, max_length=200), SINGLE_LINE]
     description: LongText | None = None
     system_prompt: LongText | None = None
 

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from cupel_core.contract.common import RequestModel, example
-from cupel_core.contract.fields import not_blank, not_null
+from cupel_core.contract.fields import SINGLE_LINE, Label, not_blank, not_null
 from cupel_core.domain.runs.labels import LabelChanges, MetadataValue
 from cupel_core.domain.text.json_limits import json_limit_error
 
@@ -23,16 +23,6 @@ MAX_METADATA = 50
 MAX_VALUE_LENGTH = 500
 MAX_METADATA_BYTES = 8_000
 """As JSON: a list of runs reads the labels of every run that it examines."""
-_FORBIDDEN = frozenset(chr(code) for code in (*range(0x20), 0x7F))
-
-
-def _single_line(text: str) -> str:
-    """For texts that lists show in a row, and that queries and options name."""
-    if why := json_limit_error(text):
-        raise ValueError(why)
-    if _FORBIDDEN.intersection(text):
-        raise ValueError("must not contain control characters or line breaks")
-    return not_blank(text)
 
 
 def _bounded[V](metadata: dict[str, V]) -> dict[str, V]:
@@ -41,9 +31,9 @@ def _bounded[V](metadata: dict[str, V]) -> dict[str, V]:
     return metadata
 
 
-RunName = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(_single_line)]
-RunTag = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100), AfterValidator(_single_line)]
-MetadataKey = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100), AfterValidator(_single_line)]
+RunName = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(not_blank), SINGLE_LINE
+]
 
 
 def _metadata_value(value: object) -> MetadataValue:
@@ -70,10 +60,10 @@ class LabelFields(RequestModel):
 
     name: Annotated[RunName | None, Field(description="Need not be unique")] = None
     tags: Annotated[
-        list[RunTag] | None, Field(max_length=MAX_TAGS, description="Words to find runs by, without an order")
+        list[Label] | None, Field(max_length=MAX_TAGS, description="Words to find runs by, without an order")
     ] = None
     metadata: Annotated[
-        Annotated[dict[MetadataKey, RunMetadataValue], AfterValidator(_bounded)] | None,
+        Annotated[dict[Label, RunMetadataValue], AfterValidator(_bounded)] | None,
         Field(max_length=MAX_METADATA, description="Your own data about the run, such as a commit"),
     ] = None
 

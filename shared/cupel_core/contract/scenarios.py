@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, example
-from cupel_core.contract.fields import Assertions, Id, JsonObject, Score, not_blank
+from cupel_core.contract.fields import SINGLE_LINE, Assertions, Id, JsonObject, Score, not_blank
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
@@ -40,7 +40,7 @@ class MessageInput(RequestModel):
 
 
 class ScenarioFields(RequestModel):
-    name: Annotated[str, StringConstraints(strict=True, max_length=MAX_NAME_LENGTH)] | None = None
+    name: Annotated[str, StringConstraints(strict=True, max_length=MAX_NAME_LENGTH), SINGLE_LINE] | None = None
     prompt: Annotated[Text | None, Field(description="The user's first message")] = None
     messages: Annotated[
         list[MessageInput] | None,

@@ -7,7 +7,7 @@ import orjson
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Flag, Id
+from cupel_core.contract.fields import Flag, Id, Label
 from cupel_core.contract.runs import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
@@ -45,7 +45,7 @@ class CreateSchedule(RequestModel):
         }
     )
 
-    name: Annotated[str, Field(min_length=1, max_length=100)]
+    name: Label
     expression: Annotated[str, Field(min_length=1, max_length=256, description=_EXPRESSION)]
     timezone: Annotated[str, Field(min_length=1, max_length=50, description="IANA time zone name")] = "UTC"
     run: ScheduledRunInput | None = None
@@ -69,7 +69,7 @@ class UpdateSchedule(RequestModel):
 
     model_config = example({"expression": "rate(12 hours)", "enabled": False})
 
-    name: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    name: Label | None = None
     expression: Annotated[str | None, Field(min_length=1, max_length=256, description=_EXPRESSION)] = None
     timezone: Annotated[str | None, Field(min_length=1, max_length=50, description="IANA time zone name")] = None
     run: ScheduledRunInput | None = None

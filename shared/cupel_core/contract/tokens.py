@@ -5,13 +5,14 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Label
 from cupel_core.domain.access import AccessRole, Token
 
 
 class CreateToken(RequestModel):
     model_config = example({"name": "nightly CI", "role": "member"})
 
-    name: Annotated[str, Field(min_length=1, max_length=100, description="What the token is used for")]
+    name: Annotated[Label, Field(description="What the token is used for")]
     role: AccessRole
 
 

@@ -10,6 +10,7 @@ from cupel_core.domain.definitions.drafts import MAX_SCENARIOS, DefinitionDraft,
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders, from_json, from_jsonl, to_json
@@ -188,4 +189,4 @@ def _non_empty(sample: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _name(value: Any) -> str:
-    return "" if value is None else str(value)[:500]
+    return "" if value is None else single_line(str(value))[:500]

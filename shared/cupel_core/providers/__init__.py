@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
+from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.near_names import near_name
 from cupel_core.domain.turns import simulation
 from cupel_core.errors import Invalid
@@ -55,6 +56,8 @@ def model_name_error(model: str) -> str | None:
     """What is wrong with a model's name where a connector is not allowed; None if nothing is."""
     if model.partition("/")[0] == CONNECTOR:
         return "must be a model, not a connector"
+    if has_control_characters(model):
+        return "must not contain control characters, line breaks or tabs"
     return _name_error(model)
 
 

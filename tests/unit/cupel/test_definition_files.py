@@ -38,6 +38,8 @@ def test_dates_stay_text(tmp_path: Path):
     ("text", "message"),
     [
         ("name: [", r":1:8: "),
+        (GOOD + "name: Fiction\n", r":6:1: name: this key occurs twice"),
+        (GOOD.replace("{system: x}", '{system: x, "system": y}'), r":4:22: system: this key occurs twice"),
         ("just text", "must be a mapping"),
         ("", "must be a mapping"),
         (GOOD + "sceanrios: []", "sceanrios: unknown field"),
@@ -60,6 +62,13 @@ def test_errors_name_the_file_and_the_field(tmp_path: Path, text: str, message: 
     with pytest.raises(UsageError, match=message) as caught:
         read(tmp_path, text)
     assert str(tmp_path / "d.yaml") in str(caught.value)
+
+
+def test_a_merged_key_may_be_overridden(tmp_path: Path):
+    scenarios = "scenarios: [{a: &a {<<: &b {prompt: one}, prompt: two}, <<: *a, prompt: three}]"
+    assert read(tmp_path, GOOD.replace("scenarios: [{prompt: one}]", scenarios)).scenarios == [
+        {"a": {"prompt": "two"}, "prompt": "three"}
+    ]
 
 
 def test_a_missing_file_is_named(tmp_path: Path):

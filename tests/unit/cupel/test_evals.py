@@ -74,6 +74,12 @@ def test_an_eval_is_run_with_a_gate(cupel: Cupel, client: Client, scenario_id: s
     assert (run["progress"]["completed"], run["executionId"]) == (2, 1)
 
 
+def test_models_of_an_eval_outside_the_price_list_are_a_warning(cupel: Cupel, client: Client, scenario_id: str) -> None:
+    client.update_provider("openai", {"apiKey": "sk-x"})
+    eval_id = client.create_eval({"name": "typo", "model": "openai/gpt5-mini", "scenarioIds": [scenario_id]})["id"]
+    assert "did you mean openai/gpt-5-mini?" in cupel("evals", "run", str(eval_id)).stderr
+
+
 def test_the_judge_model_is_set_shown_and_removed(cupel: Cupel) -> None:
     assert "judgeModel: sim/steady" in cupel("settings", "--judge-model", "sim/steady").stdout
     assert json.loads(cupel("settings", "--json").stdout)["judgeModel"] == "sim/steady"

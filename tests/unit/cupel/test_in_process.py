@@ -95,7 +95,7 @@ def test_a_simulated_judge_is_named_as_such(cupel: Cupel, echoes: str) -> None:
     [
         (["--models", "nope/x"], 'unknown provider for model "nope/x"'),
         (["--models", "custom/x"], "custom/x needs an address: set CUSTOM_BASE_URL"),
-        (["--models", "sim/echo", "--judge-model", "nope"], "judge_model"),
+        (["--models", "sim/echo", "--judge-model", "nope"], "--judge-model"),
     ],
 )
 def test_a_model_that_cannot_be_called_is_a_usage_error(
@@ -104,6 +104,13 @@ def test_a_model_that_cannot_be_called_is_a_usage_error(
     answer = cupel("run", echoes, "--in-process", *options)
     assert answer.exit_code == 2
     assert message in answer.stderr
+
+
+def test_a_missing_judge_is_named_by_its_option(cupel: Cupel, tmp_path: Path) -> None:
+    path = tmp_path / "judged.yaml"
+    path.write_text("name: x\ncontent: {system: s}\nscenarios: [{prompt: q, successCriteria: polite}]\n")
+    answer = cupel("run", str(path), "--models", "sim/echo", "--in-process")
+    assert (answer.exit_code, "--judge-model: is required" in answer.stderr) == (2, True)
 
 
 def test_a_definition_by_its_id_needs_a_stack(cupel: Cupel) -> None:

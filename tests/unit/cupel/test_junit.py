@@ -93,9 +93,9 @@ def test_any_text_of_a_model_is_well_formed(text: str) -> None:
 
 
 def test_characters_that_xml_cannot_represent_are_escaped() -> None:
-    case = JunitCase("x", messages=[{"role": "user", "content": "\x1b[31m<b>\x00"}])
+    case = JunitCase("x", messages=[{"role": "user", "content": "\x1b[31m<b>\x00\x9b\u202e"}])
     (suite,) = read(junit_xml.to_xml("run", [JunitSuite("s", [case])]))
-    assert next(iter(suite)).system_out == "[user]\n\\x1b[31m<b>\\x00"
+    assert next(iter(suite)).system_out == "[user]\n\\x1b[31m<b>\\x00\\x9b\\x202e"
 
 
 def test_a_long_conversation_is_truncated() -> None:

@@ -72,6 +72,13 @@ def test_a_schedule_needs_exactly_one_time(
     assert "exactly one of --cron, --rate and --at" in result.stderr
 
 
+def test_models_outside_the_price_list_are_a_warning(client: Client, cupel: Cupel) -> None:
+    run = ("--models", "openai/gpt5-mini", "--judge-model", "mistral/zzz")
+    result = cupel("create", "def_none", *run, "--name", "x", "--rate", "1 hour")
+    assert "did you mean openai/gpt-5-mini?" in result.stderr
+    assert "mistral/zzz is not in the price list" in result.stderr
+
+
 def test_an_invalid_time_is_named(client: Client, cupel: Cupel, definition_id: str) -> None:
     result = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--rate", "often")
     assert result.exit_code == 2

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -153,7 +154,19 @@ def test_the_list_of_runs_says_what_each_has_spent(api: FakeApi, cupel: Cupel):
 def test_suspended_models_are_shown(api: FakeApi, cupel: Cupel):
     suspended = {"model": REAL, "until": "2026-01-31T09:30:30.000Z", "reason": "10 of the last 20 calls failed"}
     api.runs = [a_run(status="RUNNING", suspendedModels=[suspended])]
-    assert f"{REAL} is suspended until" in cupel("show", "run_1").stdout
+    shown = cupel("show", "run_1").stdout
+    assert f"{REAL} is suspended until" in shown
+    assert "cupel retry run_1 runs the failed probes again" in shown
+
+
+@pytest.mark.parametrize(("graders", "option"), [({}, "--models"), ({"judgeModel": "custom/gpt-x"}, "--judge-model")])
+def test_a_run_whose_model_may_be_misspelled_says_how_to_start_another(
+    api: FakeApi, cupel: Cupel, graders: dict[str, str], option: str
+):
+    config = a_run()["config"]
+    models = [*config["models"], *([] if graders else ["custom/gpt-x"])]
+    api.runs = [a_run(**REFUSED, config={**config, "models": models, **graders})]
+    assert f"cupel rerun run_1 {option} … and cupel cancel run_1" in cupel("show", "run_1").stdout
 
 
 def test_runs_are_listed_up_to_the_limit(api: FakeApi, cupel: Cupel):
@@ -228,11 +241,13 @@ def test_csv_keeps_line_breaks_commas_and_quotes(api: FakeApi, cupel: Cupel):
     assert (rows[0]["answer"], rows[0]["decisionText"]) == (text, text)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\r=1", "\n=1", '=cmd|" /c calc"!a1', "＝1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\n=1", "\0=1", "\r=1", '=cmd|" /c calc"!a1', "＝1"]
+)
 def test_csv_texts_are_never_formulas(api: FakeApi, cupel: Cupel, text: str):
     api.transcripts = [a_transcript(0, SIMULATED, "1", scenarioId=text, decisionText=text)]
     rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout, newline="")))
-    assert (rows[0]["scenarioId"], rows[0]["decisionText"]) == (f"'{text}", f"'{text}")
+    assert (rows[0]["scenarioId"], rows[0]["decisionText"]) == (f"'{printable(text)}", f"'{printable(text)}")
 
 
 def test_csv_numbers_stay_numbers(api: FakeApi, cupel: Cupel):
@@ -320,6 +335,15 @@ def test_plain_text_has_no_control_characters():
 def test_plain_text_keeps_spaces_of_other_scripts_and_joined_emoji():
     text = "10\u00a0%, 全\u3000角, \N{MAN}\u200d\N{PERSONAL COMPUTER}"
     assert printable(text) == text
+
+
+@pytest.mark.parametrize(("file_format", "unread"), [("csv", "a[2Jb"), ("jsonl", "a\x1b[2J\x9b\u202eb")])
+def test_exports_cannot_control_the_terminal(api: FakeApi, cupel: Cupel, file_format: str, unread: str):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", decisionText="a\x1b[2J\x9b\u202eb")]
+    exported = cupel("export", "run_1", "--format", file_format).stdout
+    assert re.search(r"[\x1b\x9b\u202e]", exported) is None
+    [row] = csv.DictReader(io.StringIO(exported)) if file_format == "csv" else map(json.loads, exported.splitlines())
+    assert row["decisionText"] == unread
 
 
 def test_names_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):

@@ -25,6 +25,13 @@ def test_the_secret_comes_from_a_variable(cupel: Cupel, monkeypatch: pytest.Monk
     assert json.loads(answer.stdout) == json.loads(answer.stdout) | {"secret": None, "probes": True}
 
 
+def test_another_address_needs_one_of_the_options_for_its_secret(cupel: Cupel) -> None:  # noqa: F811
+    cupel("webhook", "set", URL)
+    refused = cupel("webhook", "set", "https://other.example.com/cupel")
+    assert (refused.exit_code, "--new-secret or --secret-env: " in refused.stderr) == (2, True)
+    assert cupel("webhook", "set", "https://other.example.com/cupel", "--new-secret").exit_code == 0
+
+
 def test_a_failed_test_is_a_failed_command(cupel: Cupel) -> None:  # noqa: F811
     cupel("webhook", "set", "http://127.0.0.1:1/hook")
     answer = cupel("webhook", "test", "--json")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.matching_rules import rule_errors
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
 
@@ -194,7 +195,9 @@ def _dimension_issues(content: Content) -> Iterator[ContentIssue]:
     seen: set[str] = set()
     for number, dimension in enumerate(content.dimensions):
         field = f"dimensions.{number}"
-        if not normalize_name(dimension.name):
+        if has_control_characters(dimension.name):
+            yield ContentIssue(f"{field}.name", "must not contain control characters, line breaks or tabs")
+        elif not normalize_name(dimension.name):
             yield ContentIssue(f"{field}.name", "must not be empty")
         elif normalize_name(dimension.name) in seen:
             yield ContentIssue(f"{field}.name", f"another dimension has the name {dimension.name}")

@@ -14,6 +14,7 @@ from random import Random
 from cupel_core.domain.definitions.definitions import Content, Level
 from cupel_core.domain.definitions.matching_rules import allows
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.templates import Template, normalize_name
 from cupel_core.domain.turns.model_request import Message, MessageRole
 
@@ -75,7 +76,7 @@ class Matrix:
         levels = self.levels(index)
         return Scenario(
             id="",
-            name=" · ".join(f"{name}: {level.label}" for name, level in zip(names, levels, strict=True)),
+            name=single_line(" · ".join(f"{name}: {level.label}" for name, level in zip(names, levels, strict=True))),
             messages=(Message(MessageRole.USER, text),),
             dimensions={name: level.score for name, level in zip(names, levels, strict=True)},
             metadata={"combination": self._combinations[index]},

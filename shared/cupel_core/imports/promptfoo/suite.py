@@ -8,6 +8,7 @@ from typing import Any
 from cupel_core.domain.definitions.drafts import MAX_SCENARIOS, DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import FileSource, NotImportable
@@ -127,7 +128,7 @@ class _SuiteReader:
         if reason := _reason_to_skip(messages, metadata, imported.assertions):
             self.report.skip(where, f"the prompt {prompt.label[:80]}", reason)
             return None
-        name = f"{_title(test)}{f' ({case.number})' if case.number else ''}"
+        name = single_line(f"{_title(test)}{f' ({case.number})' if case.number else ''}")
         return Scenario("", name[:500], messages, metadata=metadata, assertions=imported.assertions)
 
 
@@ -158,7 +159,7 @@ def _shared_system(scenarios: list[Scenario]) -> tuple[str | None, tuple[Scenari
 
 
 def _name(config: Mapping[str, Any], prompt: PromptfooPrompt, prompts: list[PromptfooPrompt]) -> str:
-    title, label = str(config.get("description") or "").strip(), " ".join(prompt.label.split())
+    title, label = single_line(str(config.get("description") or "")), single_line(prompt.label)
     name = f"{title}: {label}" if title and len(prompts) > 1 else title or label
     return (name if len(name) <= 200 else f"{name[:199]}…") or TAG
 
