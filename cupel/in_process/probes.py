@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from cupel.json_types import Json
 from cupel.junit_xml import case_name
 from cupel_core.contract.common import ResponseModel
-from cupel_core.contract.runs import ProbeErrorResponse
+from cupel_core.contract.runs import CaseFields, ProbeErrorResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
-from cupel_core.domain.runs.views import TranscriptView
+from cupel_core.domain.runs.views import CaseView, TranscriptView
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import Spend, Verdict
 from cupel_core.domain.turns.model_request import Message
@@ -32,6 +32,10 @@ class Probe:
     total: int
     """The number of probes of the evaluation."""
     thread_id: str
+
+    @property
+    def case(self) -> CaseView:
+        return CaseView.of(self.scenario, self.persona)
 
     @property
     def name(self) -> str:
@@ -105,30 +109,28 @@ class ProbeResult:
         return {"target": target, "judge": conversation.judge_spend, "persona": conversation.persona_spend}
 
     def to_json(self, run_id: str) -> Json:
-        """A transcript, or an errored probe, in the API's fields, with the names of its scenario and persona."""
-        names = {"scenarioName": self.scenario, "personaName": self.persona, "repeat": self.repeat}
-        head = {"id": transcript_id(run_id, self.probe.index), "runId": run_id, "status": str(self.status), **names}
+        """A transcript, or an errored probe, in the API's fields."""
+        head = {"id": transcript_id(run_id, self.probe.index), "runId": run_id, "status": str(self.status)}
         if self.transcript is not None:
-            return transcript_json(run_id, self.transcript) | head
+            return transcript_json(run_id, self.probe.case, self.repeat, self.transcript) | head
         return head | _error_json(self)
 
 
-def transcript_json(run_id: str, transcript: Transcript) -> Json:
+def transcript_json(run_id: str, case: CaseView, repeat: int, transcript: Transcript) -> Json:
     """In the fields of `GET /transcripts/{id}`, with the agent's structured output."""
-    view = TranscriptView(
-        transcript_id(run_id, transcript.probe_index), run_id, transcript, None, content_available=True
-    )
+    identity = transcript_id(run_id, transcript.probe_index)
+    view = TranscriptView(identity, run_id, case, repeat, transcript, None, content_available=True)
     output = transcript.conversation.output
     return {**as_json(TranscriptResponse.of(view)), "output": dict(output) if output else None}
 
 
 def _error_json(result: ProbeResult) -> Json:
     probe = result.probe
+    case = CaseFields(**CaseFields.fields_of_case(probe.case), repeat=probe.repeat)
     return {
+        **as_json(case),
         "index": probe.index,
-        "scenarioId": probe.scenario.id,
         "modelId": probe.target,
-        "personaId": probe.persona.id if probe.persona else None,
         "threadId": probe.thread_id,
         "error": as_json(ProbeErrorResponse.of(result.error)) if result.error else None,
     }

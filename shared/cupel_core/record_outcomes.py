@@ -107,16 +107,16 @@ def probe_error_of_run(
 ) -> ProbeError:
     """The error of one of the run's probes, with the ids of its scenario, model and persona."""
     probe = run.plan.probe(index)
-    case_ids = snapshots.case_ids(run.snapshot_key, probe.case)
+    case = snapshots.get_case(run.snapshot_key, probe.case)
     return ProbeError(
         probe_index=index,
-        scenario_id=case_ids.scenario_id,
+        scenario_id=case.scenario_id,
         model_id=run.plan.targets[probe.target],
         code=code,
         message=message,
         attempts=attempts,
         created_at=now,
-        persona_id=case_ids.persona_id,
+        persona_id=case.persona_id,
         retry_round=run.retry_round,
         content_expires_at=now + retention if (retention := settings().retention) else None,
     )

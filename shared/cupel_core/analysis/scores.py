@@ -1,6 +1,7 @@
 """The scores of a run, or of one of its rescores: pass rates with their errors, pass@k and pass^k."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 
 from cupel_core.domain.runs.run import Run
@@ -9,7 +10,7 @@ from cupel_core.errors import TooLarge
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
-from cupel_core.store import digests, rescores, runs
+from cupel_core.store import digests, rescores, runs, snapshots
 
 MAX_PROBES = 100_000
 """Read within the time of a request: each takes 33 microseconds of a whole core, and a function has a third of one."""
@@ -45,7 +46,12 @@ def scores_by_scenario(
     run = _get_run(workspace, run_id, rescore_id)
     results = _results(run, rescore_id, probe_ranges(run.plan, model, decode_index(cursor)))
     rows = scenario_scores(results, _trials(run, k))
-    return (Entry(encode_cursor(str(row.first_index)), row) for row in rows)
+    return (Entry(encode_cursor(str(row.first_index)), _named(run, row)) for row in rows)
+
+
+def _named(run: Run, row: ScenarioScores) -> ScenarioScores:
+    case = run.plan.probe(row.first_index).case
+    return replace(row, scenario_name=snapshots.get_case(run.snapshot_key, case).scenario_name)
 
 
 def _get_run(workspace: str, run_id: str, rescore_id: str | None) -> Run:

@@ -203,6 +203,7 @@ class RunScoresResponse(ResponseModel):
 
 class ScenarioScoresResponse(ResponseModel):
     scenario_id: str
+    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
     model_id: str
     judged: Annotated[int, Field(description="Number of transcripts with a result")]
     successes: int
@@ -218,6 +219,7 @@ class ScenarioScoresResponse(ResponseModel):
     def of(cls, scores: ScenarioScores) -> "ScenarioScoresResponse":
         return cls(
             scenario_id=scores.scenario_id,
+            scenario_name=scores.scenario_name,
             model_id=scores.model_id,
             judged=scores.judged,
             successes=scores.successes,

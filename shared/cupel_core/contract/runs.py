@@ -1,6 +1,6 @@
 """Runs, their probes and their events."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -29,7 +29,7 @@ from cupel_core.domain.runs.run import (
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.runs.views import ProbeView, RunView
+from cupel_core.domain.runs.views import CaseView, ProbeView, RunView
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
@@ -459,15 +459,30 @@ class ProbeErrorResponse(ResponseModel):
         )
 
 
-class ProbeResponse(ResponseModel):
+class CaseFields(ResponseModel):
+    """What a probe is about, as it was at the run's start."""
+
+    scenario_id: str
+    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
+    persona_id: str | None
+    persona_name: str | None
+    repeat: Annotated[int, Field(description="From 0")]
+    variables: Annotated[dict[str, Any], Field(description="The scenario's `metadata.vars`, used in its assertions")]
+    dimensions: Annotated[dict[str, float], Field(description="The scenario's score per dimension")]
+    metadata: Annotated[dict[str, Any], Field(description="The scenario's metadata, without `vars`")]
+
+    @staticmethod
+    def fields_of_case(case: CaseView) -> dict[str, Any]:
+        """All but `repeat`."""
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(case).items()}
+
+
+class ProbeResponse(CaseFields):
     id: str
     run_id: str
     index: Annotated[int, Field(description="Position in the run, from 0; it never changes")]
     status: ProbeStatus
-    scenario_id: str
     model_id: str
-    persona_id: str | None
-    repeat: Annotated[int, Field(description="From 0")]
     thread_id: Annotated[str, Field(description="Id under which the agent knows the conversation; changes on retry")]
     created_at: Annotated[Time, Field(description="When its run was created")]
     started_at: Annotated[
@@ -495,10 +510,9 @@ class ProbeResponse(ResponseModel):
             "run_id": view.run.id,
             "index": view.index,
             "status": view.status,
-            "scenario_id": view.scenario_id,
             "model_id": view.model_id,
-            "persona_id": view.persona_id,
             "repeat": view.repeat,
+            **CaseFields.fields_of_case(view.case),
             "thread_id": view.thread_id,
             "created_at": view.run.created_at,
             "started_at": view.started_at,

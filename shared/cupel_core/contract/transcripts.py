@@ -16,6 +16,7 @@ from cupel_core.contract.results import (
     TokenUsageResponse,
     VerdictResponse,
 )
+from cupel_core.contract.runs import CaseFields
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.runs.views import TranscriptView
 from cupel_core.domain.turns.model_request import RequestParameter
@@ -26,14 +27,12 @@ class TranscriptContentResponse(ResponseModel):
     simulated_user_prompt: SimulatedUserPrompt
 
 
-class TranscriptResponse(ResponseModel):
+class TranscriptResponse(CaseFields):
     id: str
     run_id: str
     probe_index: int
-    scenario_id: str
     model_id: str
     model_version: Annotated[str | None, Field(description="The model's version, as the provider reports it")]
-    persona_id: str | None
     finish_reason: str | None
     omitted_parameters: Annotated[
         list[RequestParameter],
@@ -74,14 +73,16 @@ class TranscriptResponse(ResponseModel):
     @classmethod
     def of(cls, view: TranscriptView) -> "TranscriptResponse":
         transcript, summary, conversation = view.transcript, view.transcript.summary, view.transcript.conversation
+        # The ids are stored with the transcript; the run's snapshot may be gone.
+        ids = {"scenario_id": transcript.scenario_id, "persona_id": transcript.persona_id}
         return cls(
+            **(cls.fields_of_case(view.case) | ids),
+            repeat=view.repeat,
             id=view.id,
             run_id=view.run_id,
             probe_index=transcript.probe_index,
-            scenario_id=transcript.scenario_id,
             model_id=transcript.model_id,
             model_version=conversation.model_version,
-            persona_id=transcript.persona_id,
             finish_reason=conversation.finish_reason,
             omitted_parameters=list(conversation.omitted_parameters),
             definition_snapshot=view.definition_snapshot,

@@ -83,14 +83,12 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
     earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
     for index, status, retry_round in probes:
         probe, outcome = run.plan.probe(index), stored.get(index)
-        case_ids = snapshots.case_ids(run.snapshot_key, probe.case)
         yield ProbeView(
             run=run,
             index=index,
             status=status,
-            scenario_id=case_ids.scenario_id,
+            case=snapshots.get_case(run.snapshot_key, probe.case),
             model_id=run.plan.targets[probe.target],
-            persona_id=case_ids.persona_id,
             repeat=probe.repeat,
             retry_round=outcome.retry_round if outcome else retry_round,
             outcome=outcome and readable_at(outcome, now),

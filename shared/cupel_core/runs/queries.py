@@ -201,10 +201,12 @@ def _scenario_outcomes(run: Run, scenario_id: str, ranges: Sequence[range]) -> I
 
 
 def _transcript_view(run: Run, transcript: Transcript, now: datetime) -> TranscriptView:
-    readable = readable_at(transcript, now)
+    readable, probe = readable_at(transcript, now), run.plan.probe(transcript.probe_index)
     return TranscriptView(
         id=transcript_id(run.id, transcript.probe_index),
         run_id=run.id,
+        case=snapshots.get_case(run.snapshot_key, probe.case),
+        repeat=probe.repeat,
         transcript=readable,
         definition_snapshot=snapshots.get_definition(run.snapshot_key),
         content_available=bool(readable.messages),

@@ -1,10 +1,11 @@
 """Snapshots of what a run was started with: the definition's content, the scenario pages and the cases."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.views import CaseView
 from cupel_core.errors import NotFound
 from cupel_core.store import blobs, scenarios
 from cupel_core.store.document_cache import DocumentCache
@@ -73,18 +74,10 @@ def get_definition(key: str) -> dict[str, Any] | None:
         return None
 
 
-class CaseIds(NamedTuple):
-    """The ids of a case's scenario and persona."""
-
-    scenario_id: str
-    persona_id: str | None
-
-
-def case_ids(key: str, case: int) -> CaseIds:
-    """The ids of a case; an empty scenario id if the snapshot is gone, which may be why its probe is a dead letter."""
+def get_case(key: str, case: int) -> CaseView:
+    """A case; an empty one if the snapshot is gone, which may be why its probe is a dead letter."""
     try:
         snapshot = get(key)
-        persona = snapshot.persona(case)
-        return CaseIds(snapshot.scenario(case).id, persona.id if persona else None)
+        return CaseView.of(snapshot.scenario(case), snapshot.persona(case))
     except NotFound:
-        return CaseIds("", None)
+        return CaseView()

@@ -9,6 +9,7 @@ from cupel.results import tabulate
 from cupel_core.contract.runs import ProbeErrorResponse
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
+from cupel_core.domain.runs.views import CaseView
 from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import RetryableError
@@ -43,7 +44,8 @@ def test_the_api_the_command_and_the_metric_agree() -> None:
     answered, failed = stored(transcript()), stored(error())
     assert isinstance(answered, Transcript)
     assert isinstance(failed, ProbeError)
-    api = transcript_json("run_a", answered), {"modelId": MODEL, "error": as_json(ProbeErrorResponse.of(failed))}
+    errored = {"modelId": MODEL, "error": as_json(ProbeErrorResponse.of(failed))}
+    api = transcript_json("run_a", CaseView(), 0, answered), errored
     totals = InvocationTotals()
     totals.add([answered, failed])
     in_api = api[0]["totalSpend"]["costUsd"] + api[1]["error"]["totalSpend"]["costUsd"]

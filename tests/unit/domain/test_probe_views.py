@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.runs.views import ProbeView
+from cupel_core.domain.runs.views import CaseView, ProbeView
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
@@ -33,9 +33,8 @@ def view(conversation: ConversationState | None = None) -> ProbeView:
         run=RUN,
         index=0,
         status=ProbeStatus.QUEUED,
-        scenario_id="scn_1",
+        case=CaseView("scn_1"),
         model_id="sim/steady",
-        persona_id=None,
         repeat=0,
         retry_round=2,
         attempts=(ERROR,),

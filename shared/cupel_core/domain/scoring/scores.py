@@ -40,6 +40,8 @@ class ScenarioScores:
     pass_hat_k: float | None
     first_index: int
     """Lowest index of the probes it is computed from."""
+    scenario_name: str | None = None
+    """As it was at the run's start; only in what readers get."""
 
 
 @dataclass(frozen=True)
