@@ -17,12 +17,14 @@ ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.2
 PAGE_SIZE = 100
 TRANSIENT = frozenset({429, 502, 503, 504})
-IN_FLIGHT = 409
-"""The status of a start while an earlier attempt with the same Idempotency-Key is still in progress."""
+IN_PROGRESS = 409
+"""With `Retry-After`: an earlier attempt with the same Idempotency-Key has not been answered yet."""
 
 
 class Client:
-    """Retries reads, and starts of runs and rescores, on network errors and when the API is busy; no other writes.
+    """Retries reads, and requests that create something, on network errors and when the API is busy; no other writes.
+
+    Each call that creates something has its own Idempotency-Key, which all of its attempts carry.
 
     With `if_match`, the `etag` of what was read, a change is refused (ApiProblem 412) if that is no longer the state.
     """
@@ -83,7 +85,7 @@ class Client:
         return self._get(f"/definitions/{_segment(definition_id)}", version=version)
 
     def create_definition(self, definition: Json) -> TaggedJson:
-        return self._send("POST", "/definitions", definition)
+        return self._send("POST", "/definitions", definition, is_repeatable=True)
 
     def update_definition(self, definition_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
         return self._send("PATCH", f"/definitions/{_segment(definition_id)}", changes, if_match=if_match)
@@ -93,7 +95,7 @@ class Client:
 
     def fork_definition(self, definition_id: str, changes: Json) -> Json:
         """`changes` is `{name?, folder?, tags?, content?, version?}`; content that is not overridden is inherited."""
-        return self._send("POST", f"/definitions/{_segment(definition_id)}/fork", changes)
+        return self._send("POST", f"/definitions/{_segment(definition_id)}/fork", changes, is_repeatable=True)
 
     def list_definition_ancestors(self, definition_id: str) -> Iterator[Json]:
         return self._pages(f"/definitions/{_segment(definition_id)}/ancestors")
@@ -123,32 +125,36 @@ class Client:
 
     def create_scenarios(self, definition_id: str, items: list[Json]) -> Json:
         """Add at most 1,000 scenarios per call; returns `{ids, total, definitionVersion}`."""
-        return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios", {"items": items})
+        return self._send(
+            "POST", f"/definitions/{_segment(definition_id)}/scenarios", {"items": items}, is_repeatable=True
+        )
 
     def import_scenarios(self, definition_id: str, body: Json) -> Json:
         """`body` is `{format: csv | jsonl, content, replace?}`. Imports every line of the text, or none of them."""
-        return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios/import", body)
+        return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios/import", body, is_repeatable=True)
 
     def generate_scenarios(self, definition_id: str, generation: Json) -> Json:
-        return self._send("POST", f"/definitions/{_segment(definition_id)}/scenarios/generate", generation)
+        return self._send(
+            "POST", f"/definitions/{_segment(definition_id)}/scenarios/generate", generation, is_repeatable=True
+        )
 
     def get_scenario_generation(self, definition_id: str, generation_id: str) -> Json:
         return self._get(f"/definitions/{_segment(definition_id)}/scenarios/generations/{_segment(generation_id)}")
 
     def import_promptfoo(self, body: Json) -> Json:
         """Import a promptfoo configuration; returns `{definitions, repeats, temperature, report}`."""
-        return self._send("POST", "/imports/promptfoo", body)
+        return self._send("POST", "/imports/promptfoo", body, is_repeatable=True)
 
     def import_dataset(self, dataset_format: str, body: Json) -> Json:
         """`dataset_format` is inspect, openai-evals, csv or jsonl; returns the same shape as `import_promptfoo`."""
-        return self._send("POST", f"/imports/{_segment(dataset_format)}", body)
+        return self._send("POST", f"/imports/{_segment(dataset_format)}", body, is_repeatable=True)
 
     def list_personas(self) -> Iterator[Json]:
         """Newest first."""
         return self._pages("/personas")
 
     def create_persona(self, persona: Json) -> TaggedJson:
-        return self._send("POST", "/personas", persona)
+        return self._send("POST", "/personas", persona, is_repeatable=True)
 
     def get_persona(self, persona_id: str) -> TaggedJson:
         return self._get(f"/personas/{_segment(persona_id)}")
@@ -164,7 +170,7 @@ class Client:
         return self._pages("/connectors")
 
     def create_connector(self, connector: Json) -> TaggedJson:
-        return self._send("POST", "/connectors", connector)
+        return self._send("POST", "/connectors", connector, is_repeatable=True)
 
     def get_connector(self, connector_id: str) -> TaggedJson:
         return self._get(f"/connectors/{_segment(connector_id)}")
@@ -184,7 +190,7 @@ class Client:
         return self._pages("/evals")
 
     def create_eval(self, body: Json) -> TaggedJson:
-        return self._send("POST", "/evals", body)
+        return self._send("POST", "/evals", body, is_repeatable=True)
 
     def get_eval(self, eval_id: str) -> TaggedJson:
         return self._get(f"/evals/{_segment(eval_id)}")
@@ -196,15 +202,15 @@ class Client:
         self._send("DELETE", f"/evals/{_segment(eval_id)}", if_match=if_match)
 
     def create_eval_run(self, eval_id: str, options: Json | None = None) -> Json:
-        """Start a run of an eval; returns `{run, jobCount}` and is safe to repeat, like `create_run`."""
-        return self._send("POST", f"/evals/{_segment(eval_id)}/runs", options or {}, idempotency_key=str(uuid.uuid4()))
+        """Start a run of an eval; returns `{run, jobCount}`."""
+        return self._send("POST", f"/evals/{_segment(eval_id)}/runs", options or {}, is_repeatable=True)
 
     def create_playground_run(self, playground_run: Json) -> Json:
         """Run one scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}`.
 
-        Returns `{run, jobCount}` and is safe to repeat, like `create_run`.
+        Returns `{run, jobCount}`.
         """
-        return self._send("POST", "/playground/runs", playground_run, idempotency_key=str(uuid.uuid4()))
+        return self._send("POST", "/playground/runs", playground_run, is_repeatable=True)
 
     def get_settings(self) -> TaggedJson:
         """The judge, persona and embedding models, and the evaluator, of runs and evals that name none."""
@@ -214,11 +220,8 @@ class Client:
         return self._send("PUT", "/settings", changes, if_match=if_match)
 
     def create_run(self, specification: Json) -> Json:
-        """Start a run; returns `{run, jobCount}`.
-
-        Safe to repeat: each call has its own Idempotency-Key, which all of its attempts carry.
-        """
-        return self._send("POST", "/runs", specification, idempotency_key=str(uuid.uuid4()))
+        """Start a run; returns `{run, jobCount}`."""
+        return self._send("POST", "/runs", specification, is_repeatable=True)
 
     def list_runs(
         self,
@@ -255,18 +258,22 @@ class Client:
 
     def retry_run(self, run_id: str, *, model: str | None = None, probe_index: int | None = None) -> Json:
         """Run errored probes again: all of them, those of one model, or one."""
-        return self._send("POST", f"/runs/{_segment(run_id)}/retry", without_none(model=model, probeIndex=probe_index))
+        return self._send(
+            "POST",
+            f"/runs/{_segment(run_id)}/retry",
+            without_none(model=model, probeIndex=probe_index),
+            is_repeatable=True,
+        )
 
     def rerun_run(self, run_id: str, overrides: Json | None = None) -> Json:
-        """Repeat a run with `{models?, priority?, repeats?, experimentId?, config?}`; returns `{run, jobCount}`.
-
-        Safe to repeat, like `create_run`.
-        """
+        """Repeat a run with `{models?, priority?, repeats?, experimentId?, config?}`; returns `{run, jobCount}`."""
         path = f"/runs/{_segment(run_id)}/rerun"
-        return self._send("POST", path, overrides or {}, idempotency_key=str(uuid.uuid4()))
+        return self._send("POST", path, overrides or {}, is_repeatable=True)
 
     def expand_run(self, run_id: str, sample_percentage: int) -> Json:
-        return self._send("POST", f"/runs/{_segment(run_id)}/expand", {"samplePercentage": sample_percentage})
+        return self._send(
+            "POST", f"/runs/{_segment(run_id)}/expand", {"samplePercentage": sample_percentage}, is_repeatable=True
+        )
 
     def list_run_events(self, run_id: str, *, after: int = 0) -> list[Json]:
         """The events whose `seq` is greater than `after`."""
@@ -299,13 +306,8 @@ class Client:
         return self._get(f"/transcripts/{_segment(transcript_id)}")
 
     def create_rescore(self, run_id: str, overrides: Json | None = None) -> Json:
-        """Grade a run's transcripts again with `{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}`.
-
-        Safe to repeat, like `create_run`.
-        """
-        return self._send(
-            "POST", f"/runs/{_segment(run_id)}/rescores", overrides or {}, idempotency_key=str(uuid.uuid4())
-        )
+        """Grade transcripts again with `{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}`."""
+        return self._send("POST", f"/runs/{_segment(run_id)}/rescores", overrides or {}, is_repeatable=True)
 
     def list_rescores(self, run_id: str) -> Iterator[Json]:
         """Newest first."""
@@ -359,7 +361,7 @@ class Client:
 
         `evalRun` is `{evalId}` with the options of `create_eval_run`.
         """
-        return self._send("POST", "/schedules", schedule)
+        return self._send("POST", "/schedules", schedule, is_repeatable=True)
 
     def get_schedule(self, schedule_id: str) -> TaggedJson:
         """The schedule with its most recent firings."""
@@ -413,7 +415,7 @@ class Client:
 
     def create_token(self, name: str, role: str) -> Json:
         """The only response that contains the token itself."""
-        return self._send("POST", "/tokens", {"name": name, "role": role})
+        return self._send("POST", "/tokens", {"name": name, "role": role}, is_repeatable=True)
 
     def revoke_token(self, token_id: str) -> None:
         self._send("DELETE", f"/tokens/{_segment(token_id)}")
@@ -428,7 +430,7 @@ class Client:
                 return
 
     def _get(self, path: str, **query: str | int | None) -> TaggedJson:
-        return self._call(self._http.build_request("GET", path, params=without_none(**query)), TRANSIENT)
+        return self._call(self._http.build_request("GET", path, params=without_none(**query)), is_repeatable=True)
 
     def _send(
         self,
@@ -436,16 +438,17 @@ class Client:
         path: str,
         body: Json | None = None,
         *,
-        idempotency_key: str | None = None,
+        is_repeatable: bool = False,
         if_match: str | None = None,
     ) -> TaggedJson:
-        headers = without_none(**{"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        key = str(uuid.uuid4()) if is_repeatable else None
+        headers = without_none(**{"Idempotency-Key": key, "If-Match": if_match})
         request = self._http.build_request(method, path, json=body, headers=headers)
-        return self._call(request, TRANSIENT | {IN_FLIGHT} if idempotency_key else frozenset())
+        return self._call(request, is_repeatable=is_repeatable)
 
-    def _call(self, request: httpx.Request, transient: frozenset[int]) -> TaggedJson:
-        """Retry on network errors and on `transient` statuses; without any transient status there is one attempt."""
-        attempts = ATTEMPTS if transient else 1
+    def _call(self, request: httpx.Request, *, is_repeatable: bool) -> TaggedJson:
+        """Retry a repeatable request on network errors, and while the API is busy, possibly with the same request."""
+        attempts = ATTEMPTS if is_repeatable else 1
         for attempt in range(1, attempts + 1):
             last = attempt == attempts
             try:
@@ -454,10 +457,15 @@ class Client:
                 if last:
                     raise NotConnected(f"{self.api_url} cannot be reached: {error or type(error).__name__}") from error
             else:
-                if last or response.status_code not in transient:
+                if last or not _is_transient(response):
                     return _body_or_problem(response)
             self._sleep(FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
         raise AssertionError("the last attempt returns or raises")
+
+
+def _is_transient(response: httpx.Response) -> bool:
+    is_in_progress = response.status_code == IN_PROGRESS and "Retry-After" in response.headers
+    return is_in_progress or response.status_code in TRANSIENT
 
 
 def _segment(text: str) -> str:

@@ -16,8 +16,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from api import cors, locations, problems, routing
 from api.admission import admit
 from api.compression import compress
-from cupel_core.contract.operations import operations_at
+from api.idempotency import respond_once
+from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import AppError, NotFound
+from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger()
 app = APIGatewayHttpResolver(
@@ -47,7 +49,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def _as_get(event: dict[str, Any]) -> dict[str, Any]:
-    """A HEAD request as the GET request whose status and headers it gets."""
     context = event["requestContext"]
     return {**event, "requestContext": {**context, "http": {**context["http"], "method": "GET"}}}
 
@@ -59,9 +60,27 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
         operation = admit(request)
         routing.load(app, request.path)
         routing.check_query(operation.id, request.query_string_parameters)
+        event = request.raw_event
+        return respond_once(
+            operation,
+            request,
+            respond=lambda: _carry_out(operation, event, context),
+            read=lambda path: _read(path, event, context),
+        )
     except AppError as refusal:
         return problems.lambda_response(refusal, request.request_context.request_id)
-    return locations.add_location(operation, request.path, routing.resolve(app, request.raw_event, context))
+    except AWS_ERRORS as error:
+        return problems.lambda_response(problems.from_unexpected(error), request.request_context.request_id)
+
+
+def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    return locations.add_location(operation, event["rawPath"], routing.resolve(app, event, context))
+
+
+def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """The response to a GET of this path by the sender of the event."""
+    routing.load(app, path)
+    return routing.resolve(app, _as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
 
 
 @app.not_found

@@ -13,10 +13,15 @@ _NAME = re.compile(r"\{([\w.]+)\}")
 
 def add_location(operation: Operation, path: str, response: dict[str, Any]) -> dict[str, Any]:
     """The response with a `Location`, if the operation declares one and has created something."""
-    if operation.location is None or response["statusCode"] not in _CREATED:
-        return response
-    location = _fill(operation.location, {**orjson.loads(response["body"]), **operation.parameters(path)})
+    location = location_of(operation, path, response) if response["statusCode"] in _CREATED else None
     return {**response, "headers": {**response["headers"], "Location": location}} if location else response
+
+
+def location_of(operation: Operation, path: str, response: dict[str, Any]) -> str | None:
+    """The path of what a successful request created or changed; None if the operation declares none."""
+    if operation.location is None:
+        return None
+    return _fill(operation.location, {**orjson.loads(response["body"]), **operation.parameters(path)})
 
 
 def _fill(template: str, values: dict[str, Any]) -> str | None:

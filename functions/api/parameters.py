@@ -45,14 +45,3 @@ IfMatch = Annotated[
         description="`ETag` of the state that the change is based on; 412 if it is not the current one",
     ),
 ]
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=255,
-        pattern="^[!-~]*$",
-        description="Makes the request idempotent: repeating it with the same key and body starts nothing new and "
-        "returns the same response",
-    ),
-]

@@ -12,6 +12,7 @@ from cupel_core.errors import (
     AppError,
     ClientError,
     FieldError,
+    InProgress,
     Invalid,
     PreconditionFailed,
     RetryableError,
@@ -49,7 +50,7 @@ def register(app: APIGatewayHttpResolver) -> None:
 
     app.exception_handler(AppError)(lambda error: _on_app_error(error, request_id()))
     app.exception_handler(RequestValidationError)(lambda error: response(from_validation(error), request_id()))
-    app.exception_handler(Exception)(lambda error: _on_unexpected_error(error, request_id()))
+    app.exception_handler(Exception)(lambda error: response(from_unexpected(error), request_id()))
 
 
 def response(error: AppError, request_id: str) -> Response[str]:
@@ -103,6 +104,8 @@ def _headers(error: AppError) -> dict[str, str]:
     match error:
         case Unauthorized():
             return {"WWW-Authenticate": "Bearer"}
+        case InProgress():
+            return {"Retry-After": "1"}
         case RetryableError():
             return {"Retry-After": str(max(1, round(error.retry_after)))}
         case PreconditionFailed(etag=str(etag)):
@@ -120,9 +123,10 @@ def _on_app_error(error: AppError, request_id: str) -> Response[str]:
     return response(error, request_id)
 
 
-def _on_unexpected_error(error: Exception, request_id: str) -> Response[str]:
+def from_unexpected(error: Exception) -> AppError:
     """The last resort: the response does not reveal the cause; the log contains all of it."""
     if is_transient(error):
-        return _on_app_error(RetryableError("an AWS service is busy or unavailable; repeat the request"), request_id)
+        logger.warning("request failed", exc_info=error)
+        return RetryableError("an AWS service is busy or unavailable; repeat the request")
     logger.exception("unexpected error", exc_info=error)
-    return response(AppError("unexpected error"), request_id)
+    return AppError("unexpected error")

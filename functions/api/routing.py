@@ -17,6 +17,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api.caller import caller
+from api.idempotency import idempotency_key
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import Caller
 from cupel_core.errors import FieldError, Invalid
@@ -87,6 +88,11 @@ class OperationRouter(APIGatewayHttpRouter):
     def caller(self) -> Caller:
         """Who sent the current request."""
         return caller(self.current_event)
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The Idempotency-Key of the current request."""
+        return idempotency_key(self.current_event)
 
     @property
     def workspace(self) -> str:

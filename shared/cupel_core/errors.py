@@ -6,6 +6,7 @@ AppError                500  an internal error
 │   ├── Forbidden       403
 │   ├── NotFound        404
 │   ├── Conflict        409
+│   │   └── InProgress      by the same request, sent earlier: repeating it soon gets its answer
 │   ├── PreconditionFailed 412
 │   ├── TooLarge        413
 │   └── Invalid         422  `errors` names each field
@@ -67,6 +68,10 @@ class NotFound(ClientError):
 class Conflict(ClientError):
     status = 409
     title = "Conflict"
+
+
+class InProgress(Conflict):
+    """The same request, sent earlier, has not been answered yet."""
 
 
 class PreconditionFailed(ClientError):

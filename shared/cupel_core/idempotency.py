@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.errors import Conflict, InProgress, Invalid
 from cupel_core.store import idempotency_keys
 from cupel_core.store.idempotency_keys import IdempotencyItem, KeyState
 
@@ -10,23 +10,26 @@ from cupel_core.store.idempotency_keys import IdempotencyItem, KeyState
 def find_answer(workspace: str, key: str, body: str, now: datetime) -> IdempotencyItem | None:
     """The stored answer to an earlier request with this key and body; None if the key is free.
 
-    Raises Conflict while the earlier request is in flight, and Invalid if the key was used with another body.
+    Raises InProgress while the earlier request is in flight, Conflict if it ended without an answer after it had taken
+    effect, and Invalid if the key was used with another body.
     """
     state, item = idempotency_keys.get_state(workspace, key, body, now)
     if state is KeyState.IN_FLIGHT:
         raise _in_flight()
     if state is KeyState.OTHER_BODY:
-        raise Invalid.field("Idempotency-Key", "was used with another request body; use a new key for a new request")
+        raise Invalid.field("Idempotency-Key", "was used with another request; use a new key for a new request")
+    if state is KeyState.UNANSWERED:
+        raise Conflict("the first request with this Idempotency-Key took effect, but its response was lost")
     return item if state is KeyState.ANSWERED else None
 
 
 def reserve(workspace: str, key: str, body: str, resource_id: str, now: datetime) -> IdempotencyItem:
-    """Reserve a free key for the resource that is about to be created; Conflict if another request has just done so."""
+    """Reserve a free key for what is about to be created; InProgress if another request has just done so."""
     reservation = idempotency_keys.reserve(workspace, key, body, resource_id, now)
     if reservation is None:
         raise _in_flight()
     return reservation
 
 
-def _in_flight() -> Conflict:
-    return Conflict("a request with this Idempotency-Key is in progress; repeat it in a few seconds")
+def _in_flight() -> InProgress:
+    return InProgress("a request with this Idempotency-Key is in progress; repeat it in a few seconds")

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from api.parameters import IdempotencyKey
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
@@ -17,19 +16,17 @@ router = OperationRouter()
 
 
 @router.operation("createEvalRun", status=201)
-def create_eval_run(
-    eval_id: str, body: Annotated[CreateEvalRun, Body()] = CreateEvalRun(), idempotency_key: IdempotencyKey = None
-) -> RunStartedResponse:
+def create_eval_run(eval_id: str, body: Annotated[CreateEvalRun, Body()] = CreateEvalRun()) -> RunStartedResponse:
     workspace = router.workspace
-    return _start(workspace, eval_run_spec(workspace, eval_id, body.options()), idempotency_key)
+    return _start(workspace, eval_run_spec(workspace, eval_id, body.options()))
 
 
 @router.operation("createPlaygroundRun", status=201)
-def create_playground_run(body: CreatePlaygroundRun, idempotency_key: IdempotencyKey = None) -> RunStartedResponse:
+def create_playground_run(body: CreatePlaygroundRun) -> RunStartedResponse:
     workspace = router.workspace
-    return _start(workspace, playground_run_spec(workspace, body.playground(), body.options()), idempotency_key)
+    return _start(workspace, playground_run_spec(workspace, body.playground(), body.options()))
 
 
-def _start(workspace: str, spec: RunSpec, idempotency_key: str | None) -> RunStartedResponse:
-    started = start.start(workspace, spec, idempotency_key, utc_now(), started_by(router.caller))
+def _start(workspace: str, spec: RunSpec) -> RunStartedResponse:
+    started = start.start(workspace, spec, router.idempotency_key, utc_now(), started_by(router.caller))
     return RunStartedResponse.of(*started)

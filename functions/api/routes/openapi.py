@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
-from api import routing
+from api import idempotency, routing
 from api.problems import CONTENT_TYPE
-from cupel_core.contract.operations import OPERATIONS, TAGS, Operation
+from cupel_core.contract.operations import OPERATIONS, TAGS, Operation, Replay
 from cupel_core.contract.service import VERSION
 
 router = routing.OperationRouter()
@@ -61,6 +61,16 @@ _WRITE_PROBLEMS = {
 }
 _PRECONDITION_PROBLEMS = {"412": "`If-Match` does not name the current state; `ETag` does"}
 _THROTTLED: dict[str, dict[str, Any]] = {"429": {"description": "Too many requests; throttled by API Gateway"}}
+_IDEMPOTENCY = (
+    "Makes the request safe to repeat for a day: the same request with the same key creates nothing new. It is then "
+    "answered with"
+)
+_REPLAYS = {
+    Replay.STARTED: "the first response.",
+    Replay.CREATED: "the first status, and what was created or changed as it is now.",
+    Replay.RESPONSE: "the first response; with 409 if that had more than 300 KB.",
+    Replay.REFUSAL: "409, because the first response had a secret, which is not stored.",
+}
 _PATH_PARAMETERS = {"name": "Name of the provider", "format": "Format of the file"}
 
 
@@ -101,6 +111,7 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
         for described in path_item.values():
             operation = OPERATIONS[described["operationId"]]
             _set_parameters(described)
+            _set_idempotency_key(described, operation)
             _set_responses(described, operation)
     return openapi
 
@@ -138,6 +149,21 @@ def _set_parameters(described: dict[str, Any]) -> None:
         schema |= choices[0] if choices else {}
         schema.pop("title", None)
         schema.pop("description", None)
+
+
+def _set_idempotency_key(described: dict[str, Any], operation: Operation) -> None:
+    if operation.replay is None:
+        return
+    schema = {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_LENGTH, "pattern": idempotency.PATTERN}
+    description = f"{_IDEMPOTENCY} {_REPLAYS[operation.replay]}"
+    header = {
+        "name": idempotency.HEADER,
+        "in": "header",
+        "required": False,
+        "schema": schema,
+        "description": description,
+    }
+    described["parameters"] = [*described.get("parameters", []), header]
 
 
 def _set_responses(described: dict[str, Any], operation: Operation) -> None:

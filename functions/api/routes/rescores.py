@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from api.pages import bounded_page
-from api.parameters import Cursor, IdempotencyKey, Limit, ModelFilter
+from api.parameters import Cursor, Limit, ModelFilter
 from api.routing import OperationRouter
 from cupel_core.analysis import scores
 from cupel_core.clock import utc_now
@@ -34,10 +34,8 @@ Trials = Annotated[int | None, Query(ge=1, le=100, description="k of pass@k and 
 
 
 @router.operation("createRescore", status=202)
-def create_rescore(
-    run_id: str, body: Annotated[CreateRescore, Body()] = CreateRescore(), idempotency_key: IdempotencyKey = None
-) -> RescoreResponse:
-    rescore = start.start(router.workspace, run_id, body.spec(), idempotency_key, utc_now())
+def create_rescore(run_id: str, body: Annotated[CreateRescore, Body()] = CreateRescore()) -> RescoreResponse:
+    rescore = start.start(router.workspace, run_id, body.spec(), router.idempotency_key, utc_now())
     return RescoreResponse.of(queries.rescore_view(rescore))
 
 

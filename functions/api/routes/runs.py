@@ -11,7 +11,6 @@ from api.parameters import (
     DefinitionFilter,
     EvalFilter,
     ExperimentFilter,
-    IdempotencyKey,
     IfMatch,
     Limit,
     ModelFilter,
@@ -45,15 +44,13 @@ router = OperationRouter()
 
 
 @router.operation("createRun", status=201)
-def create_run(body: CreateRun, idempotency_key: IdempotencyKey = None) -> RunStartedResponse:
-    return _start(body.spec(), idempotency_key)
+def create_run(body: CreateRun) -> RunStartedResponse:
+    return _start(body.spec())
 
 
 @router.operation("rerunRun", status=201)
-def rerun_run(
-    run_id: str, body: Annotated[RerunRun, Body()] = RerunRun(), idempotency_key: IdempotencyKey = None
-) -> RunStartedResponse:
-    return _start(body.apply_to(rerun_spec(router.workspace, run_id)), idempotency_key)
+def rerun_run(run_id: str, body: Annotated[RerunRun, Body()] = RerunRun()) -> RunStartedResponse:
+    return _start(body.apply_to(rerun_spec(router.workspace, run_id)))
 
 
 @router.operation("listRuns")
@@ -122,7 +119,7 @@ def _tagged(view: RunView) -> RunResponse:
     return router.tagged(RunResponse.of(view), labels.labels_etag(view.run))
 
 
-def _start(spec: RunSpec, idempotency_key: str | None) -> RunStartedResponse:
+def _start(spec: RunSpec) -> RunStartedResponse:
     """The run as it was at its start, even if the request is repeated later with the same key."""
-    started = start.start(router.workspace, spec, idempotency_key, utc_now(), started_by(router.caller))
+    started = start.start(router.workspace, spec, router.idempotency_key, utc_now(), started_by(router.caller))
     return RunStartedResponse.of(*started)

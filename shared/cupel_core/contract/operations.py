@@ -5,6 +5,7 @@ A path parameter is written `{name}`.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum, auto
 from functools import cache
 
 from cupel_core.domain.access import AccessRole
@@ -32,6 +33,19 @@ TAGS = {
 """Descriptions by tag, in the order of the document."""
 
 
+class Replay(StrEnum):
+    """What a request that is repeated with its Idempotency-Key is answered with."""
+
+    STARTED = auto()
+    """The run or rescore as it was started: stored in the same transaction as the run itself."""
+    CREATED = auto()
+    """The status of the first response, and what is at the operation's `location` now."""
+    RESPONSE = auto()
+    """The first response."""
+    REFUSAL = auto()
+    """409, because the first response had a secret, which is not stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """`minimum_role` is None for an operation that needs no token."""
@@ -47,6 +61,8 @@ class Operation:
     description: str | None = None
     location: str | None = None
     """Path of what it creates; `{names}` are its own path parameters, or fields of the response such as `run.id`."""
+    replay: Replay | None = None
+    """None for an operation that takes no Idempotency-Key: it creates nothing, or repeating it changes nothing."""
 
     @property
     def is_public(self) -> bool:
@@ -91,6 +107,7 @@ _ALL = (
         "Create a definition",
         "The definition, at version 1",
         location="/v1/definitions/{id}",
+        replay=Replay.CREATED,
     ),
     Operation(
         "getDefinition",
@@ -130,6 +147,7 @@ _ALL = (
         "The fork",
         "A fork inherits every field of its parent's content that it does not override, and shares its scenarios.",
         location="/v1/definitions/{id}",
+        replay=Replay.CREATED,
     ),
     Operation(
         "listDefinitionAncestors",
@@ -167,6 +185,7 @@ _ALL = (
         "Add scenarios to a definition",
         "The ids of the new scenarios",
         location="/v1/definitions/{definition_id}/scenarios",
+        replay=Replay.RESPONSE,
     ),
     Operation(
         "getScenario",
@@ -206,6 +225,7 @@ _ALL = (
         "Import scenarios from CSV or JSONL",
         "The ids of the new scenarios",
         location="/v1/definitions/{definition_id}/scenarios",
+        replay=Replay.RESPONSE,
     ),
     Operation(
         "generateScenarios",
@@ -218,6 +238,7 @@ _ALL = (
         "In mode `matrix` the scenarios exist when the response arrives (201). In mode `llm` they are generated in the "
         "background (202); poll the generation for its status.",
         location="/v1/definitions/{definition_id}/scenarios/generations/{id}",
+        replay=Replay.CREATED,
     ),
     Operation(
         "getScenarioGeneration",
@@ -237,6 +258,7 @@ _ALL = (
         "Import a promptfoo configuration",
         "The new definitions, and what was changed or skipped",
         location="/v1/definitions/{definitions.0.id}",
+        replay=Replay.RESPONSE,
     ),
     Operation(
         "importDataset",
@@ -247,6 +269,7 @@ _ALL = (
         "Import a dataset in another tool's format",
         "The new definition, and what was changed or skipped",
         location="/v1/definitions/{definitions.0.id}",
+        replay=Replay.RESPONSE,
     ),
     Operation(
         "listPersonas",
@@ -266,6 +289,7 @@ _ALL = (
         "Create a persona",
         "The persona",
         location="/v1/personas/{id}",
+        replay=Replay.CREATED,
     ),
     Operation("getPersona", "GET", "/v1/personas/{persona_id}", "personas", _VIEWER, "Get a persona", "The persona"),
     Operation(
@@ -304,6 +328,7 @@ _ALL = (
         "Create a connector",
         "The connector",
         location="/v1/connectors/{id}",
+        replay=Replay.CREATED,
     ),
     Operation(
         "getConnector",
@@ -344,7 +369,15 @@ _ALL = (
     ),
     Operation("listEvals", "GET", "/v1/evals", "evals", _VIEWER, "List the evals, newest first", "A page of evals"),
     Operation(
-        "createEval", "POST", "/v1/evals", "evals", _MEMBER, "Create an eval", "The eval", location="/v1/evals/{id}"
+        "createEval",
+        "POST",
+        "/v1/evals",
+        "evals",
+        _MEMBER,
+        "Create an eval",
+        "The eval",
+        location="/v1/evals/{id}",
+        replay=Replay.CREATED,
     ),
     Operation("getEval", "GET", "/v1/evals/{eval_id}", "evals", _VIEWER, "Get an eval", "The eval"),
     Operation("updateEval", "PATCH", "/v1/evals/{eval_id}", "evals", _MEMBER, "Update an eval", "The updated eval"),
@@ -360,6 +393,7 @@ _ALL = (
         "Start a run of an eval",
         "The run, and the number of its probes",
         location="/v1/runs/{run.id}",
+        replay=Replay.STARTED,
     ),
     Operation(
         "createPlaygroundRun",
@@ -370,6 +404,7 @@ _ALL = (
         "Start a playground run: one scenario against one target",
         "The run, and the number of its probes",
         location="/v1/runs/{run.id}",
+        replay=Replay.STARTED,
     ),
     Operation(
         "getSettings",
@@ -399,6 +434,7 @@ _ALL = (
         "Start a run",
         "The run, and the number of its probes",
         location="/v1/runs/{run.id}",
+        replay=Replay.STARTED,
     ),
     Operation("getRun", "GET", "/v1/runs/{run_id}", "runs", _VIEWER, "Get a run", "The run"),
     Operation(
@@ -449,6 +485,8 @@ _ALL = (
         _MEMBER,
         "Retry probes that ended in an error: all of them, those of one model, or one",
         "The run",
+        location="/v1/runs/{run_id}",
+        replay=Replay.CREATED,
     ),
     Operation(
         "rerunRun",
@@ -460,6 +498,7 @@ _ALL = (
         "The new run, and the number of its probes",
         "It has the same definition version, scenarios and personas, even if they were changed or deleted since.",
         location="/v1/runs/{run.id}",
+        replay=Replay.STARTED,
     ),
     Operation(
         "expandRun",
@@ -469,6 +508,8 @@ _ALL = (
         _MEMBER,
         "Add scenarios to a sampled run by raising its sample percentage",
         "The expanded run",
+        location="/v1/runs/{run_id}",
+        replay=Replay.CREATED,
     ),
     Operation(
         "listRunEvents",
@@ -508,6 +549,7 @@ _ALL = (
         "The rescore, which runs in the background",
         "The run must be COMPLETED, FAILED or CANCELLED. Its own scoring and earlier rescores are kept.",
         location="/v1/runs/{run_id}/rescores/{id}",
+        replay=Replay.STARTED,
     ),
     Operation(
         "listRescores",
@@ -664,6 +706,7 @@ _ALL = (
         "Create a schedule",
         "The schedule",
         location="/v1/schedules/{id}",
+        replay=Replay.CREATED,
     ),
     Operation(
         "getSchedule",
@@ -786,6 +829,7 @@ _ALL = (
         "Create a token",
         "The token with its secret",
         location="/v1/tokens/{id}",
+        replay=Replay.REFUSAL,
     ),
     Operation(
         "revokeToken",

@@ -11,16 +11,15 @@ from typing import Any, NamedTuple
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.exceptions import TransactWriteError, UpdateError
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import keys
+from cupel_core.store import idempotency_keys, keys
 from cupel_core.store.listing import list_newest
-from cupel_core.store.table import CreationIndex, Item, connection, error_code
+from cupel_core.store.table import CreationIndex, Item, error_code
 
 _HEAD = "head"
 _CHILD = "child#"
@@ -86,7 +85,7 @@ def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inh
     created = to_iso(head.created_at)
     manifest = replace(inherited, revision=1) if inherited else Manifest()
     version = StoredVersion(1, head.created_at, content, 1, manifest.revision, head.version_label)
-    with TransactWrite(connection=connection()) as transaction:
+    with idempotency_keys.transaction() as transaction:
         transaction.save(_to_item(workspace, head), condition=HeadItem.pk.does_not_exist())
         transaction.save(_version_item(workspace, head.id, version))
         transaction.save(OwnerItem(keys.scenario_owners(workspace), f"{head.id[-ID_TAIL_LENGTH:]}#{head.id}"))
@@ -171,7 +170,7 @@ def update(
     """
     written = replace(after, revision=before.revision + 1)
     try:
-        with TransactWrite(connection=connection()) as transaction:
+        with idempotency_keys.transaction() as transaction:
             transaction.save(_to_item(workspace, written), condition=_unchanged_since(before))
             if version is not None:
                 transaction.save(_version_item(workspace, after.id, version))

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationMode, GenerationStatus
@@ -22,10 +21,10 @@ from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
-from cupel_core.store import blobs, definition_scenarios, keys
+from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.definitions import ExtraWrite
-from cupel_core.store.table import Item, connection, error_code, updated
+from cupel_core.store.table import Item, error_code, updated
 
 
 class GenerationItem(Item):
@@ -64,7 +63,7 @@ def create(generation: Generation) -> None:
         generation_id=generation.id,
         touched_at=to_iso(generation.created_at),
     )
-    with TransactWrite(connection=connection()) as transaction:
+    with idempotency_keys.transaction() as transaction:
         transaction.save(_to_item(generation), condition=GenerationItem.pk.does_not_exist())
         transaction.save(open_item)
 

@@ -1,20 +1,25 @@
-"""Idempotency-Keys of requests that start runs and rescores.
+"""Idempotency-Keys of requests that create something.
 
-A key is reserved for the id that its run or rescore will have. The transaction that creates the run answers the key, on
-condition that it is still reserved for that id. So a crash in between leaves a reservation that a later request may
-replace, and two requests never create two runs.
+A key is reserved for an id: that of the run or rescore that the request starts, otherwise one of the request's own. The
+transaction that creates something answers the key, or marks it as applied, on condition that it is still reserved for
+that id. So a crash before leaves a reservation that a later request may replace, and two requests never both create.
 """
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import PutError
+from pynamodb.exceptions import DeleteError, PutError
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.store import keys
-from cupel_core.store.table import Item, error_code
+from cupel_core.store.table import Item, connection, error_code, updated
 
 RETENTION = timedelta(days=1)
 """How long a key is stored after its reservation."""
@@ -26,6 +31,8 @@ class IdempotencyItem(Item):
     run_id = UnicodeAttribute(attr_name="runId")
     fingerprint = UnicodeAttribute()
     reserved_until = UnicodeAttribute(attr_name="reservedUntil")
+    applied_at = UnicodeAttribute(attr_name="appliedAt", null=True)
+    """When the first transaction of the request was written; absent for runs and rescores, which have their answer."""
     answer = UnicodeAttribute(null=True)
     ttl = NumberAttribute()
 
@@ -37,6 +44,8 @@ class KeyState(StrEnum):
     ANSWERED = "answered"
     IN_FLIGHT = "in flight"
     OTHER_BODY = "other body"
+    UNANSWERED = "unanswered"
+    """The request took effect, but ended before its answer was stored."""
 
 
 def fingerprint(text: str) -> str:
@@ -56,11 +65,13 @@ def get_state(workspace: str, key: str, body: str, now: datetime) -> tuple[KeySt
         return KeyState.OTHER_BODY, item
     if item.answer is not None:
         return KeyState.ANSWERED, item
-    return (KeyState.IN_FLIGHT if from_iso(item.reserved_until) > now else KeyState.FREE), item
+    if from_iso(item.reserved_until) > now:
+        return KeyState.IN_FLIGHT, item
+    return (KeyState.FREE if item.applied_at is None else KeyState.UNANSWERED), item
 
 
 def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> IdempotencyItem | None:
-    """Reserve a free key for a run or rescore of this id; None if another request reserved it first."""
+    """Reserve a free key for this id; None if another request reserved it first."""
     reservation = IdempotencyItem(
         _partition(workspace, key),
         "start",
@@ -69,7 +80,11 @@ def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> 
         reserved_until=to_iso(now + _IN_FLIGHT),
         ttl=int((now + RETENTION).timestamp()),
     )
-    abandoned = IdempotencyItem.answer.does_not_exist() & (IdempotencyItem.reserved_until < to_iso(now))
+    abandoned = (
+        IdempotencyItem.answer.does_not_exist()
+        & IdempotencyItem.applied_at.does_not_exist()
+        & (IdempotencyItem.reserved_until < to_iso(now))
+    )
     expired = IdempotencyItem.ttl < int(now.timestamp())
     try:
         reservation.save(condition=IdempotencyItem.pk.does_not_exist() | abandoned | expired)
@@ -78,6 +93,47 @@ def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> 
             raise
         return None
     return reservation
+
+
+def answer(reservation: IdempotencyItem, text: str) -> bool:
+    """Store the answer to the request; False if the key is no longer reserved for it."""
+    return updated(reservation, [IdempotencyItem.answer.set(text)], _is_reserved_by(reservation))
+
+
+def release(reservation: IdempotencyItem, *, even_if_applied: bool) -> None:
+    """Free the key of a request that failed, unless it was `applied`: then it may have taken effect."""
+    condition = _is_reserved_by(reservation)
+    if not even_if_applied:
+        condition &= IdempotencyItem.applied_at.does_not_exist()
+    with suppress(DeleteError):
+        reservation.delete(condition=condition)
+
+
+@contextmanager
+def applying(reservation: IdempotencyItem) -> Iterator[None]:
+    """Within it, every transaction of this request also marks the key as applied."""
+    token = _applied.set(reservation)
+    try:
+        yield
+    finally:
+        _applied.reset(token)
+
+
+@contextmanager
+def transaction() -> Iterator[TransactWrite]:
+    """A transaction, which fails if the Idempotency-Key of the request, if it has one, was taken over by another."""
+    with TransactWrite(connection=connection()) as writes:
+        yield writes
+        if (reservation := _applied.get()) is not None:
+            now = IdempotencyItem.applied_at.set(to_iso(utc_now()))
+            writes.update(IdempotencyItem(reservation.pk, reservation.sk), [now], _is_reserved_by(reservation))
+
+
+_applied: ContextVar[IdempotencyItem | None] = ContextVar("applied", default=None)
+
+
+def _is_reserved_by(reservation: IdempotencyItem) -> Condition:
+    return IdempotencyItem.run_id == reservation.run_id
 
 
 def _partition(workspace: str, key: str) -> str:

@@ -20,7 +20,7 @@ pk                                   sk                    item
 <ws>#run#<id>#scorings               <scoringId>           rescores of the run
 <ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
 <ws>#run#<id>#scores#<scoring>       <leaf>                how many results a leaf range of a rescore has
-<ws>#start#<sha256 of key>           start                 an Idempotency-Key and the run it started
+<ws>#start#<sha256 of key>           start                 an Idempotency-Key and what it created
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
 <ws>#names#<kind>                    <name in lower case>  which persona, connector or eval has this name

@@ -18,7 +18,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.resources.names import fold_name
 from cupel_core.errors import Conflict, FieldError, NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import keys
+from cupel_core.store import idempotency_keys, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, connection, error_code
 
@@ -65,7 +65,7 @@ class NameItem(Item):
 def create(workspace: str, resource: Resource) -> None:
     """Create a resource. Raises Conflict (field `name`) if another of its kind has the name."""
     try:
-        with TransactWrite(connection=connection()) as transaction:
+        with idempotency_keys.transaction() as transaction:
             transaction.save(_to_item(workspace, resource), condition=ResourceItem.pk.does_not_exist())
             transaction.save(_name_item(workspace, resource), condition=NameItem.pk.does_not_exist())
     except TransactWriteError as error:

@@ -28,7 +28,7 @@ from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, encode_cursor, fill_page
 from cupel_core.settings import settings
-from cupel_core.store import callbacks, keys
+from cupel_core.store import callbacks, idempotency_keys, keys
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
 from cupel_core.store.events import EventItem
@@ -249,7 +249,7 @@ def _write_transition(
         (RunItem.status == run.status) & (RunItem.event_seq == run.event_seq) & RunItem.deleted_at.does_not_exist()
     )
     try:
-        with TransactWrite(connection=connection()) as transaction:
+        with idempotency_keys.transaction() as transaction:
             transaction.save(to_item(changed), condition=unchanged)
             transaction.save(
                 EventItem.for_run(ref, changed.event_seq, event, now, data), condition=EventItem.pk.does_not_exist()

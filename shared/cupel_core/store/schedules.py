@@ -11,7 +11,7 @@ from cupel_core.domain.runs.schedule_expressions import Timing
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import keys
+from cupel_core.store import idempotency_keys, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code
 
@@ -29,7 +29,8 @@ class ScheduleItem(Item):
 
 
 def create(schedule: Schedule) -> None:
-    _to_item(schedule).save(condition=ScheduleItem.pk.does_not_exist())
+    with idempotency_keys.transaction() as transaction:
+        transaction.save(_to_item(schedule), condition=ScheduleItem.pk.does_not_exist())
 
 
 def find(workspace: str, schedule_id: str) -> Schedule | None:

@@ -9,7 +9,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.access import AccessRole, Caller, Token
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import keys
+from cupel_core.store import idempotency_keys, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item, connection
 
@@ -41,7 +41,7 @@ def create(workspace: str, token: Token, digest: str) -> None:
         digest=digest,
         created_at=to_iso(token.created_at),
     )
-    with TransactWrite(connection=connection()) as transaction:
+    with idempotency_keys.transaction() as transaction:
         transaction.save(secret, condition=SecretItem.pk.does_not_exist())
         transaction.save(entry, condition=TokenItem.pk.does_not_exist())
 

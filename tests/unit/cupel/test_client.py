@@ -67,20 +67,27 @@ def test_a_read_is_given_up_after_four_attempts(api: FakeApi, client: Client):
     assert len(api.requests) == 4
 
 
-def test_a_write_is_not_repeated(api: FakeApi, client: Client):
+def test_a_change_is_not_repeated(api: FakeApi, client: Client):
     api.refusals = [REFUSED]
     with pytest.raises(NotConnected):
-        client.create_definition({"name": "x"})
+        client.update_definition("def_1", {"name": "x"})
     assert len(api.requests) == 1
 
 
 def test_a_start_is_repeated_under_one_idempotency_key(api: FakeApi, client: Client):
-    in_flight = httpx.Response(409, json={"title": "Conflict"})
-    api.refusals = [REFUSED, in_flight]
+    in_progress = httpx.Response(409, headers={"Retry-After": "1"}, json={"title": "Conflict"})
+    api.refusals = [REFUSED, in_progress]
     client.create_run({"models": ["sim/steady"]})
     keys = [request.headers["Idempotency-Key"] for request in api.requests]
     assert len(keys) == 3
     assert len(set(keys)) == 1
+
+
+def test_a_refused_creation_is_not_repeated(api: FakeApi, client: Client):
+    api.refusals = [httpx.Response(409, json={"title": "Conflict"})]
+    with pytest.raises(ApiProblem):
+        client.create_persona({"name": "Ada"})
+    assert len(api.requests) == 1
 
 
 def test_two_starts_have_two_idempotency_keys(api: FakeApi, client: Client):

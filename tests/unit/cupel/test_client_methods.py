@@ -101,6 +101,22 @@ def test_a_conditional_change_sends_the_tag(method: str) -> None:
     assert "If-Match" not in request.headers
 
 
+def methods_with_a_key() -> set[str]:
+    paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+    return {
+        snake_case(operation["operationId"])
+        for operations in paths.values()
+        for operation in operations.values()
+        if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
+    }
+
+
+@pytest.mark.parametrize("method", sorted(described()))
+def test_a_method_sends_a_key_if_its_operation_takes_one(method: str) -> None:
+    (request,) = _requests_of(method)
+    assert ("Idempotency-Key" in request.headers) == (method in methods_with_a_key())
+
+
 def test_what_was_read_has_its_tag() -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json={"id": "per_1"}, headers={"ETag": '"2"'}))
     with Client("http://api.test", "token", transport=transport) as client:

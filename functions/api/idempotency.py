@@ -1,0 +1,90 @@
+"""Idempotency-Keys of the operations that create something: the one place that repeats a response."""
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+
+from api import locations
+from api.caller import caller
+from cupel_core import idempotency
+from cupel_core.clock import utc_now
+from cupel_core.contract.operations import Operation, Replay
+from cupel_core.errors import Conflict, Invalid
+from cupel_core.ids import new_id
+from cupel_core.store import idempotency_keys
+from cupel_core.store.idempotency_keys import IdempotencyItem
+
+HEADER = "Idempotency-Key"
+MAX_LENGTH = 255
+PATTERN = "^[!-~]*$"
+MAX_STORED_BYTES = 300_000
+"""An item has at most 400 KB."""
+
+type Response = dict[str, Any]
+
+
+def idempotency_key(request: APIGatewayProxyEventV2) -> str | None:
+    """The key that the request sent. Invalid for one that is empty, too long or not of visible ASCII characters."""
+    key: str | None = request.headers.get(HEADER.lower())
+    if key is not None and not (0 < len(key) <= MAX_LENGTH and re.fullmatch(PATTERN, key)):
+        raise Invalid.field(HEADER, f"must be 1 to {MAX_LENGTH} visible ASCII characters")
+    return key
+
+
+def respond_once(
+    operation: Operation,
+    request: APIGatewayProxyEventV2,
+    respond: Callable[[], Response],
+    read: Callable[[str], Response],
+) -> Response:
+    """The response to a request; repeated with the same key, it is not carried out again.
+
+    `read` gets what is at a path. Runs and rescores store their own answers, together with what they create.
+    """
+    key = idempotency_key(request) if operation.replay else None
+    if key is None or operation.replay is Replay.STARTED:
+        return respond()
+    workspace, now = caller(request).workspace, utc_now()
+    content = f"{operation.id}\n{request.path}\n{request.body or ''}"
+    answer = idempotency.find_answer(workspace, key, content, now)
+    if answer is not None:
+        return _repeated(answer, read)
+    reservation = idempotency.reserve(workspace, key, content, new_id("req"), now)
+    with idempotency_keys.applying(reservation):
+        response = respond()
+    if response["statusCode"] < HTTPStatus.MULTIPLE_CHOICES:
+        idempotency_keys.answer(reservation, _to_answer(operation, request.path, response))
+    else:
+        was_refused = response["statusCode"] < HTTPStatus.INTERNAL_SERVER_ERROR
+        idempotency_keys.release(reservation, even_if_applied=was_refused)
+    return response
+
+
+def _to_answer(operation: Operation, path: str, response: Response) -> str:
+    """The body is stored only where it cannot be read again: it may have content that is to be erased."""
+    location = locations.location_of(operation, path, response)
+    answer = {"status": response["statusCode"], "replay": operation.replay, "location": location}
+    if operation.replay is Replay.RESPONSE and len(response["body"].encode()) <= MAX_STORED_BYTES:
+        answer["body"] = response["body"]
+    return orjson.dumps(answer).decode()
+
+
+def _repeated(item: IdempotencyItem, read: Callable[[str], Response]) -> Response:
+    answer = orjson.loads(item.answer or "{}")
+    location = {"Location": answer["location"]} if answer["location"] else {}
+    if "body" in answer:
+        headers = {"Content-Type": "application/json", **location}
+        return {"statusCode": answer["status"], "headers": headers, "body": answer["body"], "isBase64Encoded": False}
+    if answer["replay"] != Replay.CREATED:
+        raise Conflict(
+            f"the first request with this Idempotency-Key succeeded and created {answer['location']}, "
+            "but its response is not repeated, because it had a secret or was too large"
+        )
+    current = read(answer["location"])
+    if current["statusCode"] != HTTPStatus.OK:
+        return current
+    return {**current, "statusCode": answer["status"], "headers": current["headers"] | location}
