@@ -42,6 +42,7 @@ check: ready ## check lint, formatting, types, import rules, the template and th
 	@PYTHONPATH=functions:shared $(BIN)/lint-imports
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 	@$(BIN)/python -m docs_site
+	@$(BIN)/cfn-lint deploy/edge.yaml --regions us-east-1
 
 fmt: ready ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -163,7 +163,7 @@ def moto_cloud(provider: str = "custom") -> Iterator[None]:
     os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel", ALLOW_PRIVATE_ENDPOINTS="true")
     with mock_aws():
         sqs = clients.sqs()
-        urls = [sqs.create_queue(QueueName=f"cupel-{name}")["QueueUrl"] for name in ("dispatch", f"probe-{provider}")]
+        urls = [sqs.create_queue(QueueName=f"cupel-{name}")["QueueUrl"] for name in ("dispatch", f"probe_{provider}")]
         os.environ.update(DISPATCH_QUEUE_URL=urls[0], GENERATE_QUEUE_URL=urls[0])
         _create_table()
         clients.s3().create_bucket(Bucket="cupel")

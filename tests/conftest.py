@@ -62,7 +62,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _GroupSch
     return _GroupScheduling(config, log)
 
 
-class _CloudFormationLoader(yaml.SafeLoader):
+class CloudFormationLoader(yaml.SafeLoader):
     """Reads `!Ref X` as `{"Ref": "X"}` and `!Sub ...` as `{"Fn::Sub": ...}`."""
 
 
@@ -78,12 +78,12 @@ def _intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[st
     return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
 
 
-_CloudFormationLoader.add_multi_constructor("!", _intrinsic)
+CloudFormationLoader.add_multi_constructor("!", _intrinsic)
 
 
 @cache
 def template() -> dict[str, Any]:
-    return yaml.load((ROOT / "template.yaml").read_text(), Loader=_CloudFormationLoader)  # noqa: S506
+    return yaml.load((ROOT / "template.yaml").read_text(), Loader=CloudFormationLoader)  # noqa: S506
 
 
 def create_table(name: str) -> None:
@@ -100,7 +100,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     """
     with mock_aws():
         sqs = clients.sqs()
-        lanes = [f"probe-{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
+        lanes = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
         queues = ["dispatch", "generate", "notify", *lanes, *(f"{lane}-dlq" for lane in lanes)]
         urls = {name: sqs.create_queue(QueueName=f"cupel-test-{name}")["QueueUrl"] for name in queues}
         create_table("cupel-test")

@@ -20,7 +20,7 @@ type OnStart = Callable[[Probe], Awaitable[None] | None]
 type OnComplete = Callable[[Probe, Transcript], Awaitable[None] | None]
 type OnError = Callable[[Probe, ProbeError], Awaitable[None] | None]
 
-CALL_TIMEOUT_SECONDS = 60.0
+CALL_TIMEOUT_SECONDS = 120.0
 MAX_CONCURRENCY = 10
 _RANGES = {
     "sample_percentage": (1, 100),

@@ -47,6 +47,7 @@ def _parameters() -> dict[str, str]:
         "AllowedOrigins": ",".join(_ORIGINS),
         "DataDeletionPolicy": "Delete",
         "ProbeTimeoutSeconds": "120",
+        "CallTimeoutSeconds": "60",
         "AllowPrivateEndpoints": "true",
     }
 

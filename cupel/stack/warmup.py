@@ -70,7 +70,7 @@ def _delivery(message: QueueMessage) -> dict[str, Any]:
         "attributes": {"ApproximateReceiveCount": "1"},
         "messageAttributes": {},
         "eventSource": "aws:sqs",
-        "eventSourceARN": f"arn:aws:sqs:{REGION}:000000000000:{STACK_NAME}-probe-sim",
+        "eventSourceARN": f"arn:aws:sqs:{REGION}:000000000000:{STACK_NAME}-probe_sim",
         "awsRegion": REGION,
     }
     return {"Records": [record]}

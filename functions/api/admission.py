@@ -2,6 +2,9 @@
 
 import base64
 import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
@@ -9,12 +12,14 @@ from api.caller import caller
 from api.problems import MethodNotAllowed, UnsupportedContentEncoding, UnsupportedContentType
 from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import ClientError, Forbidden, NotFound, TooLarge
+from cupel_core.settings import settings
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_IMPORT_BYTES = 5 * 1024 * 1024
 """Imports carry whole files; a Lambda function takes at most 6 MB."""
 _IMPORTS = "/v1/imports/"
 _MAX_PATH = 512
+EDGE_HEADER = "x-cupel-edge"
 
 
 def admit(request: APIGatewayProxyEventV2) -> Operation:
@@ -44,6 +49,14 @@ def methods_at(path: str) -> list[str]:
     declared = set(operations_at(path))
     implied = {"OPTIONS"} | ({"HEAD"} if "GET" in declared else set())
     return sorted(declared | implied) if declared else []
+
+
+def check_edge(headers: Mapping[str, str]) -> None:
+    """Refuse a request that does not come through `deploy/edge.yaml`, if the stack requires that."""
+    digest = hashlib.sha256(headers.get(EDGE_HEADER, "").encode()).hexdigest()
+    expected = settings().edge_secret_sha256
+    if expected and not hmac.compare_digest(digest, expected):
+        raise Forbidden("requests must be sent to the address of the stack's CloudFront distribution")
 
 
 def _check_body(request: APIGatewayProxyEventV2, body: str) -> None:

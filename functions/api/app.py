@@ -14,7 +14,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api import cors, locations, problems, routing
-from api.admission import admit
+from api.admission import admit, check_edge
 from api.compression import compress
 from api.idempotency import respond_once
 from cupel_core.contract.operations import Operation, operations_at
@@ -54,9 +54,10 @@ def _as_get(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
-    if request.http_method == "OPTIONS":
-        return cors.preflight(request.path)
     try:
+        check_edge(request.headers)
+        if request.http_method == "OPTIONS":
+            return cors.preflight(request.path)
         operation = admit(request)
         routing.load(app, request.path)
         routing.check_query(operation.id, request.query_string_parameters)

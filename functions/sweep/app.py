@@ -26,9 +26,11 @@ metrics = Metrics()
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
-    """Return the number of repairs by kind; each is also a metric."""
+    """Return the number of repairs by kind; each that is not 0 is also a metric.
+
+    A metric is billed for every hour in which it is published, so an idle stack publishes none.
+    """
     seconds_left = time_left(context)
     erased = erase_due(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
     repairs = continue_repairs(utc_now(), lambda: seconds_left() > _CONTINUE_SECONDS)
@@ -41,7 +43,13 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     counts["callbacks"] = resend_lost_callbacks(utc_now(), seconds_left)
     counts |= {f"content-{result}": count for result, count in erased.items()}
     counts |= {action: swept.recovered[action] for action in RecoveryAction}
-    for name, count in counts.items():
-        metrics.add_metric(f"Swept{name.title().replace('-', '')}", MetricUnit.Count, count)
+    _publish({name: count for name, count in counts.items() if count})
     logger.info("swept", extra=counts)
     return counts
+
+
+def _publish(counts: dict[str, int]) -> None:
+    for name, count in counts.items():
+        metrics.add_metric(f"Swept{name.title().replace('-', '')}", MetricUnit.Count, count)
+    if counts:
+        metrics.flush_metrics()

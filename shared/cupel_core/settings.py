@@ -19,7 +19,7 @@ class Lane(NamedTuple):
     @classmethod
     def from_arn(cls, arn: str) -> "Lane":
         """The lane of a queue's ARN. Provider names have no hyphen."""
-        provider, _, priority = arn.rpartition("-probe-")[2].partition("-")
+        provider, _, priority = arn.rpartition("-probe_")[2].partition("-")
         return cls(provider, Priority(priority.upper()) if priority else Priority.NORMAL)
 
     @property
@@ -40,11 +40,17 @@ class Settings(BaseModel):
     schedule_role_arn: str = ""
     """The role EventBridge Scheduler assumes to call the function."""
     schedule_dead_letters_arn: str = ""
+    providers: str = ""
+    """Comma-separated names of the providers that have queues; empty for all."""
+    kms_key_arn: str = ""
+    """Customer managed key of secrets; empty for the key of Secrets Manager."""
+    edge_secret_sha256: str = ""
+    """If set, requests must carry the header whose value has this digest; they come through `deploy/edge.yaml`."""
     allowed_origins: str = ""
     """Comma-separated; CORS allows no other origin."""
     transcript_retention_days: int = 365
     """0 keeps transcripts forever."""
-    call_timeout_seconds: float = 60.0
+    call_timeout_seconds: float = 120.0
     """Limit of one model call; a probe starts only if its invocation has more time left than this."""
     allow_private_endpoints: bool = False
     """Whether connectors, webhooks, evaluators and providers may have addresses in a private network."""
@@ -57,8 +63,8 @@ class Settings(BaseModel):
         return timedelta(days=self.transcript_retention_days) if self.transcript_retention_days else None
 
     def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
-        """Queues are named `<stack>-dispatch` and `<stack>-probe-<provider>[-high|-low]`: one URL is enough."""
-        return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe-{Lane(provider, priority).name}"
+        """Queues are named `<stack>-dispatch` and `<stack>-probe_<provider>[-high|-low]`: one URL is enough."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe_{Lane(provider, priority).name}"
 
     def probe_dlq_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
         return f"{self.probe_queue_url(provider, priority)}-dlq"
@@ -76,6 +82,10 @@ class Settings(BaseModel):
     def queue_url(self, arn: str) -> str:
         """The URL of a queue of this stack, from its ARN."""
         return f"{self.dispatch_queue_url.rpartition('/')[0]}/{arn.rpartition(':')[2]}"
+
+    def has_queues(self, provider: str) -> bool:
+        """Whether the stack can evaluate this provider's models. Judges and simulated users need no queue."""
+        return not self.providers or provider in self.providers.split(",")
 
     @property
     def origins(self) -> tuple[str, ...]:

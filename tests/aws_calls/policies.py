@@ -32,7 +32,7 @@ def resource_pattern(reference: Any) -> str:
         case {"Fn::If": [_, _, otherwise]}:
             return resource_pattern(otherwise)
         case {"Fn::GetAtt": [key, _]} | {"Ref": key}:
-            properties = resources()[key]["Properties"]
+            properties = resources().get(key, {}).get("Properties", {})
             name = properties.get("QueueName", properties.get("Name"))
             return _without_stack_name(name["Fn::Sub"]) if name else str(key).lower()
         case {"Fn::Sub": str(text)}:

@@ -103,6 +103,6 @@ def _resource(stack_name: str, service: str, resource: str) -> str:
 
 def _queue(name: str) -> str:
     """All providers and priorities have the same kind of queue."""
-    if name.startswith("probe-"):
-        return "probe-*-dlq" if name.endswith("-dlq") else "probe-*"
+    if name.startswith("probe_"):
+        return "probe_*-dlq" if name.endswith("-dlq") else "probe_*"
     return name

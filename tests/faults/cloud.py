@@ -55,7 +55,7 @@ class Cloud:
     def create(self) -> None:
         self._create_table()
         self.client("s3").create_bucket(Bucket=self.name)
-        lanes = [f"probe-{Lane(*lane).name}" for lane in product(PROVIDERS, Priority)]
+        lanes = [f"probe_{Lane(*lane).name}" for lane in product(PROVIDERS, Priority)]
         for queue in ("dispatch", "generate", "notify", *lanes):
             self._create_queue(f"{queue}-dlq")
             self._create_queue(queue)

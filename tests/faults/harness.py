@@ -26,9 +26,9 @@ from tests.lambda_context import Context
 from tests.unit.api.client import event
 
 WORKSPACE = "faults"
-QUEUES = ("dispatch", "probe-custom")
+QUEUES = ("dispatch", "probe_custom")
 TIMEOUT_SECONDS = {"authorize": 10, "api": 29, "dispatch": 60, "probe": 300, "finish": 900, "sweep": 55}
-DEAD_LETTER_QUEUE = "probe-custom-dlq"
+DEAD_LETTER_QUEUE = "probe_custom-dlq"
 _MAX_ROUNDS = 60
 _MAX_SECONDS = 300
 """Only guards against a hang."""

@@ -29,7 +29,7 @@ def restarted(
     model_server.configure(latencySeconds=0.2)
     api.update_provider("custom", {"baseUrl": f"{model_server.url}/v1", "maxParallelRequests": PARALLEL})
     definition_id = create_definition(api, PROBES)
-    with short_timeouts(aws, "probe-custom"):
+    with short_timeouts(aws, "probe_custom"):
         run_id = start_run(api, definition_id, "custom/bench")
         wait_until(lambda: api.get_run(run_id)["progress"]["completed"] > PROBES // 3)
         lifecycle.down(stack_paths)

@@ -97,18 +97,18 @@ def _damaged(context: WorkflowContext) -> Run:
 
 
 def _lose_message(harness: FunctionHarness) -> None:
-    message = harness.receive("probe-custom")
+    message = harness.receive("probe_custom")
     if message:
-        harness.delete("probe-custom", message)
+        harness.delete("probe_custom", message)
 
 
 def _dead_letter_message(harness: FunctionHarness) -> None:
     """Move a message to the dead letters, as SQS does with one that was received too often."""
-    message = harness.receive("probe-custom")
+    message = harness.receive("probe_custom")
     if message:
         body = json.loads(message["Body"])
         harness.send_dead_letter(json.dumps(body | {"indexes": body["indexes"][:10]}))
-        harness.delete("probe-custom", message)
+        harness.delete("probe_custom", message)
 
 
 class Workflow(NamedTuple):

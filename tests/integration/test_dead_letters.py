@@ -17,7 +17,7 @@ from tests.eval_api import Json, create_definition, start_run, wait_for_end, wai
 MALFORMED_BODY = "not a slice"
 UNUSED_PROVIDER = "deepseek"
 """A provider that no other test uses: its event source is disabled while a run is damaged."""
-QUEUE = f"probe-{UNUSED_PROVIDER}"
+QUEUE = f"probe_{UNUSED_PROVIDER}"
 MAX_REDELIVERY_SECONDS = 90
 
 

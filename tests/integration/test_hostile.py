@@ -37,7 +37,7 @@ def result(api: Client, aws: Callable[[str], Any], model_server: ModelServer) ->
     model_server.configure(latencySeconds=0.2, rates=RATES, seed=SEED, retryAfterSeconds=0.2)
     api.update_provider("custom", {"baseUrl": f"{model_server.url}/v1", "maxParallelRequests": 50})
     definition_id = create_definition(api, PROMPTS, RATING)
-    with short_timeouts(aws, "probe-custom"):
+    with short_timeouts(aws, "probe_custom"):
         run = wait_for_end(api, start_run(api, definition_id, "custom/bench"), seconds=120)
     counts = model_server.counts()
     print(f"{counts['requests']} model calls for {PROBES} probes")

@@ -120,11 +120,11 @@ def test_a_pause_affects_one_provider(api: Client, models: ModelServer) -> None:
 def test_a_dead_letter_is_recorded_and_listed(api: Client, aws: Callable[[str], Any], models: ModelServer) -> None:
     sqs = aws("sqs")
     api.update_provider(UNUSED_PROVIDER, {"baseUrl": f"{models.url}/v1", "apiKey": "dummy"})
-    with queues.source_disabled(aws("lambda"), f"probe-{UNUSED_PROVIDER}"):
+    with queues.source_disabled(aws("lambda"), f"probe_{UNUSED_PROVIDER}"):
         run_id = start_run(api, create_definition(api, 3), f"{UNUSED_PROVIDER}/bench")
         assert queue_status(api, UNUSED_PROVIDER)["pending"] == 3
-        wait_until(lambda: queues.peek(sqs, f"probe-{UNUSED_PROVIDER}"))
-        move_to_dead_letters(sqs, f"probe-{UNUSED_PROVIDER}")
+        wait_until(lambda: queues.peek(sqs, f"probe_{UNUSED_PROVIDER}"))
+        move_to_dead_letters(sqs, f"probe_{UNUSED_PROVIDER}")
         aws("lambda").invoke(FunctionName="cupel-sweep", Payload=b"{}")
     assert wait_for_end(api, run_id)["progress"] == {"total": 3, "completed": 0, "failed": 3}
     status = queue_status(api, UNUSED_PROVIDER)

@@ -28,7 +28,7 @@ def sqs(aws: Callable[[str], Any]) -> Any:
 
 def redeliver(sqs: Any, model: str, run_id: str) -> None:
     """Send the slice of probes 0 to 3 again and wait until a worker has received it."""
-    url = queues.queue_url(sqs, f"probe-{model.partition('/')[0]}")
+    url = queues.queue_url(sqs, f"probe_{model.partition('/')[0]}")
     body = {"workspace": "default", "runId": run_id, "epoch": 1, "leaf": 0, "indexes": [0, 1, 2, 3]}
     sqs.send_message(QueueUrl=url, MessageBody=json.dumps(body))
     wait_until(lambda: queues.count_visible(sqs, url) == 0)
@@ -43,12 +43,12 @@ def outcome_of(api: Client, run_id: str) -> tuple[Json, list[Json], list[Json]]:
 def test_a_completed_slice_of_a_running_run_repeats_no_calls(
     api: Client, aws: Callable[[str], Any], sqs: Any, models: ModelServer, unused_model: str
 ) -> None:
-    with queues.source_disabled(aws("lambda"), f"probe-{UNUSED_PROVIDER}"):
+    with queues.source_disabled(aws("lambda"), f"probe_{UNUSED_PROVIDER}"):
         run_id = start_run(api, create_definition(api, 4), "custom/bench", unused_model)
         wait_until(lambda: api.get_run(run_id)["progress"]["completed"] == 4)
         before = outcome_of(api, run_id)
         redeliver(sqs, "custom/bench", run_id)
-        wait_until(lambda: queues.count_messages(sqs, "probe-custom") == 0)
+        wait_until(lambda: queues.count_messages(sqs, "probe_custom") == 0)
         assert (models.counts()["requests"], outcome_of(api, run_id)) == (4, before)
     assert wait_for_end(api, run_id)["progress"] == {"total": 8, "completed": 8, "failed": 0}
 
@@ -58,7 +58,7 @@ def test_a_slice_of_an_ended_run_changes_nothing(api: Client, sqs: Any, models: 
     wait_for_end(api, run_id)
     before = outcome_of(api, run_id)
     redeliver(sqs, "custom/bench", run_id)
-    wait_until(lambda: queues.count_messages(sqs, "probe-custom") == 0)
+    wait_until(lambda: queues.count_messages(sqs, "probe_custom") == 0)
     assert (models.counts()["requests"], outcome_of(api, run_id)) == (4, before)
 
 

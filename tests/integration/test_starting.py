@@ -63,7 +63,7 @@ def test_a_deleted_run_of_a_million_probes_leaves_no_messages(api: Client, aws: 
     assert started["jobCount"] == MILLION
     wait_until(lambda: api.get_run(started["run"]["id"])["status"] == "RUNNING")
     api.delete_run(started["run"]["id"])
-    wait_until(lambda: count_messages(aws("sqs"), "dispatch", "probe-sim") == 0, seconds=60, every=0.5)
+    wait_until(lambda: count_messages(aws("sqs"), "dispatch", "probe_sim") == 0, seconds=60, every=0.5)
 
 
 def test_a_deleted_run_makes_no_further_calls(api: Client, aws: Callable[[str], Any], models: ModelServer) -> None:
@@ -71,7 +71,7 @@ def test_a_deleted_run_makes_no_further_calls(api: Client, aws: Callable[[str], 
     run_id = start_run(api, create_definition(api, 200), "custom/bench", repeats=10)
     wait_until(lambda: models.counts()["requests"])
     api.delete_run(run_id)
-    wait_until(lambda: count_messages(aws("sqs"), "dispatch", "probe-custom") == 0)
+    wait_until(lambda: count_messages(aws("sqs"), "dispatch", "probe_custom") == 0)
     assert models.counts()["requests"] < 2_000
 
 

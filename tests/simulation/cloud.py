@@ -31,7 +31,7 @@ from tests.simulation.scheduler import Invocation, Scheduler, Violation
 from tests.simulation.table import Table
 
 DISPATCH = "sim-dispatch"
-PROBES = ("sim-probe-sim", "sim-probe-sim-high", "sim-probe-sim-low")
+PROBES = ("sim-probe_sim", "sim-probe_sim-high", "sim-probe_sim-low")
 _CONCURRENCY = 2
 _PROBE_SECONDS, _DISPATCH_SECONDS, _FINISH_SECONDS, _SWEEP_SECONDS = 60.0, 60.0, 120.0, 55.0
 _SUMMARIZE_SECONDS = 900.0

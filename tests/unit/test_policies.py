@@ -22,10 +22,12 @@ POLLED = frozenset({"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttr
 NOT_RECORDED = {
     "bedrock:InvokeModel": "no test calls Bedrock",
     "iam:PassRole": "EventBridge Scheduler checks it when a schedule is created",
+    "kms:Decrypt": "only with a customer managed key",
+    "kms:GenerateDataKey": "only with a customer managed key",
     "s3:DeleteObjectVersion": "the bucket is not versioned, unless its owner changes that",
 }
 RARE = {
-    ("api", "sqs:SendMessage", "probe-*"): "redrives dead letters of a crash",
+    ("api", "sqs:SendMessage", "probe_*"): "redrives dead letters of a crash",
     ("dispatch", "states:StartExecution", "finish"): "finishes a run whose probes had all ended before",
     ("dispatch", "sqs:ChangeMessageVisibility", "dispatch"): "after an error",
     ("generate", "sqs:ChangeMessageVisibility", "generate"): "after an error",
@@ -34,7 +36,7 @@ RARE = {
     ("schedule", "secretsmanager:GetSecretValue", "cupel"): "schedules of providers with keys",
     ("sweep", "s3:DeleteObject", "runs"): "20 minutes after the deletion of a run",
     ("sweep", "sqs:SendMessage", "generate"): "after the loss of a message",
-    ("sweep", "sqs:GetQueueAttributes", "probe-*-dlq"): "part of the pattern of all probe queues",
+    ("sweep", "sqs:GetQueueAttributes", "probe_*-dlq"): "part of the pattern of all probe queues",
     ("sweep", "states:StartExecution", "score"): "after the death of an execution",
     ("sweep", "states:DescribeExecution", "score"): "rescores that are open when it sweeps",
     ("DataPolicy", "s3:ListBucket", "bucket"): "without it, a missing object is AccessDenied instead of NoSuchKey",
@@ -81,7 +83,7 @@ def test_every_exception_names_a_permission_that_no_recorded_call_needs() -> Non
 
 def test_recorded_calls_have_the_names_of_actions_and_no_generated_names(tmp_path: Path) -> None:
     calls = [
-        ("cupel-local-probe", "sqs", "SendMessageBatch", "http://localhost/1/cupel-local-probe-openai-high"),
+        ("cupel-local-probe", "sqs", "SendMessageBatch", "http://localhost/1/cupel-local-probe_openai-high"),
         ("cupel-local-probe", "s3", "PutObject", "bucket-1a2b/transcripts"),
         ("cupel-local-api", "dynamodb", "Query", "cupel-local-table/index/byToken"),
         ("cupel-local-api", "secretsmanager", "GetSecretValue", "cupel/ws_1/openai"),
@@ -90,7 +92,7 @@ def test_recorded_calls_have_the_names_of_actions_and_no_generated_names(tmp_pat
     file.write_text("".join(json.dumps(call) + "\n" for call in calls))
     assert read(file, "cupel-local") == {
         "api": {"dynamodb:Query": ["index"], "secretsmanager:GetSecretValue": ["cupel"]},
-        "probe": {"s3:PutObject": ["transcripts"], "sqs:SendMessage": ["probe-*"]},
+        "probe": {"s3:PutObject": ["transcripts"], "sqs:SendMessage": ["probe_*"]},
     }
 
 

@@ -16,18 +16,18 @@ REQUIRED = {
 
 
 def test_a_provider_queue_has_the_prefix_of_the_dispatch_queue() -> None:
-    assert Settings(**REQUIRED).probe_queue_url("openai") == f"{QUEUE}-probe-openai"
+    assert Settings(**REQUIRED).probe_queue_url("openai") == f"{QUEUE}-probe_openai"
 
 
 @pytest.mark.parametrize(("priority", "name"), [("HIGH", "openai-high"), ("NORMAL", "openai"), ("LOW", "openai-low")])
 def test_a_provider_has_a_queue_of_each_priority(priority: str, name: str) -> None:
     url = Settings(**REQUIRED).probe_queue_url("openai", Priority(priority))
-    assert url == f"{QUEUE}-probe-{name}"
-    assert Lane.from_arn(f"arn:aws:sqs:us-east-1:000000000000:my-probe-stack-probe-{name}") == ("openai", priority)
+    assert url == f"{QUEUE}-probe_{name}"
+    assert Lane.from_arn(f"arn:aws:sqs:us-east-1:000000000000:my-probe-stack-probe_{name}") == ("openai", priority)
 
 
 def test_a_dead_letter_queue_is_named_after_its_queue() -> None:
-    assert Settings(**REQUIRED).probe_dlq_url("sim") == f"{QUEUE}-probe-sim-dlq"
+    assert Settings(**REQUIRED).probe_dlq_url("sim") == f"{QUEUE}-probe_sim-dlq"
 
 
 def test_origins_are_separated_by_commas_and_blank_ones_ignored() -> None:

@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import fields
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
 from typing import Any
@@ -13,6 +15,7 @@ from cupel_core.probing.worker import MARGIN_SECONDS
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane, Settings
 from cupel_core.store import keys
+from cupel_core.sweeping.dead_letters import DeadLetterCounts
 from tests.conftest import ROOT, template
 
 FUNCTIONS = {path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")}
@@ -35,11 +38,19 @@ def expand_loops(loops: dict[str, Any]) -> dict[str, Any]:
     for key, body in loops.items():
         if key.startswith("Fn::ForEach::"):
             name, values, inner = body
-            for value in values:
+            for value in loop_values(values):
                 expanded |= expand_loops(substitute(inner, name, value))
         else:
             expanded[key] = resolve_mappings(body)
     return expanded
+
+
+def loop_values(values: Any) -> list[str]:
+    """Of a literal list, or of a parameter's default."""
+    if isinstance(values, list):
+        return values
+    default: str = template()["Parameters"][values["Ref"]]["Default"]
+    return default.split(",")
 
 
 def resolve_mappings(node: Any) -> Any:
@@ -54,7 +65,7 @@ def resolve_mappings(node: Any) -> Any:
             return template()["Mappings"][table][key][field]
         case {"Fn::Sub": [str(text), dict(values)]}:
             for name, value in values.items():
-                text = text.replace(f"${{{name}}}", value)
+                text = text.replace(f"${{{name}}}", value) if isinstance(value, str) else text
             return {"Fn::Sub": text}
     return filled
 
@@ -131,9 +142,30 @@ def test_every_function_is_named_after_its_folder() -> None:
 
 def test_every_provider_has_a_queue_of_each_priority() -> None:
     names = {queue["Properties"]["QueueName"]["Fn::Sub"] for queue in queues().values()}
-    assert {f"${{AWS::StackName}}-probe-{Lane(*each).name}" for each in product(PROVIDERS, Priority)} == {
-        name for name in names if "-probe-" in name and not name.endswith("-dlq")
+    assert {f"${{AWS::StackName}}-probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)} == {
+        name for name in names if "-probe_" in name and not name.endswith("-dlq")
     }
+
+
+def test_the_providers_are_those_of_the_code() -> None:
+    parameter = template()["Parameters"]["Providers"]
+    assert parameter["AllowedPattern"].split("|") == parameter["Default"].split(",") == list(PROVIDERS)
+
+
+@pytest.mark.parametrize("other", ["cupel-probe", "cupel-probe-openai", "cupel-probe-dispatch"])
+def test_no_pattern_of_a_policy_matches_queues_of_a_stack_with_a_similar_name(other: str) -> None:
+    """The name of a stack has letters, digits and hyphens."""
+    names = [
+        queue["Properties"]["QueueName"]["Fn::Sub"].replace("${AWS::StackName}", other) for queue in queues().values()
+    ]
+    patterns = {
+        resource["Fn::Sub"].replace("${AWS::StackName}", "cupel").rpartition(":")[2]
+        for _, statement in statements()
+        for resource in as_list(statement["Resource"])
+        if "Fn::Sub" in resource and ":sqs:" in resource["Fn::Sub"]
+    }
+    assert patterns == {"cupel-probe_*", "cupel-probe_*-dlq"}
+    assert not [name for name, pattern in product(names, patterns) if fnmatchcase(name, pattern)]
 
 
 @pytest.mark.parametrize("queue", sorted(set(queues()) - set(dead_letters())))
@@ -145,24 +177,68 @@ def test_a_queue_has_dead_letters_named_after_it(queue: str) -> None:
     assert dead_letter_queue["MessageRetentionPeriod"] == 14 * 24 * 3600
 
 
-@pytest.mark.parametrize("queue", sorted(dead_letters()))
+@pytest.mark.parametrize("queue", sorted(set(dead_letters()) - {key for key in queues() if "Probe" in key}))
 def test_every_dead_letter_queue_has_an_alarm(queue: str) -> None:
-    watched = [target(alarm["Properties"]["Dimensions"][0]["Value"]) for alarm in alarms("AWS/SQS")]
+    watched = [target(alarm["Dimensions"][0]["Value"]) for alarm in alarms().values() if "MetricName" in alarm]
     assert watched.count(queue) == 1
 
 
+def test_one_alarm_watches_the_dead_letters_of_all_probe_queues() -> None:
+    names = {name.removeprefix("Swept").lower() for name in metric_names("ProbeDeadLettersAlarm")}
+    assert names == {field.name for field in fields(DeadLetterCounts)}
+
+
 def test_every_state_machine_has_an_alarm() -> None:
-    watched = [target(alarm["Properties"]["Dimensions"][0]["Value"]) for alarm in alarms("AWS/States")]
-    assert watched == list(of_type("AWS::Serverless::StateMachine"))
+    watched = [alarm["Dimensions"][0]["Value"] for alarm in alarms().values() if alarm.get("Namespace") == "AWS/States"]
+    assert [target(each) for each in watched] == list(of_type("AWS::Serverless::StateMachine"))
 
 
-def alarms(namespace: str) -> list[dict[str, Any]]:
-    every = of_type("AWS::CloudWatch::Alarm").values()
-    return [alarm for alarm in every if alarm["Properties"]["Namespace"] == namespace]
+def test_an_alarm_watches_the_errors_of_every_function() -> None:
+    assert dimension_values("FunctionErrorsAlarm") == {each["FunctionName"]["Fn::Sub"] for each in functions().values()}
+
+
+def test_the_alarm_on_spend_watches_every_provider_that_costs_something() -> None:
+    assert dimension_values("DailySpendAlarm") - {"AWS::StackName"} == set(PROVIDERS) - {"sim"}
+
+
+def test_an_alarm_has_at_most_ten_metrics() -> None:
+    """CloudWatch allows no more in an expression."""
+    assert all(len(alarm.get("Metrics", [])) <= 11 for alarm in alarms().values())
+
+
+def test_there_are_alarms_only_where_someone_is_notified() -> None:
+    conditions = {resource["Condition"] for resource in of_type("AWS::CloudWatch::Alarm").values()}
+    assert conditions == {"AlarmsAreSent", "SpendIsWatched"}
+    assert template()["Conditions"]["SpendIsWatched"]["Fn::And"][0] == {"Condition": "AlarmsAreSent"}
+
+
+def test_every_alarm_notifies_both_topics() -> None:
+    topics = [[each["Fn::If"][1]["Ref"] for each in alarm["AlarmActions"]] for alarm in alarms().values()]
+    assert {tuple(each) for each in topics} == {("AlarmTopicArn", "AlarmTopic")}
+
+
+def alarms() -> dict[str, dict[str, Any]]:
+    """Properties by logical id."""
+    return {key: alarm["Properties"] for key, alarm in of_type("AWS::CloudWatch::Alarm").items()}
+
+
+def metrics_of(alarm: str) -> list[dict[str, Any]]:
+    return [each["MetricStat"]["Metric"] for each in alarms()[alarm]["Metrics"] if "MetricStat" in each]
+
+
+def metric_names(alarm: str) -> set[str]:
+    return {metric["MetricName"] for metric in metrics_of(alarm)}
+
+
+def dimension_values(alarm: str) -> set[str]:
+    values = [each["Value"] for metric in metrics_of(alarm) for each in metric["Dimensions"]]
+    return {next(iter(value.values())) if isinstance(value, dict) else value for value in values}
 
 
 def test_every_queue_is_encrypted() -> None:
-    assert all(queue["Properties"]["SqsManagedSseEnabled"] for queue in queues().values())
+    for queue in queues().values():
+        assert queue["Properties"]["SqsManagedSseEnabled"] == {"Fn::If": ["UsesKey", {"Ref": "AWS::NoValue"}, True]}
+        assert queue["Properties"]["KmsMasterKeyId"]["Fn::If"][:2] == ["UsesKey", {"Ref": "KmsKeyArn"}]
 
 
 def test_every_work_queue_has_one_event_source() -> None:
@@ -227,10 +303,11 @@ def test_log_retention_of_functions_is_the_parameter(folder: str) -> None:
     assert group["Properties"] == {
         "LogGroupName": {"Fn::Sub": f"/aws/lambda/${{AWS::StackName}}-{folder}"},
         "RetentionInDays": {"Ref": "LogRetentionDays"},
+        "KmsKeyId": {"Fn::If": ["UsesKey", {"Ref": "KmsKeyArn"}, {"Ref": "AWS::NoValue"}]},
     }
 
 
-def test_log_retention_of_state_machines_is_the_parameter() -> None:
+def test_log_retention_of_every_group_is_the_parameter() -> None:
     assert {str(group["Properties"]["RetentionInDays"]) for group in of_type("AWS::Logs::LogGroup").values()} == {
         str({"Ref": "LogRetentionDays"})
     }
@@ -256,7 +333,8 @@ def test_the_authorizer_may_only_read_tokens() -> None:
     (statement,) = [each for owner, each in statements() if owner == "AuthorizeFunction"]
     assert statement["Action"] == "dynamodb:GetItem"
     assert statement["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["token#*"]}}
-    assert len(functions()["authorize"]["Policies"]) == 1
+    own = [policy for policy in functions()["authorize"]["Policies"] if "Fn::If" not in policy]
+    assert len(own) == 1
 
 
 def test_environment_variables_are_the_settings() -> None:
@@ -286,23 +364,66 @@ def test_the_bucket_expires_transcripts_after_the_days_of_the_parameter() -> Non
     assert rules["transcripts"]["ExpirationInDays"]["Fn::If"][1] == {"Ref": "TranscriptRetentionDays"}
 
 
-def mentions_of_the_table(node: Any) -> list[Any]:
-    """Every place that names the stack's own table without the choice of a restored one."""
+def unconditional_mentions(node: Any, key: str) -> list[Any]:
+    """Every place that names the stack's own table or bucket without the choice of an existing one."""
     if isinstance(node, list):
-        return [mention for each in node for mention in mentions_of_the_table(each)]
+        return [mention for each in node for mention in unconditional_mentions(each, key)]
     if not isinstance(node, dict):
-        return [node] if isinstance(node, str) and "${Table" in node else []
-    if node in ({"Ref": "Table"}, {"Fn::GetAtt": ["Table", "Arn"]}):
+        return [node] if isinstance(node, str) and f"${{{key}." in node else []
+    if node in ({"Ref": key}, {"Fn::GetAtt": [key, "Arn"]}):
         return [node]
-    if node.get("Fn::If", [""])[0] == "UsesRestoredTable":
+    if node.get("Fn::If", [""])[0] == f"Adopts{key}":
         return []
-    return [mention for each in node.values() for mention in mentions_of_the_table(each)]
+    return [mention for each in node.values() for mention in unconditional_mentions(each, key)]
 
 
-def test_a_restored_table_takes_the_place_of_the_stacks_own_everywhere() -> None:
-    used = {key: part for key, part in template().items() if key in ("Globals", "Outputs")}
-    used["Resources"] = resources()
-    assert mentions_of_the_table(used) == []
+@pytest.mark.parametrize("key", ["Table", "Bucket"])
+def test_an_existing_table_or_bucket_takes_the_place_of_the_stacks_own_everywhere(key: str) -> None:
+    used = {part: content for part, content in template().items() if part in ("Globals", "Outputs")}
+    used["Resources"] = {name: each for name, each in resources().items() if each.get("Condition") != f"Creates{key}"}
+    assert unconditional_mentions(used, key) == []
+
+
+@pytest.mark.parametrize("key", ["Table", "Bucket"])
+def test_a_stack_with_an_existing_table_or_bucket_creates_none(key: str) -> None:
+    assert resources()[key]["Condition"] == f"Creates{key}"
+    created, adopted = (template()["Conditions"][f"{verb}{key}"] for verb in ("Creates", "Adopts"))
+    assert adopted == {"Fn::Not": [created]}
+
+
+def test_a_retained_table_is_protected_from_deletion() -> None:
+    protected = resources()["Table"]["Properties"]["DeletionProtectionEnabled"]
+    assert protected == {"Fn::If": ["DataIsRetained", True, False]}
+
+
+def test_every_role_has_the_boundary_and_the_path() -> None:
+    boundary = {"Fn::If": ["HasBoundary", {"Ref": "PermissionsBoundaryArn"}, {"Ref": "AWS::NoValue"}]}
+    path = {"Fn::If": ["HasRolePath", {"Ref": "RolePath"}, {"Ref": "AWS::NoValue"}]}
+    roles = [template()["Globals"]["Function"]]
+    roles += [each["Properties"] for each in of_type("AWS::Serverless::StateMachine").values()]
+    assert {str(role["PermissionsBoundary"]) for role in roles} == {str(boundary)}
+    assert {str(role["RolePath"]) for role in roles} == {str(path)}
+    own = resources()["ScheduleRole"]["Properties"]
+    assert (own["PermissionsBoundary"], own["Path"]) == (boundary, path)
+    assert all(each["Properties"]["Path"] == path for each in of_type("AWS::IAM::ManagedPolicy").values())
+
+
+def test_every_function_may_use_the_customer_managed_key() -> None:
+    policy = {"Fn::If": ["UsesKey", {"Ref": "KeyPolicy"}, {"Ref": "AWS::NoValue"}]}
+    assert [folder for folder, each in functions().items() if policy not in each["Policies"]] == []
+
+
+def test_every_function_belongs_to_a_group_of_reserved_concurrency() -> None:
+    groups = {folder: each["ReservedConcurrentExecutions"]["Fn::If"][0] for folder, each in functions().items()}
+    assert {folder for folder, group in groups.items() if group == "ReservesApi"} == {"api", "authorize"}
+    assert {folder for folder, group in groups.items() if group == "ReservesProbe"} == {"probe"}
+    assert set(groups.values()) == {"ReservesApi", "ReservesProbe", "ReservesWork"}
+
+
+def test_access_logs_have_no_query_strings_and_no_headers() -> None:
+    logged = resources()["ApiStage"]["Properties"]["AccessLogSettings"]["Format"]
+    assert set(json.loads(logged)) >= {"requestId", "path", "status"}
+    assert not re.search(r"queryString|\$context\.(request)?header|authorization", logged, re.IGNORECASE)
 
 
 def test_records_of_deletions_outlive_every_backup() -> None:
@@ -311,11 +432,13 @@ def test_records_of_deletions_outlive_every_backup() -> None:
     assert rules["deletions"]["ExpirationInDays"] > template()["Parameters"]["RecoveryPeriodInDays"]["MaxValue"]
 
 
-def test_the_bucket_has_no_versions_and_would_erase_old_ones_within_a_day() -> None:
+def test_versions_of_the_bucket_are_erased_within_the_recovery_period_and_without_versioning_within_a_day() -> None:
     bucket = resources()["Bucket"]["Properties"]
     rules = {rule["Id"]: rule for rule in bucket["LifecycleConfiguration"]["Rules"]}
-    assert "VersioningConfiguration" not in bucket
-    assert rules["noncurrent-versions"]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 1}
+    assert template()["Parameters"]["BucketVersioning"]["Default"] == "Suspended"
+    assert bucket["VersioningConfiguration"]["Fn::If"][0] == "BucketIsVersioned"
+    days = rules["noncurrent-versions"]["NoncurrentVersionExpiration"]["NoncurrentDays"]
+    assert days == {"Fn::If": ["BucketIsVersioned", {"Ref": "RecoveryPeriodInDays"}, 1]}
 
 
 def test_the_table_has_point_in_time_recovery_and_ttl() -> None:
@@ -420,22 +543,21 @@ def dashboard_metrics() -> list[list[Any]]:
     (dashboard,) = of_type("AWS::CloudWatch::Dashboard").values()
     metrics: list[list[Any]] = []
     for widget in json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])["widgets"]:
-        for metric in widget["properties"]["metrics"]:
+        for metric in widget["properties"].get("metrics", []):
             metrics.append([*metrics[-1][:3], metric[1]] if metric[0] == "..." else metric)
     return metrics
 
 
 def test_the_dashboard_searches_the_metrics_of_this_stack_by_provider() -> None:
     searches = [metric[0]["expression"] for metric in dashboard_metrics() if isinstance(metric[0], dict)]
-    pattern = (
-        r"SEARCH\('\{Cupel,(code,)?provider,service\} service=\"\$\{AWS::StackName\}\" MetricName=\"\w+\"', 'Sum', 60\)"
-    )
+    dimensions = r"\{Cupel,((code,)?provider,)?service\}"
+    pattern = rf"SEARCH\('{dimensions} service=\"\$\{{AWS::StackName\}}\" MetricName=\"\w+\"', 'Sum', \d+\)"
     assert searches
     assert all(re.fullmatch(pattern, search) for search in searches)
 
 
 def test_the_dashboard_shows_every_work_queue_and_function() -> None:
-    displayed = {(metric[2], metric[3]) for metric in dashboard_metrics() if len(metric) == 4}
+    displayed = {(metric[2], metric[3]) for metric in dashboard_metrics() if metric[0] in ("AWS/SQS", "AWS/Lambda")}
     work_queues = [queue for key, queue in queues().items() if key not in dead_letters()]
     resource_name = {("QueueName", queue["Properties"]["QueueName"]["Fn::Sub"]) for queue in work_queues}
     assert displayed == resource_name | {

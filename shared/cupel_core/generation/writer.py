@@ -34,7 +34,6 @@ from cupel_core.store import definition_scenarios, generations, queues, scenario
 CHUNK_SIZE = 100
 """Texts written before they are stored."""
 MAX_CONCURRENT = 50
-CALL_TIMEOUT_SECONDS = 60.0
 MAX_WAIT_SECONDS = 20.0
 MIN_CHUNK_SECONDS = 30.0
 RESERVE_SECONDS = 15.0
@@ -108,7 +107,7 @@ class ScenarioWriter:
                     self.account,
                     self.model,
                     request,
-                    timeout_seconds=CALL_TIMEOUT_SECONDS,
+                    timeout_seconds=settings().call_timeout_seconds,
                     max_wait_seconds=MAX_WAIT_SECONDS,
                     rng=Random(),  # noqa: S311 - jitter
                     attempt=self.attempt,

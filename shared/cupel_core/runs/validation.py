@@ -11,8 +11,9 @@ from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import simulated_target_error
+from cupel_core.providers import PROVIDERS, simulated_target_error
 from cupel_core.resources import connectors
+from cupel_core.settings import settings
 
 
 def check_spec(workspace: str, spec: RunSpec, grader_config: GraderConfig, manifest: Manifest) -> None:
@@ -71,6 +72,8 @@ def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[Fiel
 
 def _target_error(workspace: str, target: str) -> str | None:
     provider, _, connector_id = target.partition("/")
+    if problem := _queue_error(provider):
+        return problem
     if provider != PROVIDER:
         return model_error(workspace, target) or simulated_target_error(target)
     try:
@@ -78,3 +81,9 @@ def _target_error(workspace: str, target: str) -> str | None:
     except NotFound as error:
         return error.detail
     return None
+
+
+def _queue_error(provider: str) -> str | None:
+    if provider not in PROVIDERS or settings().has_queues(provider):
+        return None
+    return f"this stack evaluates no models of {provider}: its operator can add it to the stack's parameter Providers"

@@ -27,6 +27,8 @@ def _put_or_create(name: str, secret: str) -> str:
     try:
         return client.put_secret_value(SecretId=name, SecretString=secret)["VersionId"]
     except client.exceptions.ResourceNotFoundException:
+        if key := settings().kms_key_arn:
+            return client.create_secret(Name=name, SecretString=secret, KmsKeyId=key)["VersionId"]
         return client.create_secret(Name=name, SecretString=secret)["VersionId"]
 
 

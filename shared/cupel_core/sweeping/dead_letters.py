@@ -46,7 +46,7 @@ class DeadLetterCounts:
 def record_dead_letters(now: datetime, has_time: Callable[[], bool]) -> DeadLetterCounts:
     """Process the dead letters of all queues, as far as time allows."""
     counts = DeadLetterCounts()
-    for provider, priority in product(PROVIDERS, Priority):
+    for provider, priority in product(filter(settings().has_queues, PROVIDERS), Priority):
         if not has_time():
             break
         _process_lane(Lane(provider, priority), now, has_time, counts)

@@ -1,8 +1,10 @@
 import base64
+import hashlib
 import json
 
 import pytest
 
+from cupel_core.settings import Settings, settings
 from tests.unit.api.client import Client, call, event
 
 
@@ -135,3 +137,16 @@ def test_every_list_takes_limit_and_cursor(client: Client, path: str) -> None:
 
 def test_an_endless_path_is_not_found(client: Client) -> None:
     assert client.get("/v1/runs/" + "x" * 5_000).status == 404
+
+
+@pytest.mark.parametrize(("value", "status"), [("secret", 200), ("other", 403), (None, 403)])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_with_an_edge_every_request_needs_its_secret_header(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch, method: str, value: str | None, status: int
+) -> None:
+    monkeypatch.setenv("EDGE_SECRET_SHA256", hashlib.sha256(b"secret").hexdigest())
+    settings.cache_clear()
+    headers = {"x-cupel-edge": value} if value else {}
+    assert call(event(method, "/v1/health", headers)).status == (
+        204 if (method, status) == ("OPTIONS", 200) else status
+    )

@@ -18,7 +18,7 @@ from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
+from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, clients, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 from tests.added_scenarios import add_scenarios
@@ -364,3 +364,13 @@ def test_a_definition_without_runs_has_an_empty_list(client: Client, definition_
     for _ in range(2):
         assert client.get("/v1/runs", query={"definitionId": definition_id}).json()["items"] == []
         client.delete(f"/v1/definitions/{definition_id}")
+
+
+def test_a_provider_without_queues_cannot_be_evaluated(
+    client: Client, definition_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROVIDERS", "openai,anthropic")
+    settings.cache_clear()
+    answer = start(client, definition_id)
+    assert (answer.status, answer.fields()) == (422, ["models.0", "models.1"])
+    assert "parameter Providers" in answer.text

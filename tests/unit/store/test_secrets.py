@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from cupel_core.errors import RetryableError
-from cupel_core.settings import Settings
+from cupel_core.settings import Settings, settings
 from cupel_core.store import secrets
 from cupel_core.store.clients import secretsmanager
 
@@ -26,3 +26,10 @@ def test_a_name_whose_deletion_has_not_finished_is_retryable(cloud: Settings) ->
             secrets.put("w", "openai", "key")
     assert raised.value.retry_after == 5
     assert isinstance(raised.value.__cause__, ClientError)
+
+
+def test_a_new_secret_is_encrypted_with_the_stacks_key(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KMS_KEY_ARN", "alias/cupel")
+    settings.cache_clear()
+    secrets.put("w", "openai", "one")
+    assert secretsmanager().describe_secret(SecretId="cupel-test/w/openai")["KmsKeyId"] == "alias/cupel"
