@@ -18,6 +18,7 @@ from cupel.commands import (
     schedules,
     show,
     stack,
+    teardown,
     tokens,
     webhook,
 )
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)
+app.command()(teardown.teardown)
 app.command()(run.run)
 app.command()(run.rerun)
 app.command()(run.watch)

@@ -1,0 +1,134 @@
+"""Deletes a stack on AWS, and on request its data, with the caller's own AWS credentials.
+
+A command rather than a custom resource of the template: it needs no function with the right to delete everything, says
+what it is going to delete, and can be repeated after a failure.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError, WaiterError
+
+from cupel.bootstrap import stack_outputs
+from cupel.errors import CupelError
+
+_ABSENT = ("ResourceNotFoundException", "NoSuchBucket", "404")
+_BATCH = 1000
+"""Versions that S3 deletes in one request."""
+
+Report = Callable[[str], None]
+
+
+class StackData(NamedTuple):
+    """What a stack's deletion leaves behind."""
+
+    table: str
+    bucket: str
+    secrets: tuple[str, ...]
+
+
+def find_data(stack_name: str) -> StackData:
+    """The data of a stack: its table, bucket and secrets. CupelError if there is no such stack."""
+    try:
+        outputs = stack_outputs(stack_name)
+        return StackData(outputs["TableName"], outputs["BucketName"], tuple(_secrets(stack_name)))
+    except KeyError as error:
+        raise CupelError(f"{stack_name} is not a stack of Cupel: it has no output {error}") from error
+    except (BotoCoreError, ClientError) as error:
+        raise CupelError(f"the AWS request failed: {error}") from error
+
+
+def delete_stack(stack_name: str, data: StackData | None, report: Report) -> None:
+    """Delete the stack, then its data if given. May be repeated if it fails in between."""
+    try:
+        if data:
+            # CloudFormation cannot delete a bucket with objects, nor a protected table.
+            _empty(data.bucket, report)
+            _unprotect(data.table)
+        _delete_and_wait(stack_name, report)
+        if data:
+            _delete_data(data, report)
+    except (BotoCoreError, ClientError) as error:
+        raise CupelError(f"the AWS request failed: {error}; the command may be repeated") from error
+
+
+def _delete_and_wait(stack_name: str, report: Report) -> None:
+    cloudformation = boto3.client("cloudformation")
+    cloudformation.delete_stack(StackName=stack_name)
+    try:
+        cloudformation.get_waiter("stack_delete_complete").wait(StackName=stack_name)
+    except WaiterError as error:
+        raise CupelError(f"the stack was not deleted: {error}; see its events, then repeat the command") from error
+    report(f"deleted stack {stack_name}")
+
+
+def _delete_data(data: StackData, report: Report) -> None:
+    """What the stack has retained, or adopted from another one."""
+    _empty(data.bucket, report)  # functions may have written until they were deleted
+    if _succeeds(lambda: boto3.client("s3").delete_bucket(Bucket=data.bucket)):
+        report(f"deleted bucket {data.bucket}")
+    if _succeeds(lambda: boto3.client("dynamodb").delete_table(TableName=data.table)):
+        report(f"deleted table {data.table}")
+    for secret in data.secrets:
+        boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    report(f"deleted {len(data.secrets)} secrets")
+
+
+def _empty(bucket: str, report: Report) -> None:
+    """Delete all objects in all versions."""
+    client, deleted = boto3.client("s3"), 0
+    try:
+        for page in client.get_paginator("list_object_versions").paginate(
+            Bucket=bucket, PaginationConfig={"PageSize": _BATCH}
+        ):
+            listed = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+            if not listed:
+                continue
+            reply = client.delete_objects(
+                Bucket=bucket,
+                Delete={
+                    "Objects": [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in listed],
+                    "Quiet": True,
+                },
+            )
+            errors = reply.get("Errors")
+            if errors:
+                raise CupelError(f"objects of {bucket} could not be deleted: {errors[0].get('Message')}")
+            deleted += len(listed)
+    except ClientError as error:
+        _ignore_absent(error)
+    if deleted:
+        report(f"deleted {deleted:,} objects of {bucket}")
+
+
+def _unprotect(table: str) -> None:
+    client = boto3.client("dynamodb")
+    try:
+        if client.describe_table(TableName=table)["Table"].get("DeletionProtectionEnabled"):
+            client.update_table(TableName=table, DeletionProtectionEnabled=False)
+            client.get_waiter("table_exists").wait(TableName=table)
+    except ClientError as error:
+        _ignore_absent(error)
+
+
+def _secrets(stack_name: str) -> Iterator[str]:
+    paginator = boto3.client("secretsmanager").get_paginator("list_secrets")
+    for page in paginator.paginate(Filters=[{"Key": "name", "Values": [f"{stack_name}/"]}]):
+        # The filter also ignores case.
+        yield from (each["Name"] for each in page["SecretList"] if each["Name"].startswith(f"{stack_name}/"))
+
+
+def _succeeds(delete: Callable[[], object]) -> bool:
+    """Whether something was deleted; it may be gone already."""
+    try:
+        delete()
+    except ClientError as error:
+        _ignore_absent(error)
+        return False
+    return True
+
+
+def _ignore_absent(error: ClientError) -> None:
+    if error.response["Error"]["Code"] not in _ABSENT:
+        raise error
