@@ -1,12 +1,13 @@
 """A workspace's accounts with providers: its settings over each provider's defaults, and its API key."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 
 from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
-from cupel_core.errors import Invalid, NotFound
+from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers import PROVIDERS, Provider, model_name_error, prices
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
@@ -51,10 +52,15 @@ def _find_key(workspace: str, provider: str, version: str | None) -> str | None:
         return None
 
 
+def _read_key(workspace: str, provider: str, version: str) -> str | None:
+    """Keys of release 0.1.0 have our own versions: theirs is the newest."""
+    return secrets.get(workspace, provider, None if version.startswith(_OWN_VERSION) else version)
+
+
 @lru_cache(maxsize=256)
 def _get_key(workspace: str, provider: str, version: str) -> str:
-    """Raises NotFound, which is not cached. Keys of release 0.1.0 have our own versions: theirs is the newest."""
-    key = secrets.get(workspace, provider, None if version.startswith(_OWN_VERSION) else version)
+    """Raises NotFound, which is not cached."""
+    key = _read_key(workspace, provider, version)
     if key is None:
         raise NotFound(f"the key of provider {provider} is not stored")
     return key
@@ -99,8 +105,17 @@ def update_provider(
         providers.update(workspace, name, stored_changes, before if is_based_on_read else None)
     if "api_key" in changes and changes["api_key"] is None:
         secrets.delete(workspace, name)
+        _forget_lost_key(workspace, name)
     governor.reset_learned_state(workspace, name)
     return get_provider(workspace, name)
+
+
+def _forget_lost_key(workspace: str, name: str) -> None:
+    """The removal wins over a key that was set at the same time, and then deleted with the earlier one."""
+    stored = providers.get(workspace, name)
+    if stored.key_version is not None and _read_key(workspace, name, stored.key_version) is None:
+        with suppress(Conflict):  # It was set once more.
+            providers.update(workspace, name, {"key_version": None}, stored)
 
 
 def _check_address(provider: Provider, before: providers.StoredProvider, changes: ProviderChanges) -> None:

@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.runs.transcripts import Outcome
+from cupel_core.domain.runs.transcripts import Outcome, unstorable
 from cupel_core.errors import RetryableError
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.invocation_totals import InvocationTotals
-from cupel_core.probing.unforeseen import log_unforeseen
+from cupel_core.probing.unforeseen import is_unforeseen, log_unforeseen
 from cupel_core.record_outcomes import record, record_dropped
 from cupel_core.store import queues
 from cupel_core.store.queues import Delivery
@@ -18,6 +18,8 @@ from cupel_core.store.queues import Delivery
 COMMIT_INTERVAL_SECONDS = 0.2
 _BACKOFF_BASE = 2
 _MAX_FAILED_COMMITS = 5
+_ISOLATE_AFTER = 2
+"""Unforeseen failures in a row after which outcomes are written one by one: one of them may fail always."""
 _DELETE_BATCH_SIZE = 10
 """As many as one request deletes, because requests are billed. Redelivery before that is harmless."""
 
@@ -42,6 +44,8 @@ class Committer:
         self._on_settled = on_settled
         self.failed_commits = 0
         """Consecutive failed commits since the last successful one."""
+        self._unforeseen_failures = 0
+        """Those of them that failed with an unforeseen error."""
         self._commit_lock = asyncio.Lock()
 
     def add(self, finished: FinishedProbe) -> None:
@@ -84,13 +88,16 @@ class Committer:
             if not finished and not ended:
                 return
             try:
+                if self._unforeseen_failures >= _ISOLATE_AFTER:
+                    finished = await asyncio.to_thread(_isolate, finished)
                 await asyncio.to_thread(_write, finished, ended)
             except Exception as error:  # noqa: BLE001 - replies that are paid for may not be lost to any of them
                 log_unforeseen(error, "outcomes could not be recorded")
                 self.failed_commits += 1
+                self._unforeseen_failures += is_unforeseen(error)
                 self._finished, self._ended = finished + self._finished, ended_without_probes + self._ended
                 return
-            self.failed_commits = 0
+            self.failed_commits = self._unforeseen_failures = 0
             self._totals.add(probe.outcome for probe in finished if probe.outcome is not None)
             for claimed in ended:
                 self._committed.append(claimed.delivery)
@@ -124,6 +131,24 @@ def _write(finished: Sequence[FinishedProbe], ended: Sequence[ClaimedSlice]) -> 
         if claimed.is_dropped:
             record_dropped(claimed.context.run, claimed.probe_slice, utc_now())
         _send_remainders(claimed)
+
+
+def _isolate(finished: Sequence[FinishedProbe]) -> list[FinishedProbe]:
+    """The same probes, but an outcome that cannot be written by itself either is replaced by an internal error."""
+    return [replace(probe, outcome=_writable(probe)) for probe in finished]
+
+
+def _writable(probe: FinishedProbe) -> Outcome | None:
+    if probe.outcome is None:
+        return None
+    try:
+        record(probe.claimed.context.run, probe.claimed.probe_slice.fencing_token, [probe.outcome])
+    except Exception as error:
+        if not is_unforeseen(error):
+            raise
+        log_unforeseen(error, "an outcome could not be recorded")
+        return unstorable(probe.outcome, f"{type(error).__name__}: {error}")
+    return probe.outcome
 
 
 def _record_run(group: Sequence[tuple[ClaimedSlice, FinishedProbe | None]]) -> None:

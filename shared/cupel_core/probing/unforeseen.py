@@ -9,7 +9,12 @@ from cupel_core.store.clients import AWS_ERRORS
 logger = Logger(child=True)
 
 
+def is_unforeseen(error: Exception) -> bool:
+    """Whether the error is not one of those that occur in ordinary operation."""
+    return not isinstance(error, (TimeoutError, ValidationError, AppError, *AWS_ERRORS))
+
+
 def log_unforeseen(error: Exception, what: str) -> None:
-    """Log an error unless it is one of those that occur in ordinary operation."""
-    if not isinstance(error, (TimeoutError, ValidationError, AppError, *AWS_ERRORS)):
+    """Log an error if it is unforeseen."""
+    if is_unforeseen(error):
         logger.error(what, exc_info=error)

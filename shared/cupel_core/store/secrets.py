@@ -33,7 +33,7 @@ def _put_or_create(name: str, secret: str) -> str:
 
 
 def get(workspace: str, owner: str, version: str | None = None) -> str | None:
-    """The secret, in its newest version unless one is given; None if there is none.
+    """The secret, in its newest version unless one is given; None if there is none, or if it is being deleted.
 
     Secrets Manager keeps every version for a day, and the last hundred permanently.
     """
@@ -42,7 +42,7 @@ def get(workspace: str, owner: str, version: str | None = None) -> str | None:
         if version is None:
             return client.get_secret_value(SecretId=name)["SecretString"]
         return client.get_secret_value(SecretId=name, VersionId=version)["SecretString"]
-    except client.exceptions.ResourceNotFoundException:
+    except (client.exceptions.ResourceNotFoundException, client.exceptions.InvalidRequestException):
         return None
 
 

@@ -5,7 +5,7 @@ from botocore.stub import Stubber
 
 from cupel_core import accounts
 from cupel_core.providers import PROVIDERS
-from cupel_core.store import clients, keys, providers
+from cupel_core.store import clients, keys, providers, secrets
 from tests.unit.api.client import Client
 
 KEY = "sk-" + "secret" * 5
@@ -193,3 +193,19 @@ def test_models_are_paged(client: Client) -> None:
 
 def test_models_of_an_unknown_provider_are_refused(client: Client) -> None:
     assert client.get("/v1/models", query={"provider": "acme"}).fields() == ["provider"]
+
+
+def test_a_key_that_is_set_while_the_earlier_one_is_removed_is_removed_too(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both belong to one secret: after its deletion, no response says that there is a key."""
+    client.put("/v1/providers/openai", {"apiKey": "sk-one"})
+    delete = secrets.delete
+
+    def delete_after_a_new_key(workspace: str, owner: str) -> None:
+        client.put("/v1/providers/openai", {"apiKey": "sk-two"})
+        delete(workspace, owner)
+
+    monkeypatch.setattr(secrets, "delete", delete_after_a_new_key)
+    assert client.put("/v1/providers/openai", {"apiKey": None}).json()["hasKey"] is False
+    assert client.get("/v1/providers/openai").json()["hasKey"] is False

@@ -1,6 +1,7 @@
 """A worker on moto's queues and table, with simulated models."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from cupel_core.conversations.turn import Halted
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
-from cupel_core.domain.runs.transcripts import ProbeError, Transcript
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import ProbeSlice
@@ -90,6 +91,27 @@ async def test_no_outcome_is_lost_when_recording_it_fails_in_an_unforeseen_way(
     assert failures == []
     assert barrier.get_progress(Tree.for_run(run)) == Progress(60, completed=60)
     assert recording.totals.probes == 60
+
+
+async def test_an_outcome_that_always_fails_in_an_unforeseen_way_becomes_an_error_of_its_probe_alone(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=20).start()
+
+    def fail_for_one(run: Run, token: int, new_outcomes: Sequence[Outcome], *rest: Any) -> None:
+        if any(isinstance(each, Transcript) and each.probe_index == 7 for each in new_outcomes):
+            raise RuntimeError("no such attribute")
+        record(run, token, new_outcomes, *rest)
+
+    monkeypatch.setattr(committer, "record", fail_for_one)
+    assert await worker().run(send_and_receive(slice_message(run, list(range(20))))) == []
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(20, completed=19, failed=1)
+    error = outcomes.get(ref_of(run), 7)
+    assert isinstance(error, ProbeError)
+    assert (error.code, error.message) == (
+        ProbeErrorCode.INTERNAL,
+        "the outcome could not be stored: RuntimeError: no such attribute",
+    )
 
 
 async def test_a_slice_that_cannot_be_claimed_in_an_unforeseen_way_is_redelivered(

@@ -17,6 +17,12 @@ def test_a_stored_secret_is_read_by_its_version(cloud: Settings) -> None:
     assert secrets.get("w", "openai") == "two"
 
 
+def test_a_secret_that_is_marked_for_deletion_is_none(cloud: Settings) -> None:
+    secrets.put("w", "openai", "key")
+    secretsmanager().delete_secret(SecretId=f"{cloud.stack_name}/w/openai", RecoveryWindowInDays=7)
+    assert secrets.get("w", "openai") is None
+
+
 def test_a_name_whose_deletion_has_not_finished_is_retryable(cloud: Settings) -> None:
     """Secrets Manager deletes asynchronously; moto and the emulator do it at once."""
     with Stubber(secretsmanager()) as stub:
