@@ -19,6 +19,9 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from cupel_core.clock import to_iso
 from cupel_core.domain.text.near_names import unknown_field_message
 
+MAX_ERRORS = 100
+"""Fields that an error names: a body of 1 MB may have 100,000 unknown ones, and a response has at most 6 MB."""
+
 
 class RequestModel(BaseModel):
     """Refuses unknown fields with a message that lists the known ones."""
@@ -31,7 +34,7 @@ class RequestModel(BaseModel):
         try:
             return handler(data)
         except ValidationError as error:
-            problems = [cls._described(each) for each in error.errors(include_url=False)]
+            problems = [cls._described(each) for each in error.errors(include_url=False)[:MAX_ERRORS]]
             raise ValidationError.from_exception_data(error.title, problems) from None
 
     @classmethod

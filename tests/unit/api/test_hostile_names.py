@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.contract.common import MAX_ERRORS
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -98,3 +99,8 @@ def test_an_imported_name_is_made_one_line(client: Client) -> None:
     [definition] = imported["definitions"]
     scenarios = client.get(f"/v1/definitions/{definition['id']}/scenarios").json()["items"]
     assert (definition["name"], scenarios[0]["name"]) == ("a [2Jb", "c d")
+
+
+def test_a_refused_request_names_a_bounded_number_of_fields(client: Client) -> None:
+    unknown = {f"field{number}": number for number in range(2_000)}
+    assert len(client.post("/v1/definitions", {**DEFINITION, "content": unknown}).fields()) == MAX_ERRORS
