@@ -35,6 +35,7 @@ app = typer.Typer(
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)
+app.command()(stack.sources)
 app.command()(teardown.teardown)
 app.command()(run.run)
 app.command()(run.rerun)

@@ -1,5 +1,6 @@
 """`cupel up`, `cupel down`, `cupel status`: the stack on this machine."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,6 +67,18 @@ def status(ctx: typer.Context, as_json: AsJson = False) -> None:
         session.out.print(_describe(document), markup=False, soft_wrap=True)
     if not stack_status:
         raise typer.Exit(1)
+
+
+def sources(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="A new or empty folder.", show_default=False)],
+) -> None:
+    """Write the sources of the stack to a folder, to build and deploy them to AWS with `sam`."""
+    paths = _find_stack("cupel sources")
+    from cupel.stack.sources import write_sources
+
+    write_sources(paths, folder)
+    ctx.ensure_object(Session).remark(f"next: cd {shlex.quote(str(folder))} && sam build && sam deploy --guided")
 
 
 def _find_stack(command: str) -> "StackPaths":

@@ -7,23 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cupel.stack.paths import StackPaths
+from cupel.stack.sources import deployed_files
 from cupel.stack.subprocesses import child_environment, run
-
-_SOURCES = (
-    "template.yaml",
-    "uv.lock",
-    "shared/Makefile",
-    "statemachines/*.json",
-    "shared/**/*.py",
-    "functions/**/*.py",
-)
 
 
 def sources_digest(paths: StackPaths) -> str:
     """A digest over the names and contents of all files that determine what is deployed."""
     digest = hashlib.sha256()
-    for path in sorted(source for pattern in _SOURCES for source in paths.repository.glob(pattern)):
-        digest.update(str(path.relative_to(paths.repository)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, path in sorted(deployed_files(paths).items()):
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from cupel.errors import CupelError, UsageError
 from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK
 from cupel.stack.durability.files import replace_file
-from cupel.stack.paths import StackPaths
+from cupel.stack.paths import PYTHON_VERSION, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 
 DEFAULT_PORT = 4566
@@ -26,7 +26,7 @@ _STOP_SECONDS = 60.0
 _PORT_SECONDS = 3.0
 _POLL_SECONDS = 0.05
 _DISCARD_HINT = "`cupel down --discard` deletes the data"
-_LAUNCHER = Path(__file__).parent / "durability" / "launcher.py"
+_LAUNCHER = "cupel/stack/durability/launcher.py"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _DELETED_PREFIX = "deleted-"
 _DELETE_IN_BACKGROUND = 'rm -rf "$@" </dev/null >/dev/null 2>&1 &'
@@ -62,16 +62,26 @@ def start(paths: StackPaths, port: int | None) -> Emulator:
     record = _read_record(paths)
     chosen = _choose_port(record.port if record and _data(paths).exists() else None, port)
     environment = child_environment(paths)
-    install = environment | {"UV_PROJECT_ENVIRONMENT": str(_environment(paths))}
-    run(["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator"], paths, install)
+    _install(paths, environment)
     _clear_scratch(paths)
     _scratch(paths).mkdir(parents=True)
     log_start = paths.emulator_log.stat().st_size if paths.emulator_log.exists() else 0
     variables = {**environment, **_configuration(paths, chosen), **paths.emulator_variables}
     emulator = Emulator(_launch(paths, variables), chosen)
-    replace_file(_record(paths), json.dumps({"pid": emulator.pid, "port": emulator.port}))
+    replace_file(paths.emulator_record, json.dumps({"pid": emulator.pid, "port": emulator.port}))
     _await_ready(paths, emulator, log_start)
     return emulator
+
+
+def _install(paths: StackPaths, environment: dict[str, str]) -> None:
+    variables = environment | {"UV_PROJECT_ENVIRONMENT": str(paths.emulator_environment)}
+    sync = ["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator", "--python", PYTHON_VERSION]
+    try:
+        run(sync, paths, variables)
+    except CupelError as error:
+        raise CupelError(
+            f"the embedded cloud and its Python {PYTHON_VERSION} could not be installed: {error}"
+        ) from error
 
 
 def save_deployment(emulator: Emulator) -> None:
@@ -109,7 +119,7 @@ def discard(paths: StackPaths) -> None:
     """Delete everything that this stack has stored."""
     _clear_scratch(paths)
     shutil.rmtree(_data(paths), ignore_errors=True)
-    for file in (_record(paths), paths.local_file):
+    for file in (paths.emulator_record, paths.local_file):
         file.unlink(missing_ok=True)
 
 
@@ -127,20 +137,12 @@ def _configuration(paths: StackPaths, port: int) -> dict[str, str]:
     }
 
 
-def _environment(paths: StackPaths) -> Path:
-    return paths.tools / "emulator"
-
-
 def _data(paths: StackPaths) -> Path:
     return paths.state / "data"
 
 
 def _scratch(paths: StackPaths) -> Path:
     return paths.state / "scratch"
-
-
-def _record(paths: StackPaths) -> Path:
-    return paths.state / "emulator.json"
 
 
 def _clear_scratch(paths: StackPaths) -> None:
@@ -161,11 +163,15 @@ def _clear_scratch(paths: StackPaths) -> None:
 
 
 def _command(paths: StackPaths) -> list[str]:
-    return [str(_environment(paths) / "bin" / "python"), "-P", str(_LAUNCHER), str(_data(paths))]
+    return [str(_python(paths)), "-P", str(paths.repository / _LAUNCHER), str(_data(paths))]
 
 
 def _earlier_command(paths: StackPaths) -> list[str]:
-    return [str(_environment(paths) / "bin" / "python"), "-m", "ministack"]
+    return [str(_python(paths)), "-m", "ministack"]
+
+
+def _python(paths: StackPaths) -> Path:
+    return paths.emulator_environment / "bin" / "python"
 
 
 def _launch(paths: StackPaths, environment: dict[str, str]) -> int:
@@ -184,7 +190,7 @@ def _launch(paths: StackPaths, environment: dict[str, str]) -> int:
 
 def _read_record(paths: StackPaths) -> Emulator | None:
     try:
-        content = json.loads(_record(paths).read_text())
+        content = json.loads(paths.emulator_record.read_text())
         return Emulator(int(content["pid"]), int(content["port"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

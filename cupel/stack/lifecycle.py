@@ -11,6 +11,7 @@ from cupel.stack.build import build, build_lock, is_built, sources_digest
 from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import StackPaths
+from cupel.stack.sources import refresh
 
 type Notify = Callable[[str], None]
 
@@ -35,7 +36,9 @@ def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
         known = read_local(paths)
         if known and is_recorded(paths, digest) and accepts_token(known):
             return known
-    else:
+    with build_lock(paths):
+        refresh(paths)
+    if running is None:
         paths.state.mkdir(parents=True, exist_ok=True)
         with _report_duration(notify, "embedded cloud started"):
             running = emulator.start(paths, port)

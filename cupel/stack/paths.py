@@ -5,24 +5,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cupel.errors import UsageError
-
 REGION = "us-east-1"
 STACK_NAME = "cupel"
+PYTHON_VERSION = "3.13"
+"""Of the functions, in template.yaml; the emulator runs them with its own interpreter."""
+EMULATOR_RECORD = "emulator.json"
+_PACKAGE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
 class StackPaths:
     repository: Path
+    """The folder of the sources: a clone, or a copy of those that the installed package contains."""
     state: Path
     """The files of one stack: the emulator's data, the logs, the address and the token."""
     emulator_variables: Mapping[str, str] = field(default_factory=dict)
     """Further environment variables of the emulator, which its functions inherit."""
+    is_copy: bool = False
+    """Whether the sources are such a copy, which is made again before each start."""
 
     @property
     def tools(self) -> Path:
-        """Shared by all local stacks of this repository: uv, the emulator, the build."""
-        return self.repository / ".cupel"
+        """Shared by all local stacks of a clone: uv, the emulator, the build."""
+        return self.state if self.is_copy else self.repository / ".cupel"
+
+    @property
+    def emulator_environment(self) -> Path:
+        """The Python environment of the emulator, whose interpreter is of the functions' version."""
+        return self.tools / "emulator"
+
+    @property
+    def emulator_record(self) -> Path:
+        return self.state / EMULATOR_RECORD
 
     @property
     def build(self) -> Path:
@@ -42,13 +56,22 @@ class StackPaths:
 
 
 def find_stack_paths(start: Path) -> StackPaths:
-    """The paths of the stack in `.cupel` of the repository that contains `start`."""
-    for directory in (start, *start.parents):
-        if (directory / "template.yaml").is_file() and (directory / "shared/cupel_core").is_dir():
-            return StackPaths(directory, directory / ".cupel")
-    raise UsageError(
-        "not inside a clone of Cupel: no template.yaml in this folder or a parent; change to a clone first"
-    )
+    """The paths of the stack in `.cupel` of the clone that contains `start`.
+
+    Outside of a clone: of the folder, `start` or a parent, in which a stack was started, else of `start`. It is then
+    built from the sources of this package.
+    """
+    folders = (start, *start.parents)
+    if clone := next(filter(_is_clone, folders), None):
+        return StackPaths(clone, clone / ".cupel")
+    state = next((folder for folder in folders if (folder / ".cupel" / EMULATOR_RECORD).is_file()), start) / ".cupel"
+    if _is_clone(_PACKAGE):  # an editable installation
+        return StackPaths(_PACKAGE, state)
+    return StackPaths(state / "sources", state, is_copy=True)
+
+
+def _is_clone(folder: Path) -> bool:
+    return (folder / "template.yaml").is_file() and (folder / "shared/cupel_core").is_dir()
 
 
 def write_private(path: Path, text: str) -> None:

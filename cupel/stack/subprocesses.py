@@ -15,15 +15,17 @@ _NOT_INHERITED = (
     *("MAKE", "MFLAGS"),  # would be read as flags by the make of the layer
 )
 _SHOWN_LINES = 15
+_HINTS = dict.fromkeys(("sam", "uv"), "`make run` installs it in a clone, pip install 'cupel[stack]' elsewhere")
 
 
 def child_environment(paths: StackPaths, endpoint_url: str | None = None) -> dict[str, str]:
     """This process's variables without those that would select an AWS account or interpreter, plus our own."""
     inherited = {name: value for name, value in read_variables().items() if not name.startswith(_NOT_INHERITED)}
-    tools = [str(paths.tools / "uv" / "bin"), str(Path(sys.executable).parent)]
+    # SAM looks for a Python of the functions' version, which that of this process need not be.
+    tools = [paths.tools / "uv" / "bin", Path(sys.executable).parent, paths.emulator_environment / "bin"]
     loopback = "127.0.0.1,localhost"
     own = {
-        "PATH": ":".join([*tools, inherited.get("PATH", "")]),
+        "PATH": ":".join([*map(str, tools), inherited.get("PATH", "")]),
         "NO_PROXY": f"{inherited.get('NO_PROXY', '')},{loopback}".lstrip(","),
         "no_proxy": f"{inherited.get('no_proxy', '')},{loopback}".lstrip(","),
         "AWS_ACCESS_KEY_ID": "local",
@@ -60,5 +62,5 @@ def run(arguments: list[str], paths: StackPaths, environment: dict[str, str], lo
 def _program(name: str, environment: dict[str, str]) -> str:
     program = shutil.which(name, path=environment["PATH"])
     if not program:
-        raise CupelError(f"{name} is not installed; `make run` installs it")
+        raise CupelError(f"{name} is not installed; {_HINTS.get(name, 'install it')}")
     return program

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from cupel.errors import CupelError
-from cupel.stack.paths import find_stack_paths
+from cupel.stack.build import sources_digest
+from cupel.stack.paths import StackPaths, find_stack_paths
 from cupel.stack.subprocesses import child_environment, run
 from tests.packaging.interpreters import RUNNING, SUPPORTED, find_interpreters, name_of
 
@@ -178,6 +179,27 @@ def test_the_command_evaluates_a_file_outside_a_clone(installation: Installation
     assert finished.returncode == 0, finished.stderr
     assert "sim/steady" in finished.stdout
     assert (tmp_path / "report.xml").is_file()
+
+
+def test_the_stack_outside_of_a_clone_is_built_from_the_same_sources(
+    on_running_python: Installation, tmp_path: Path
+) -> None:
+    code = (
+        "from pathlib import Path\n"
+        "from cupel.stack.build import sources_digest\n"
+        "from cupel.stack.paths import find_stack_paths\n"
+        "from cupel.stack.sources import refresh\n"
+        "paths = find_stack_paths(Path.cwd())\n"
+        "paths.tools.mkdir()\n"
+        "refresh(paths)\n"
+        "print(sources_digest(paths))"
+    )
+    finished = on_running_python.run("python", "-c", code, folder=tmp_path)
+    assert (finished.stdout.strip(), finished.stderr) == (sources_digest(PATHS), "")
+    copied = StackPaths(tmp_path / ".cupel/sources", tmp_path / ".cupel")
+    assert sources_digest(copied) == sources_digest(PATHS)
+    launcher = Path("cupel/stack/durability/launcher.py")
+    assert (copied.repository / launcher).read_text() == (PATHS.repository / launcher).read_text()
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,13 @@ from cupel.errors import CupelError, UsageError
 from cupel.stack import emulator
 from cupel.stack.address import LocalStack, read_local, write_local
 from cupel.stack.build import is_built, sources_digest
-from cupel.stack.paths import StackPaths, find_stack_paths, write_private
+from cupel.stack.paths import PYTHON_VERSION, StackPaths, find_stack_paths, write_private
+from cupel.stack.sources import write_sources
 from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.warmup import warmup_calls
-from tests.conftest import ROOT
+from tests.conftest import ROOT, template
+
+CLONE = find_stack_paths(ROOT)
 
 SOURCES = (
     "template.yaml",
@@ -47,9 +50,53 @@ def test_every_function_is_warmed_but_those_that_the_first_request_starts() -> N
     assert {call.function for call in warmup_calls()} == functions - {"api", "authorize"}
 
 
-def test_outside_of_a_clone_there_is_no_stack(tmp_path: Path) -> None:
-    with pytest.raises(UsageError):
-        find_stack_paths(tmp_path)
+def test_outside_of_a_clone_the_state_is_in_the_folder(tmp_path: Path) -> None:
+    assert find_stack_paths(tmp_path) == StackPaths(ROOT, tmp_path / ".cupel")
+
+
+def test_outside_of_a_clone_a_stack_is_found_from_a_folder_below_it(tmp_path: Path) -> None:
+    started = find_stack_paths(tmp_path)
+    started.state.mkdir()
+    started.emulator_record.touch()
+    assert find_stack_paths(tmp_path / "evals") == started
+
+
+def test_written_sources_are_those_that_are_deployed(tmp_path: Path) -> None:
+    write_sources(CLONE, tmp_path / "sources")
+    written = find_stack_paths(tmp_path / "sources" / "functions")
+    assert written.repository == tmp_path / "sources"
+    assert sources_digest(written) == sources_digest(CLONE)
+
+
+@pytest.mark.parametrize("name", ["", "notes.md"], ids=["folder", "file"])
+def test_sources_are_not_written_over_other_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / "notes.md").write_text("mine")
+    with pytest.raises(UsageError, match="not an empty folder"):
+        write_sources(CLONE, tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.md"]
+
+
+def test_the_requirements_of_the_layer_and_the_emulator_can_be_read_from_written_sources(tmp_path: Path) -> None:
+    write_sources(CLONE, tmp_path / "sources")
+    paths = StackPaths(tmp_path / "sources", tmp_path)
+    for options in (["--no-dev", "--group", "functions"], ["--only-group", "emulator"]):
+        run(["uv", "export", "--frozen", "--no-emit-project", *options], paths, child_environment(CLONE))
+
+
+def test_the_launcher_of_written_sources_needs_nothing_but_the_standard_library(tmp_path: Path) -> None:
+    write_sources(CLONE, tmp_path / "sources")
+    code = f"import sys; sys.path.append({str(tmp_path / 'sources')!r}); import cupel.stack.durability.launcher"
+    run([sys.executable, "-I", "-S", "-c", code], CLONE, child_environment(CLONE))
+
+
+def test_children_find_the_python_of_the_functions(paths: StackPaths) -> None:
+    own, emulators = str(Path(sys.executable).parent), str(paths.emulator_environment / "bin")
+    folders = child_environment(paths)["PATH"].split(":")
+    assert folders.index(own) < folders.index(emulators)
+
+
+def test_the_emulator_has_the_python_of_the_functions() -> None:
+    assert template()["Globals"]["Function"]["Runtime"] == f"python{PYTHON_VERSION}"
 
 
 @pytest.mark.parametrize("name", SOURCES)

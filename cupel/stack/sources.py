@@ -1,0 +1,68 @@
+"""The files of which the stack is built: those of a clone, or those that the installed package contains."""
+
+import shutil
+from pathlib import Path
+
+import cupel_core
+from cupel.errors import UsageError
+from cupel.stack.paths import StackPaths
+
+PACKAGED = Path(__file__).parent / "packaged"
+"""Of the wheel: the files of a clone that are not part of its two packages (pyproject.toml lists them)."""
+_CORE = Path(cupel_core.__file__).parent
+_PACKAGE = Path(__file__).parents[2]
+
+_DEPLOYED = (
+    "template.yaml",
+    "uv.lock",
+    "shared/Makefile",
+    "statemachines/*.json",
+    "shared/**/*.py",
+    "functions/**/*.py",
+)
+_TOOLS = (
+    "pyproject.toml",
+    "samconfig.toml",
+    "cupel/__init__.py",
+    "cupel/json_types.py",
+    "cupel/stack/__init__.py",
+    "cupel/stack/durability/*.py",
+)
+
+
+def deployed_files(paths: StackPaths) -> dict[str, Path]:
+    """The files that determine what is deployed, by name relative to the repository."""
+    return _find(paths, _DEPLOYED)
+
+
+def refresh(paths: StackPaths) -> None:
+    """Replace the copy of the sources, if the stack uses one: the package may have been upgraded."""
+    if not paths.is_copy:
+        return
+    unfinished = paths.repository.with_name("sources.new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    write_sources(paths, unfinished)
+    shutil.rmtree(paths.repository, ignore_errors=True)
+    unfinished.rename(paths.repository)
+    (paths.state / ".gitignore").write_text("*\n")  # the folder may be part of the user's own repository
+
+
+def write_sources(paths: StackPaths, folder: Path) -> None:
+    """Copy everything that `sam build` and the local stack read. UsageError if the folder has files already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not an empty folder")
+    for name, path in _find(paths, _DEPLOYED + _TOOLS).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / name)
+
+
+def _find(paths: StackPaths, patterns: tuple[str, ...]) -> dict[str, Path]:
+    if not paths.is_copy:
+        return _glob(paths.repository, patterns)
+    own = tuple(pattern for pattern in patterns if pattern.startswith("cupel/"))
+    core = {f"shared/{name}": path for name, path in _glob(_CORE.parent, ("cupel_core/**/*.py",)).items()}
+    return _glob(PACKAGED, patterns) | _glob(_PACKAGE, own) | core
+
+
+def _glob(root: Path, patterns: tuple[str, ...]) -> dict[str, Path]:
+    return {path.relative_to(root).as_posix(): path for pattern in patterns for path in root.glob(pattern)}
