@@ -487,7 +487,10 @@ class ProbeResponse(CaseFields):
     created_at: Annotated[Time, Field(description="When its run was created")]
     started_at: Annotated[
         Time | None,
-        Field(description="When its conversation started; null until its first checkpoint or its end, or if not known"),
+        Field(
+            description="When its conversation started; of a running probe without a checkpoint, when a worker took "
+            "it, which may be a little earlier; null before that, or if not known"
+        ),
     ]
     completed_at: Annotated[Time | None, Field(description="When it completed or ended in an error")]
     updated_at: Annotated[Time, Field(description="The latest of these times")]

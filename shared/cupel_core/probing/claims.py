@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
 from cupel_core.clock import utc_now
@@ -65,7 +66,7 @@ class SliceClaimer:
         if run.status is RunStatus.PENDING:
             _start_run(probe_slice)
         claimant = f"{self._worker_id}:{next(self._claim_numbers)}"
-        claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes))
+        claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes), self._clock())
         node = Node(0, probe_slice.leaf)
         division = barrier.acquire(probe_slice.run, node, claimant, claim, probe_slice.indexes, self._clock())
         stored = outcomes.get_recorded(probe_slice.run, division.expired) if division.expired else []
@@ -75,7 +76,7 @@ class SliceClaimer:
             probe_slice=probe_slice,
             delivery=delivery,
             claimant=claimant,
-            claim=Claim(claim.offsets - others, claim.until),
+            claim=replace(claim, offsets=claim.offsets - others),
             context=context,
             pending=deque(division.unclaimed),
             rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
@@ -91,14 +92,15 @@ class SliceClaimer:
         """Renew the claim of a slice; mark the slice as lost if another worker has revoked it."""
         if claimed.is_lost or not claimed.claim.offsets:
             return
-        claim, node = self._new_claim(claimed.claim.offsets), Node(0, claimed.probe_slice.leaf)
+        claim = self._new_claim(claimed.claim.offsets, claimed.claim.since)
+        node = Node(0, claimed.probe_slice.leaf)
         if barrier.renew(claimed.probe_slice.run, node, claimed.claimant, claim):
             claimed.claim = claim
         else:
             claimed.is_lost = True
 
-    def _new_claim(self, offsets: frozenset[int]) -> Claim:
-        return Claim(offsets, min(self._clock() + CLAIM_SECONDS, self._ends_at))
+    def _new_claim(self, offsets: frozenset[int], since: float | None) -> Claim:
+        return Claim(offsets, min(self._clock() + CLAIM_SECONDS, self._ends_at), since)
 
 
 def _validate(probe_slice: ProbeSlice, run: Run) -> None:

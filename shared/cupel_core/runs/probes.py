@@ -30,6 +30,8 @@ class IndexedStatus(NamedTuple):
     status: ProbeStatus
     retry_round: int
     """In which its conversation started."""
+    claimed_since: datetime | None = None
+    """Of a running probe: when its worker took it."""
 
 
 def list_probes(
@@ -73,7 +75,9 @@ def probe_statuses(run: Run, indexes: Iterable[int], now: datetime) -> Iterator[
             loaded = index // _NODE_SPAN
             leaves = barrier.list_leaves(ref, Node(1, loaded))
         leaf, offset = leaves.get(index // FANOUT, _EMPTY_LEAF), index % FANOUT
-        yield IndexedStatus(index, _status(run, leaf, offset, now), leaf.round_of(offset, run.conversation_round))
+        status, retry_round = _status(run, leaf, offset, now), leaf.round_of(offset, run.conversation_round)
+        claimed_since = leaf.claimed_since(offset) if status is ProbeStatus.RUNNING else None
+        yield IndexedStatus(index, status, retry_round, claimed_since)
 
 
 def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
@@ -81,7 +85,7 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
     ref, indexes = RunRef(run.workspace, run.id), [probe.probe_index for probe in probes]
     stored = outcomes.get_many(ref, [probe.probe_index for probe in probes if probe.status in _WITH_OUTCOME])
     earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
-    for index, status, retry_round in probes:
+    for index, status, retry_round, claimed_since in probes:
         probe, outcome = run.plan.probe(index), stored.get(index)
         yield ProbeView(
             run=run,
@@ -91,6 +95,7 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
             model_id=run.plan.targets[probe.target],
             repeat=probe.repeat,
             retry_round=outcome.retry_round if outcome else retry_round,
+            claimed_since=claimed_since,
             outcome=outcome and readable_at(outcome, now),
             attempts=tuple(readable_at(error, now) for error in earlier_errors.get(index, ())),
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.clock import from_iso, to_iso, utc_now
@@ -110,6 +110,12 @@ class LeafItem:
         """Why the last delivery of the leaf's probes failed; without a recorded error, its workers died."""
         return self.last_error or "its worker died each time"
 
+    def claimed_since(self, offset: int) -> datetime | None:
+        """When a worker last claimed a probe; None without a claim. Earlier ones may be of earlier retry rounds."""
+        claims = (claim.since for claim in self.claims.values() if offset in claim.offsets)
+        since = max((since for since in claims if since is not None), default=None)
+        return None if since is None else datetime.fromtimestamp(since, UTC)
+
     def claims_of_others(self, claimant: str) -> dict[str, Claim]:
         """The other claims, by claimant."""
         return {name: claim for name, claim in self.claims.items() if name != claimant}
@@ -163,7 +169,13 @@ def _revoke(ref: RunRef, node: Node, expired: Mapping[str, Claim]) -> LeafItem:
 
 
 def _claim_value(claim: Claim) -> dict[str, Any]:
-    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets)}}
+    since = {"since": {"N": str(claim.since)}} if claim.since is not None else {}
+    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets), **since}}
+
+
+def _read_claim(value: dict[str, Any]) -> Claim:
+    since = float(value["since"]["N"]) if "since" in value else None
+    return Claim(_read_set(value, "offsets"), float(value["until"]["N"]), since)
 
 
 def note_error(ref: RunRef, node: Node, error: str) -> None:
@@ -449,9 +461,7 @@ def _update_leaf(
 
 def _leaf_item(item: dict[str, Any]) -> LeafItem:
     claims = {
-        name.removeprefix(_CLAIM): Claim(_read_set(value["M"], "offsets"), float(value["M"]["until"]["N"]))
-        for name, value in item.items()
-        if name.startswith(_CLAIM)
+        name.removeprefix(_CLAIM): _read_claim(value["M"]) for name, value in item.items() if name.startswith(_CLAIM)
     }
     error = item.get("lastError", {}).get("S")
     reopened = int(item.get("reopened", {}).get("N", 0))

@@ -24,6 +24,7 @@ from cupel_core.providers import PROVIDERS
 from cupel_core.record_outcomes import conversation_so_far, probe_error_of_run, record, record_dropped
 from cupel_core.settings import Lane, settings
 from cupel_core.store import barrier, dead_letters, outcomes, queues, runs
+from cupel_core.store.barrier import LeafItem
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.dead_letters import StoredDeadLetter
 from cupel_core.store.queues import Delivery
@@ -94,10 +95,10 @@ def _record(letter: StoredDeadLetter, now: datetime) -> int:
     if not indexes:
         return 0
     dead_letters.save(letter, now)
-    return _record_errors(run, probe_slice, indexes, item.failure_cause, now)
+    return _record_errors(run, probe_slice, indexes, item, now)
 
 
-def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], cause: str, now: datetime) -> int:
+def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: LeafItem, now: datetime) -> int:
     """Under a claim, like a worker, because a worker may be processing another message with the same probes."""
     claimant, until = new_id("sweep"), now.timestamp() + _CLAIM_SECONDS
     claim = Claim(frozenset(index % FANOUT for index in indexes), until)
@@ -106,21 +107,20 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], cause:
     recorded = outcomes.get_recorded(probe_slice.run, division.expired) if division.expired else []
     done = {each.probe_index for each in recorded if each.counts_in(run.retry_round)}
     dead = [index for index in (*division.unclaimed, *division.expired) if index not in done]
-    message = f"the message of this probe became a dead letter: {cause}"
-    errors = [
-        _dead_letter_error(run, index, message, division.round_of(index, run.conversation_round), now) for index in dead
-    ]
+    rounds = {index: division.round_of(index, run.conversation_round) for index in dead}
+    errors = [_dead_letter_error(run, index, item, rounds[index], now) for index in dead]
     record(run, probe_slice.fencing_token, errors, recorded, {probe_slice.leaf: [claimant]})
     return len(dead)
 
 
-def _dead_letter_error(run: Run, index: int, message: str, conversation_round: int, now: datetime) -> ProbeError:
+def _dead_letter_error(run: Run, index: int, item: LeafItem, conversation_round: int, now: datetime) -> ProbeError:
     """The error of a dead probe, with what its conversation had cost up to its last checkpoint."""
+    message = f"the message of this probe became a dead letter: {item.failure_cause}"
     conversation = conversation_so_far(RunRef(run.workspace, run.id), index, conversation_round, now)
     return replace(
         probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now),
         spending=conversation_spending(conversation),
-        started_at=conversation.started_at,
+        started_at=conversation.started_at or item.claimed_since(index % FANOUT),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from api import pages as bounds
+from cupel_core.clock import to_iso
 from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.identifiers import thread_id
@@ -197,6 +198,16 @@ def test_a_running_probe_has_the_messages_so_far(client: Client, eval_id: str) -
     probe = client.get(f"/v1/probes/{ref.run_id}-0").json()
     assert probe["status"] == "RUNNING"
     assert [message["content"] for message in probe["messages"]] == ["A table?", "For when?"]
+
+
+@pytest.mark.parametrize("path", ["probes", "runs/{}/probes"])
+def test_a_running_probe_of_one_call_started_when_a_worker_took_it(client: Client, eval_id: str, path: str) -> None:
+    ref = ref_of(run_eval(client, eval_id)["run"])
+    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10, NOW.timestamp()), [0], 0.0)
+    barrier.renew(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10 + 1, NOW.timestamp()))
+    listed = client.get(f"/v1/{path.format(ref.run_id)}").json()["items"]
+    assert {probe["startedAt"] for probe in listed if probe["status"] == "RUNNING"} == {to_iso(NOW)}
+    assert {probe["startedAt"] for probe in listed if probe["status"] == "QUEUED"} == {None}
 
 
 def test_a_probe_has_its_times(client: Client, eval_id: str) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.conversation import ConversationState, Spend
@@ -49,6 +50,20 @@ def test_a_dead_probe_has_spent_what_its_conversation_had_cost(
     dead = outcomes.get(ref_of(run), 0)
     assert isinstance(dead, ProbeError)
     assert dead.spending.total == Spend(3, Usage(10, 5), 0.05)
+
+
+def test_a_dead_probe_of_one_call_started_when_its_last_worker_took_it(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    run, now = RunSetup(scenario_count=1).start(), NOW.timestamp()
+    for name, since in (("first", now - 90), ("second", now - 60)):
+        claim = Claim(frozenset({0}), since + 30, since)
+        barrier.acquire(ref_of(run), Node(0, 0), name, claim, [0], since)
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [0])])
+    sweep(NOW, plenty)
+    dead = outcomes.get(ref_of(run), 0)
+    assert isinstance(dead, ProbeError)
+    assert dead.started_at == NOW - timedelta(seconds=60)
 
 
 def test_a_recorded_dead_letter_moves_to_its_workspace(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:

@@ -18,6 +18,8 @@ class Claim:
 
     offsets: frozenset[int]
     until: float
+    since: float | None = None
+    """When its worker claimed them; None in claims of an earlier release."""
 
 
 @dataclass(frozen=True)

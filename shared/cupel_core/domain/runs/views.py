@@ -84,6 +84,8 @@ class ProbeView:
     repeat: int
     retry_round: int
     """In which its conversation started."""
+    claimed_since: datetime | None = None
+    """Of a running probe: when its worker took it."""
     outcome: Outcome | None = None
     attempts: tuple[ProbeError, ...] = ()
     """Its errors before it was retried, oldest first."""
@@ -104,9 +106,9 @@ class ProbeView:
 
     @property
     def started_at(self) -> datetime | None:
-        """When its conversation started, once a checkpoint or its outcome says so."""
+        """When its conversation started, as its outcome or a checkpoint says, or at least when a worker took it."""
         sources = (source for source in (self.error, self.conversation) if source)
-        return next((source.started_at for source in sources if source.started_at), None)
+        return next((source.started_at for source in sources if source.started_at), self.claimed_since)
 
     @property
     def completed_at(self) -> datetime | None:
