@@ -10,6 +10,8 @@ from cupel_core.errors import Invalid
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
+_MAX_INDEX_DIGITS = 18
+"""More do not fit a machine's integer, which slices require."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,6 @@ def decode_index(cursor: str | None) -> int:
     if cursor is None:
         return 0
     position = decode_cursor(cursor)
-    if not position.isascii() or not position.isdigit():
+    if not position.isascii() or not position.isdigit() or len(position) > _MAX_INDEX_DIGITS:
         raise Invalid.field("cursor", "must be the nextCursor of an earlier page of the same list")
     return int(position)

@@ -10,6 +10,7 @@ from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.paging import encode_cursor
 from tests.added_scenarios import add_scenarios
 from tests.unit.api.client import Client
 
@@ -104,3 +105,9 @@ def test_an_imported_name_is_made_one_line(client: Client) -> None:
 def test_a_refused_request_names_a_bounded_number_of_fields(client: Client) -> None:
     unknown = {f"field{number}": number for number in range(2_000)}
     assert len(client.post("/v1/definitions", {**DEFINITION, "content": unknown}).fields()) == MAX_ERRORS
+
+
+def test_a_cursor_with_an_index_beyond_every_list_is_refused(client: Client) -> None:
+    path = client.post("/v1/definitions", DEFINITION).headers["Location"]
+    refused = client.get(f"{path}/descendants", query={"cursor": encode_cursor("9" * 30)})
+    assert (refused.status, refused.fields()) == (422, ["cursor"])
