@@ -244,6 +244,10 @@ class Client:
         """Change `name`, `tags` or `metadata`, whatever the run's status."""
         return self._send("PATCH", f"/runs/{_segment(run_id)}", changes, if_match=if_match)
 
+    def get_run_progress(self, run_id: str) -> Json:
+        """How far each target is, with what holds it up, and results, tokens and errors so far."""
+        return self._get(f"/runs/{_segment(run_id)}/progress")
+
     def delete_run(self, run_id: str) -> None:
         self._send("DELETE", f"/runs/{_segment(run_id)}")
 

@@ -164,9 +164,8 @@ def save_the_cursor_before_sending(patches: Patches) -> None:
 
     send = dispatch._send_windows
 
-    def postpone(*args: Any) -> dict[str, int]:
+    def postpone(*args: Any) -> None:
         _postponed().append(args)
-        return {provider: window[-1] + 1 for provider, window in args[-1].items()}
 
     def advance(*args: Any) -> bool:
         is_advanced = outbox.advance(*args)

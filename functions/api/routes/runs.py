@@ -21,6 +21,7 @@ from api.parameters import (
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
+from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.run_labels import UpdateRun
 from cupel_core.contract.runs import (
     CreateRun,
@@ -36,7 +37,7 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import Precondition
-from cupel_core.runs import erasure, labels, queries, start
+from cupel_core.runs import erasure, labels, progress, queries, start
 from cupel_core.runs import probes as run_probes
 from cupel_core.runs.rerun import rerun_spec
 
@@ -91,6 +92,11 @@ def update_run(run_id: str, body: UpdateRun, if_match: IfMatch = None) -> RunRes
     workspace, now = router.workspace, utc_now()
     labels.update_labels(workspace, run_id, body.labels(), now, Precondition.parse(if_match))
     return _tagged(queries.get_run(workspace, run_id, now))
+
+
+@router.operation("getRunProgress")
+def get_run_progress(run_id: str) -> DetailedProgressResponse:
+    return DetailedProgressResponse.of(progress.get_progress(router.workspace, run_id, utc_now()))
 
 
 @router.operation("deleteRun", status=204)

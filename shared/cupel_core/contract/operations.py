@@ -446,6 +446,16 @@ _ALL = (
         "Change a run's name, tags and metadata, whatever its status",
         "The changed run",
     ),
+    Operation(
+        "getRunProgress",
+        "GET",
+        "/v1/runs/{run_id}/progress",
+        "runs",
+        _VIEWER,
+        "Get how far each target of a run is, and what holds it up",
+        "The progress of the run and of its targets",
+        "Takes a bounded number of reads for a run of any size, so that it may be called every few seconds.",
+    ),
     Operation("deleteRun", "DELETE", "/v1/runs/{run_id}", "runs", _MEMBER, "Delete a run", "Deleted"),
     Operation(
         "listRunProbes",

@@ -14,7 +14,7 @@ from cupel_core.settings import settings
 from cupel_core.store import governor, queues
 
 WINDOW_LEAVES = 10
-"""Leaves of a provider sent at a time: 1,000 probes if all are missing."""
+"""What is sent of a provider at a time, in leaves of 100 probes: 1,000 probes if all are missing."""
 FINAL_WINDOW_EXTRA_LEAVES = 5
 """Further leaves sent with the last window: a short remainder is not worth waiting for room again."""
 _RECHECK_SECONDS = 1

@@ -1,33 +1,41 @@
 """Dispatch: send the slices of a run's missing probes to the queues of their providers.
 
 Each provider's slices are sent in windows, the next one when its queue has room, so that a queue holds a little of
-every run instead of all of the first one. Cursors are saved after the sends they cover, so a crash repeats messages but
-loses none; the worker that receives a repeated slice finds its probes claimed or done.
+every run instead of all of the first one; within a window, the provider's targets take turns. Cursors are saved after
+the sends they cover, so a crash repeats messages but loses none; the worker that receives a repeated slice finds its
+probes claimed or done.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 
-from cupel_core.domain.runs.barrier import FANOUT, Node
+from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
-from cupel_core.domain.runs.slices import cut_slices, provider_leaves, providers_of
+from cupel_core.domain.runs.slices import (
+    LeafPart,
+    cut_slices,
+    next_window,
+    parts_in_turn,
+    probes_left,
+    provider_targets,
+    providers_of,
+)
 from cupel_core.errors import NotFound, RetryableError
 from cupel_core.messages import DispatchRequest, ProbeSlice
 from cupel_core.runs import backpressure
 from cupel_core.runs.reopen import prepare_leaves
 from cupel_core.settings import settings
 from cupel_core.store import barrier, executions, outbox, queues, runs
-from cupel_core.store.barrier import LeafItem, Tree
+from cupel_core.store.barrier import Tree
 from cupel_core.store.clients import AWS_ERRORS
 
 _RESERVE_SECONDS = 10.0
 
-type _Windows = Mapping[str, Sequence[int]]
-"""The leaves to send next, by provider."""
+type _Windows = Mapping[str, Sequence[LeafPart]]
+"""What to send next, by provider."""
 
 
 def enqueue(run: Run) -> None:
@@ -54,7 +62,8 @@ def execute(request: DispatchRequest, now: datetime, seconds_left: Callable[[], 
                 _requeue(request, min(wait_seconds.values()))
             return
         ready = {provider: window for provider, window in windows.items() if not wait_seconds[provider]}
-        cursors = {**pending.cursors, **_send_windows(request, run, ready)}
+        _send_windows(request, run, ready, pending.cursors)
+        cursors = {**pending.cursors, **_cursors_after(run.plan, ready)}
         request = request.model_copy(update={"attempts_without_room": 0})
         if not outbox.advance(pending, cursors, now):
             return
@@ -73,22 +82,29 @@ def _active_run(request: DispatchRequest) -> Run | None:
 
 def _next_windows(plan: Plan, cursors: Mapping[str, int]) -> _Windows:
     """Without the providers whose leaves are all sent."""
-    providers = dict.fromkeys(providers_of(plan))
-    windows = {provider: _next_window(plan, provider, cursors.get(provider, 0)) for provider in providers}
+    size, extra = backpressure.WINDOW_LEAVES * FANOUT, backpressure.FINAL_WINDOW_EXTRA_LEAVES * FANOUT
+    parts = {
+        name: parts_in_turn(plan, _first_leaves(plan, name, cursors)) for name in dict.fromkeys(providers_of(plan))
+    }
+    windows = {provider: next_window(following, size, extra) for provider, following in parts.items()}
     return {provider: window for provider, window in windows.items() if window}
 
 
-def _next_window(plan: Plan, provider: str, first_leaf: int) -> list[int]:
-    max_leaves = backpressure.WINDOW_LEAVES + backpressure.FINAL_WINDOW_EXTRA_LEAVES
-    following = list(islice(provider_leaves(plan, provider, first_leaf), max_leaves + 1))
-    return following if len(following) <= max_leaves else following[: backpressure.WINDOW_LEAVES]
+def _first_leaves(plan: Plan, provider: str, cursors: Mapping[str, int]) -> dict[int, int]:
+    """The leaf to continue at, by target. Earlier releases stored one cursor for all targets of a provider."""
+    targets = provider_targets(plan, provider)
+    return {target: cursors.get(plan.targets[target], cursors.get(provider, 0)) for target in targets}
+
+
+def _cursors_after(plan: Plan, windows: _Windows) -> dict[str, int]:
+    return {plan.targets[part.target]: part.leaf + 1 for window in windows.values() for part in window}
 
 
 def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -> dict[str, int]:
     """Seconds until each queue may have room; the first window of a provider never waits."""
+    begun = {name.partition("/")[0] for name in cursors}
     return {
-        provider: backpressure.seconds_until_capacity(run, provider) if provider in cursors else 0
-        for provider in windows
+        provider: backpressure.seconds_until_capacity(run, provider) if provider in begun else 0 for provider in windows
     }
 
 
@@ -106,36 +122,27 @@ def _start_finish_if_complete(request: DispatchRequest, run: Run) -> None:
         executions.start_finish(request.run, request.fencing_token)
 
 
-def _send_windows(request: DispatchRequest, run: Run, windows: _Windows) -> dict[str, int]:
-    """Send the slices of these leaves; returns the new cursors."""
+def _send_windows(request: DispatchRequest, run: Run, windows: _Windows, cursors: Mapping[str, int]) -> None:
     for provider, window in windows.items():
-        slices = list(_window_slices(request, run, provider, window))
-        queues.send(settings().probe_queue_url(provider, run.priority), slices, group=run.id)
-    return {provider: window[-1] + 1 for provider, window in windows.items()}
-
-
-def _window_slices(request: DispatchRequest, run: Run, provider: str, window: Sequence[int]) -> Iterator[ProbeSlice]:
-    prepared: dict[int, LeafItem] = {}
-    # Before the first probe has started, no leaf has an outcome, so there is nothing to read.
-    if run.status is not RunStatus.PENDING:
-        for parent in sorted({Node(0, number).parent.number for number in window}):
-            prepared |= prepare_leaves(run, Node(1, parent))
-    for number in window:
-        yield from _leaf_slices(request, run.plan, provider, number, prepared.get(number))
-
-
-def _leaf_slices(
-    request: DispatchRequest, plan: Plan, provider: str, number: int, item: LeafItem | None
-) -> Iterator[ProbeSlice]:
-    """The slices of the provider's missing probes in one leaf."""
-    covered = range(number * FANOUT, min((number + 1) * FANOUT, plan.total))
-    missing = item.leaf.missing(covered) if item else covered
-    for owner, indexes in cut_slices(plan, missing):
-        if owner == provider:
-            yield ProbeSlice(
+        left = probes_left(run.plan, _first_leaves(run.plan, provider, cursors))
+        slices = [
+            ProbeSlice(
                 workspace=request.workspace,
                 run_id=request.run_id,
                 fencing_token=request.fencing_token,
-                leaf=number,
+                leaf=leaf,
                 indexes=indexes,
             )
+            for leaf, indexes in cut_slices(run.plan, window, _missing(run, window), left)
+        ]
+        queues.send(settings().probe_queue_url(provider, run.priority), slices, group=run.id)
+
+
+def _missing(run: Run, window: Sequence[LeafPart]) -> dict[int, Sequence[int]]:
+    """The indexes without an outcome, by leaf."""
+    leaves = sorted({part.leaf for part in window})
+    covered = {leaf: range(leaf * FANOUT, min((leaf + 1) * FANOUT, run.plan.total)) for leaf in leaves}
+    if run.status is RunStatus.PENDING:
+        # Before the first probe has started, no leaf has an outcome, so there is nothing to read.
+        return dict(covered)
+    return {leaf: item.leaf.missing(covered[leaf]) for leaf, item in prepare_leaves(run, leaves).items()}

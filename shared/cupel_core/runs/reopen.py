@@ -3,38 +3,34 @@
 Both may be repeated: a leaf is reopened once per retry round, and adding a member to a set twice adds it once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from cupel_core.domain.runs.barrier import FANOUT, Node, child_count
+from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Run
 from cupel_core.store import attempts, barrier, executions
 from cupel_core.store.barrier import LeafItem, Tree
 
 
-def prepare_leaves(run: Run, parent: Node) -> dict[int, LeafItem]:
-    """The leaves below a level-1 node by number, ready for dispatch."""
+def prepare_leaves(run: Run, numbers: Sequence[int]) -> dict[int, LeafItem]:
+    """These leaves by number, ready for dispatch."""
     tree = Tree.for_run(run)
     ranges = run.retry.ranges(run.plan) if run.retry else ()
-    leaves = barrier.list_leaves(tree.ref, parent)
     was_running = run.retry_round != run.conversation_round
-    if was_running:
-        leaves = {number: LeafItem() for number in _children(parent, tree.total)} | leaves
     prepared = {
         number: _reopen_leaf(tree, Node(0, number), item, ranges, was_running=was_running)
-        for number, item in leaves.items()
+        for number, item in barrier.get_leaves(tree.ref, numbers).items()
     }
-    unreported = barrier.unreported_children(tree, parent)
-    for number, item in prepared.items():
-        node = Node(0, number)
-        needs_report = number % FANOUT in unreported and item.leaf.is_full(node, tree.total)
-        if needs_report and barrier.propagate(tree, node, item):
-            executions.start_finish(tree.ref, run.fencing_token)
+    _report_full_leaves(run, tree, prepared)
     return prepared
 
 
-def _children(parent: Node, total: int) -> range:
-    first = parent.number * FANOUT
-    return range(first, first + child_count(parent, total))
+def _report_full_leaves(run: Run, tree: Tree, leaves: Mapping[int, LeafItem]) -> None:
+    full = [Node(0, number) for number, item in leaves.items() if item.leaf.is_full(Node(0, number), tree.total)]
+    unreported = {parent: barrier.unreported_children(tree, parent) for parent in {node.parent for node in full}}
+    for node in full:
+        is_unreported = node.number % FANOUT in unreported[node.parent]
+        if is_unreported and barrier.propagate(tree, node, leaves[node.number]):
+            executions.start_finish(tree.ref, run.fencing_token)
 
 
 def _reopen_leaf(

@@ -11,10 +11,12 @@ from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend, encode, inner_spend, leaf_spend
+from cupel_core.domain.runs.target_progress import LeafCounts, LeafDetail
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import keys
+from cupel_core.store.batches import get_batch
 from cupel_core.store.clients import dynamodb
 
 if TYPE_CHECKING:
@@ -52,21 +54,11 @@ class State(NamedTuple):
     recorded_at: datetime | None = None
 
 
-class _Counts(NamedTuple):
-    """Of the probes below a node."""
+class Leaves(NamedTuple):
+    """The leaves of a run, ascending, and what they add up to."""
 
-    completed: int = 0
-    failed: int = 0
-    spend: RunSpend = RunSpend()
-    recorded_at: datetime | None = None
-
-    def plus(self, other: "_Counts") -> "_Counts":
-        return _Counts(
-            self.completed + other.completed,
-            self.failed + other.failed,
-            self.spend + other.spend,
-            max(filter(None, (self.recorded_at, other.recorded_at)), default=None),
-        )
+    state: State
+    leaves: list[LeafCounts]
 
 
 class _InnerItem(NamedTuple):
@@ -119,6 +111,10 @@ class LeafItem:
     def claims_of_others(self, claimant: str) -> dict[str, Claim]:
         """The other claims, by claimant."""
         return {name: claim for name, claim in self.claims.items() if name != claimant}
+
+    def counts(self, number: int) -> LeafCounts:
+        detail = LeafDetail(self.leaf, tuple(self.claims.values()))
+        return LeafCounts(number, len(self.leaf.completed), len(self.leaf.failed), detail)
 
 
 def acquire(
@@ -271,9 +267,16 @@ def get_leaf(ref: RunRef, node: Node) -> LeafItem:
     return _leaf_item(response.get("Item", {}))
 
 
-def list_leaves(ref: RunRef, parent: Node) -> dict[int, LeafItem]:
-    """The leaves below a level-1 node that were written to, by number."""
-    return {int(item["sk"]["S"]): _leaf_item(item) for item in _children(ref, parent)}
+def get_leaves(ref: RunRef, numbers: Sequence[int]) -> dict[int, LeafItem]:
+    """These leaves by number, strongly consistent; empty ones if nothing was written yet."""
+    items = get_batch([_key(ref, Node(0, number)) for number in numbers])
+    written = {int(item["sk"]["S"]): _leaf_item(item) for item in items}
+    return {number: written.get(number) or LeafItem() for number in numbers}
+
+
+def list_leaves(ref: RunRef, parent: Node, first: int = 0) -> dict[int, LeafItem]:
+    """The leaves below a level-1 node that were written to, by number, from leaf `first` on."""
+    return {int(item["sk"]["S"]): _leaf_item(item) for item in _children(ref, parent, first)}
 
 
 def get_inner(tree: Tree, node: Node) -> InnerNode:
@@ -322,9 +325,8 @@ def get_progress(tree: Tree) -> Progress:
 
 
 def get_state(tree: Tree) -> State:
-    """A run's counts and spend. Reads only nodes that are not full; the parent has the counts of full ones."""
-    counts = _count(tree, root_of(tree.total))
-    return State(Progress(tree.total, counts.completed, counts.failed), counts.spend, counts.recorded_at)
+    """A run's counts and spend."""
+    return read_leaves(tree).state
 
 
 def is_finished(tree: Tree) -> bool:
@@ -336,31 +338,15 @@ def is_finished(tree: Tree) -> bool:
 
 
 def count_recorded(tree: Tree, indexes: range) -> int:
-    """How many of these probes have an outcome. Reads only nodes that are not full, as `get_progress` does."""
-    return _count_recorded(tree, root_of(tree.total), indexes)
+    """How many of these probes have an outcome."""
+    return sum(_count_recorded(tree, leaf, indexes) for leaf in read_leaves(tree).leaves)
 
 
-def _count_recorded(tree: Tree, node: Node, indexes: range) -> int:
-    if node.level == 0:
-        return _count_in_leaf(get_leaf(tree.ref, node).leaf, node, indexes)
-    known, recorded = get_inner(tree, node), 0
-    leaves = list_leaves(tree.ref, node) if node.level == 1 and not known.is_full(node, tree.total) else {}
-    for number in range(node.number * FANOUT, (node.number + 1) * FANOUT):
-        child = Node(node.level - 1, number)
-        covered = len(_overlap(indexes, child, tree.total))
-        if not covered:
-            continue
-        if number % FANOUT in known.full_children:
-            recorded += covered
-        elif node.level > 1:
-            recorded += _count_recorded(tree, child, indexes)
-        elif number in leaves:
-            recorded += _count_in_leaf(leaves[number].leaf, child, indexes)
-    return recorded
-
-
-def _count_in_leaf(leaf: Leaf, node: Node, indexes: range) -> int:
-    return sum(node.first_index + offset in indexes for offset in leaf.recorded)
+def _count_recorded(tree: Tree, leaf: LeafCounts, indexes: range) -> int:
+    node = Node(0, leaf.number)
+    if leaf.detail is None:
+        return len(_overlap(indexes, node, tree.total))
+    return sum(node.first_index + offset in indexes for offset in leaf.detail.leaf.recorded)
 
 
 def _overlap(indexes: range, node: Node, total: int) -> range:
@@ -369,34 +355,59 @@ def _overlap(indexes: range, node: Node, total: int) -> range:
     return range(max(indexes.start, node.first_index), min(indexes.stop, end))
 
 
-def _count(tree: Tree, node: Node) -> _Counts:
-    if node.level == 0:
-        return _counts_of(tree, node, get_leaf(tree.ref, node))
-    known, spend, recorded_at = _get_inner_item(tree, node)
-    full = [Node(node.level - 1, node.number * FANOUT + child) for child in known.full_children]
-    covered = sum(probe_count(child, tree.total) for child in full)
-    counts = _Counts(covered - known.failed, known.failed, spend, recorded_at)
-    if covered < probe_count(node, tree.total):
-        for below in _open_children(tree, node, known):
-            counts = counts.plus(below)
-    return counts
+def read_leaves(tree: Tree) -> Leaves:
+    """The leaves that were written to: full ones as their parents know them, the others as they are.
+
+    A run of a million probes takes one query for its hundred nodes of level 1, and one for each that is not full.
+    """
+    branches = list(_read_branches(tree))
+    leaves = [leaf for branch in branches for leaf in branch.leaves]
+    progress = Progress(tree.total, sum(leaf.completed for leaf in leaves), sum(leaf.failed for leaf in leaves))
+    moments = [branch.recorded_at for branch in branches if branch.recorded_at]
+    spend = sum((branch.spend for branch in branches), RunSpend())
+    return Leaves(State(progress, spend, max(moments, default=None)), leaves)
 
 
-def _counts_of(tree: Tree, node: Node, item: LeafItem) -> _Counts:
-    return _Counts(len(item.leaf.completed), len(item.leaf.failed), item.spend(node, tree.plan), item.recorded_at)
+class _Branch(NamedTuple):
+    """The leaves below a node of level 1."""
+
+    leaves: list[LeafCounts]
+    spend: RunSpend
+    recorded_at: datetime | None
 
 
-def _open_children(tree: Tree, node: Node, known: InnerNode) -> Iterator[_Counts]:
-    """The counts of each child that the node does not know as full."""
-    if node.level == 1:
-        for number, item in list_leaves(tree.ref, node).items():
-            if number % FANOUT not in known.full_children:
-                yield _counts_of(tree, Node(0, number), item)
+def _read_branches(tree: Tree) -> Iterator[_Branch]:
+    if root_of(tree.total).level == 0:
+        leaf = get_leaf(tree.ref, Node(0, 0))
+        yield _Branch([leaf.counts(0)], leaf.spend(Node(0, 0), tree.plan), leaf.recorded_at)
         return
-    for number in range(node.number * FANOUT, (node.number + 1) * FANOUT):
-        child = Node(node.level - 1, number)
-        if number % FANOUT not in known.full_children and probe_count(child, tree.total):
-            yield _count(tree, child)
+    above = (Node(2, number) for number in range(-(-tree.total // Node(2, 0).span)))
+    items = {int(item["sk"]["S"]): item for node in above for item in _children(tree.ref, node, 0, tree.retry_round)}
+    for number in range(-(-tree.total // Node(1, 0).span)):
+        yield _read_branch(tree, Node(1, number), _inner_item(items.get(number, {})))
+
+
+def _read_branch(tree: Tree, parent: Node, known: _InnerItem) -> _Branch:
+    first = parent.number * FANOUT
+    leaves: dict[int, LeafCounts] = {}
+    for position, failed in known.node.failed_by_child.items():
+        covered = probe_count(Node(0, first + position), tree.total)
+        leaves[first + position] = LeafCounts(first + position, covered - failed, failed)
+    spend, moments = known.spend, [known.recorded_at]
+    for number, item in _list_open_leaves(tree, parent, known.node).items():
+        leaves[number] = item.counts(number)
+        spend += item.spend(Node(0, number), tree.plan)
+        moments.append(item.recorded_at)
+    return _Branch([leaves[number] for number in sorted(leaves)], spend, max(filter(None, moments), default=None))
+
+
+def _list_open_leaves(tree: Tree, parent: Node, known: InnerNode) -> dict[int, LeafItem]:
+    """The leaves that their parent does not know as full."""
+    if known.is_full(parent, tree.total):
+        return {}
+    first_open = next(position for position in range(FANOUT) if position not in known.full_children)
+    leaves = list_leaves(tree.ref, parent, parent.number * FANOUT + first_open)
+    return {number: item for number, item in leaves.items() if number % FANOUT not in known.full_children}
 
 
 def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collection[int]]) -> _InnerItem:
@@ -412,15 +423,16 @@ def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collecti
     return _inner_item(dict(response["Attributes"]))
 
 
-def _children(ref: RunRef, parent: Node) -> Iterator[dict[str, Any]]:
-    first = Node(parent.level - 1, parent.number * FANOUT)
+def _children(ref: RunRef, parent: Node, first: int = 0, retry_round: int = 0) -> Iterator[dict[str, Any]]:
+    """The items below an inner node, from number `first` on; leaves are the same in every retry round."""
+    key = _key(ref, Node(parent.level - 1, max(first, parent.number * FANOUT)), retry_round)
     pages = (
         dynamodb()
         .get_paginator("query")
         .paginate(
             TableName=settings().table_name,
-            KeyConditionExpression="pk = :pk",
-            ExpressionAttributeValues={":pk": _key(ref, first)["pk"]},
+            KeyConditionExpression="pk = :pk AND sk >= :first",
+            ExpressionAttributeValues={":pk": key["pk"], ":first": key["sk"]},
             ConsistentRead=True,
         )
     )

@@ -10,6 +10,7 @@ pk                                   sk                    item
 <ws>#definition#<id>                 scenarios             the manifest of versions from before manifests had numbers
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
 <ws>#run#<id>                        run | access          a run; when it was last read
+<ws>#run#<id>                        progress              how far it was when its progress was last read
 <ws>#run#<id>                        event#00000001        its events
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
 <ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent
@@ -218,6 +219,7 @@ def idempotency_key(workspace: str, digest: str) -> str:
     return f"{workspace}#start#{digest}"
 
 
+PROGRESS_READINGS = "progress"
 OUTBOX = "outbox"
 ACTIVE_RUNS = "active"
 OPEN_RESCORES = "rescoring"

@@ -25,6 +25,7 @@ from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
+from cupel_core.store.batches import get_batch
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.outcome_items import OutcomeItem, from_item, spending_of, summary_to_json, to_item
 from cupel_core.store.table import updated
@@ -32,7 +33,6 @@ from cupel_core.store.table import updated
 _MAX_TRANSACTION_ITEMS = 100
 _UNIT_BYTES = 1_024
 _WRITERS = 8
-_MAX_READ_BATCH_SIZE = 100
 _MAX_ATTEMPTS = 6
 _REFUSAL_CODES = frozenset({"ValidationException", "ValidationError"})
 """Of a request, and of an item of a transaction: the table will never accept it, for example because of its size."""
@@ -122,6 +122,12 @@ def get_many_without_content(ref: RunRef, indexes: Sequence[int]) -> dict[int, O
     """Like `get_many`, without the messages and without reading the bucket. Strongly consistent."""
     items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
     return {item.index: from_item(item, read_content=False) for item in items}
+
+
+def list_digests(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
+    """The outcomes of these probes that have one, without what was said; possibly some seconds old."""
+    items = _batch_get(ref, indexes, "pk, sk, completed, body, summary, correction", consistent=False)
+    return (from_item(OutcomeItem.from_raw_data(item), read_content=False) for item in items)
 
 
 def list_range(ref: RunRef, indexes: range, *, page_size: int | None = None) -> Iterator[Outcome]:
@@ -304,15 +310,8 @@ def _put(item: OutcomeItem, retry_round: int) -> Any:
     }
 
 
-def _batch_get(ref: RunRef, indexes: Iterable[int], projection: str | None = None) -> Iterator[dict[str, Any]]:
-    options: dict[str, Any] = {"ConsistentRead": True}
-    if projection is not None:
-        options["ProjectionExpression"] = projection
-    table = settings().table_name
-    for batch in batched(indexes, _MAX_READ_BATCH_SIZE):
-        missing: list[Any] = [{"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in batch]
-        while missing:
-            request: Any = {table: {"Keys": missing, **options}}
-            response: Any = dynamodb().batch_get_item(RequestItems=request)
-            yield from response["Responses"].get(table, [])
-            missing = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+def _batch_get(
+    ref: RunRef, indexes: Iterable[int], projection: str | None = None, *, consistent: bool = True
+) -> Iterator[dict[str, Any]]:
+    wanted = ({"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in indexes)
+    return get_batch(wanted, projection, consistent=consistent)

@@ -1,59 +1,111 @@
-from hypothesis import given
+from collections.abc import Mapping
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.slices import (
     MIN_SLICE_SIZE,
     cut_slices,
-    provider_leaves,
+    next_window,
+    parts_in_turn,
+    probes_left,
+    provider_targets,
     providers_of,
-    remaining_probes,
     slice_size,
 )
 
-
-@given(st.integers(1, 3), st.integers(1, 300), st.sampled_from([("a/x", "b/y"), ("a/x", "a/y"), ("a/x",)]))
-def test_the_slices_of_a_leaf_are_its_missing_probes_in_order(
-    repeats: int, scenarios: int, targets: tuple[str, ...]
-) -> None:
-    plan = Plan(targets, (scenarios,), repeats=repeats)
-    missing = [index for index in range(min(100, plan.total)) if index % 7]
-    assert [index for _, indexes in cut_slices(plan, missing) for index in indexes] == missing
+PLANS = st.builds(
+    Plan,
+    st.lists(st.sampled_from(["a/1", "a/2", "a/3", "b/1", "c/1"]), min_size=1, max_size=5, unique=True).map(tuple),
+    st.lists(st.integers(1, 700), min_size=1, max_size=3).map(tuple),
+    st.integers(1, 3),
+)
 
 
-def test_a_slice_is_of_one_provider() -> None:
-    plan = Plan(("a/x", "b/y", "b/z"), (8,))
-    assert list(cut_slices(plan, range(24))) == [
-        ("a", [0, 1, 2, 3, 4]),
-        ("a", [5, 6, 7]),
-        ("b", [8, 9, 10, 11, 12]),
-        ("b", [13, 14, 15, 16, 17]),
-        ("b", [18, 19, 20, 21, 22]),
-        ("b", [23]),
+def slices_of(plan: Plan, provider: str) -> list[tuple[int, list[int]]]:
+    """All slices of a provider in the order of sending, window by window."""
+    firsts, slices = dict.fromkeys(provider_targets(plan, provider), 0), list[tuple[int, list[int]]]()
+    while window := next_window(parts_in_turn(plan, firsts), 1_000, 500):
+        leaves = {leaf: range(leaf * 100, min(leaf * 100 + 100, plan.total)) for leaf in {part.leaf for part in window}}
+        slices += cut_slices(plan, window, leaves, probes_left(plan, firsts))
+        firsts |= {part.target: part.leaf + 1 for part in window}
+    return slices
+
+
+@settings(max_examples=30)
+@given(PLANS)
+def test_every_probe_of_a_provider_is_sent_once(plan: Plan) -> None:
+    owners = providers_of(plan)
+    for provider in set(owners):
+        sent = [index for _, indexes in slices_of(plan, provider) for index in indexes]
+        assert sorted(sent) == [index for index in range(plan.total) if owners[plan.probe(index).target] == provider]
+
+
+@settings(max_examples=30)
+@given(PLANS)
+def test_a_slice_stays_in_its_leaf(plan: Plan) -> None:
+    for provider in providers_of(plan):
+        assert all(index // 100 == leaf for leaf, indexes in slices_of(plan, provider) for index in indexes)
+
+
+@settings(max_examples=30)
+@given(PLANS)
+def test_the_targets_of_a_provider_progress_side_by_side(plan: Plan) -> None:
+    for provider in set(providers_of(plan)):
+        sent = dict.fromkeys(provider_targets(plan, provider), 0)
+        target_total = plan.total // len(plan.targets)
+        for _, indexes in slices_of(plan, provider):
+            for index in indexes:
+                sent[plan.probe(index).target] += 1
+            assert max(sent.values()) - min(sent.values()) <= 100 + target_total // 20
+
+
+def test_small_targets_of_one_provider_take_turns() -> None:
+    plan = Plan(("a/x", "a/y"), (8,))
+    assert slices_of(plan, "a") == [
+        (0, [0, 1, 2, 3, 4]),
+        (0, [8, 9, 10, 11, 12]),
+        (0, [5, 6, 7]),
+        (0, [13, 14, 15]),
     ]
 
 
-def test_what_remains_of_a_provider_is_counted_over_its_targets() -> None:
-    plan = Plan(("a/x", "b/y", "a/z"), (10,))
-    assert remaining_probes(plan, "a", 5) == 15
-    assert remaining_probes(plan, "a", 25) == 5
+def test_neighbours_of_one_leaf_share_a_slice_if_they_fit_into_it() -> None:
+    plan = Plan(tuple(f"a/{number}" for number in range(5)), (2,))
+    assert slices_of(plan, "a") == [(0, [0, 1, 2, 3]), (0, [4, 5, 6, 7]), (0, [8, 9])]
+
+
+def test_the_only_target_of_a_provider_is_sent_in_order() -> None:
+    plan = Plan(("a/x", "b/y"), (3_000,))
+    slices = slices_of(plan, "b")
+    assert [index for _, indexes in slices for index in indexes] == list(range(3_000, 6_000))
+    assert [len(indexes) for _, indexes in slices[:10]] == [100] * 10
+
+
+def test_what_is_missing_is_sent_and_nothing_else() -> None:
+    plan = Plan(("a/x", "a/y"), (30,))
+    missing: Mapping[int, list[int]] = {0: [2, 3, 31, 59]}
+    window = next_window(parts_in_turn(plan, {0: 0, 1: 0}), 1_000, 500)
+    assert cut_slices(plan, window, missing, 60) == [(0, [31, 59, 2, 3])]
+
+
+def test_a_target_that_is_behind_comes_first() -> None:
+    plan = Plan(("a/x", "a/y"), (1_000,))
+    parts = parts_in_turn(plan, {0: 5, 1: 10})
+    assert [(part.target, part.leaf) for part, _ in zip(parts, range(7), strict=False)] == [
+        *((1, leaf) for leaf in range(10, 15)),
+        (0, 5),
+        (1, 15),
+    ]
+
+
+def test_a_short_remainder_is_part_of_the_last_window() -> None:
+    plan = Plan(("a/x",), (1_500,))
+    assert len(next_window(parts_in_turn(plan, {0: 0}), 1_000, 500)) == 15
+    assert len(next_window(parts_in_turn(Plan(("a/x",), (1_501,)), {0: 0}), 1_000, 500)) == 10
 
 
 @given(st.integers(0, 1_000_000))
 def test_slices_grow_with_what_remains_within_bounds(left: int) -> None:
     assert MIN_SLICE_SIZE <= slice_size(left) <= slice_size(left + 100) <= 100
-
-
-@given(
-    st.lists(st.sampled_from(["a/1", "a/2", "b/1", "c/1"]), min_size=1, max_size=4, unique=True),
-    st.lists(st.integers(1, 700), min_size=1, max_size=3),
-    st.integers(0, 20),
-)
-def test_the_leaves_of_a_provider_are_those_with_its_probes(
-    targets: list[str], segments: list[int], first: int
-) -> None:
-    plan = Plan(tuple(targets), tuple(segments))
-    owners = providers_of(plan)
-    for provider in set(owners):
-        own = {index // 100 for index in range(plan.total) if owners[plan.probe(index).target] == provider}
-        assert list(provider_leaves(plan, provider, first)) == sorted(leaf for leaf in own if leaf >= first)

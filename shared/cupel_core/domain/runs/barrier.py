@@ -87,6 +87,11 @@ class InnerNode:
         return frozenset(member % FANOUT for member in self.members)
 
     @property
+    def failed_by_child(self) -> dict[int, int]:
+        """The number of failures of each full child, by position."""
+        return {member % FANOUT: member // FANOUT for member in self.members}
+
+    @property
     def failed(self) -> int:
         return sum(member // FANOUT for member in self.members)
 

@@ -8,9 +8,12 @@ from typing import Any, Self
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.delays import Delay
 from cupel_core.domain.runs.identifiers import thread_id, transcript_id
 from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
+from cupel_core.domain.runs.target_progress import TargetCounts
+from cupel_core.domain.runs.target_samples import TargetSample
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 
@@ -58,6 +61,35 @@ class CaseView:
             persona_id=persona.id if persona else None,
             persona_name=persona.name if persona else None,
         )
+
+
+@dataclass(frozen=True)
+class TargetProgressView:
+    """`rate` is in probes per second; None if nobody has read the run's progress in the last minute."""
+
+    target: str
+    counts: TargetCounts
+    sample: TargetSample
+    rate: float | None = None
+    delays: tuple[Delay, ...] = ()
+
+    @property
+    def eta_seconds(self) -> float | None:
+        """At the current rate; None while it is unknown or nothing progresses."""
+        left = self.counts.total - self.counts.recorded
+        if not left:
+            return 0.0
+        return left / self.rate if self.rate else None
+
+
+@dataclass(frozen=True)
+class RunProgressView:
+    """How far each target of a run is, and what holds it up."""
+
+    run: Run
+    read_at: datetime
+    spend: RunSpend
+    targets: tuple[TargetProgressView, ...]
 
 
 @dataclass(frozen=True)

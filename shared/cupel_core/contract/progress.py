@@ -1,0 +1,179 @@
+"""How far the targets of a run are."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.results import CostUsd
+from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
+from cupel_core.domain.runs.delays import Delay, DelayReason
+from cupel_core.domain.runs.run import PauseReason, RunStatus
+from cupel_core.domain.runs.run_spend import Cost
+from cupel_core.domain.runs.target_samples import ErrorCause
+from cupel_core.domain.runs.views import RunProgressView, TargetProgressView
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+
+Total = Annotated[int, Field(description="Number of probes")]
+Completed = Annotated[int, Field(description="Probes with a transcript; exact")]
+Errored = Annotated[int, Field(description="Probes that ended in an infrastructure error; exact")]
+Running = Annotated[int, Field(description="Probes that a worker has taken and that have no outcome yet")]
+Rate = Annotated[
+    float | None,
+    Field(
+        description="Probes with an outcome per second, since the earliest time in the last 15 s at which this was "
+        "read, else the latest in the last minute; null if it was not read in the last minute"
+    ),
+]
+Eta = Annotated[
+    float | None,
+    Field(description="Seconds until every probe has an outcome, at this rate; null if it is unknown or 0"),
+]
+
+
+class DelayResponse(ResponseModel):
+    """Why probes of a target wait. A `learned_limit` slows them down, every other reason stops them."""
+
+    reason: DelayReason
+    provider: Annotated[str | None, Field(description="Whose queue or account it is; null for `run_paused`")]
+    model: Annotated[
+        str | None, Field(description="The model that is suspended: the target, or one that grades or simulates users")
+    ]
+    until: Annotated[Time | None, Field(description="When calls may start again; null if someone has to act")]
+    message: Annotated[str | None, Field(description="Why, in the provider's words")]
+    limit: Annotated[int | None, Field(description="Maximum parallel requests, as configured")]
+    learned_limit: Annotated[int | None, Field(description="Parallel requests that the provider currently sustains")]
+
+    @classmethod
+    def of(cls, delay: Delay) -> "DelayResponse":
+        return cls(**vars(delay))
+
+
+class TargetResultsResponse(ResponseModel):
+    """Results of completed probes that were read: of all while there are at most 500, divided by the number of
+    targets; then of a random sample of that size or up to half of it, spread over everything that completed."""
+
+    probes: Annotated[int, Field(description="Number of completed probes that were read")]
+    is_complete: Annotated[bool, Field(description="Whether these are all, so that the figures are exact")]
+    judged: Annotated[int, Field(description="Those of them that passed or failed")]
+    pass_rate: Annotated[float | None, Field(description="Share of the judged ones that passed; null if none is")]
+    decided: Annotated[int, Field(description="Those of them with a decision from 1 to 5")]
+    mean_decision: Annotated[float | None, Field(description="Mean of these decisions; null if there is none")]
+    estimated_tokens: Annotated[
+        int,
+        Field(
+            description="Tokens of the target's calls: those of the probes that were read, times the share they are of "
+            "all completed ones"
+        ),
+    ]
+
+    @classmethod
+    def of(cls, view: TargetProgressView) -> "TargetResultsResponse":
+        sample, completed = view.sample, view.counts.completed
+        return cls(
+            probes=sample.completed,
+            is_complete=sample.completed == completed,
+            judged=sample.judged,
+            pass_rate=sample.pass_rate,
+            decided=len(sample.decisions),
+            mean_decision=sample.mean_decision,
+            estimated_tokens=round(sample.tokens * completed / sample.completed) if sample.completed else 0,
+        )
+
+
+class ErrorCauseResponse(ResponseModel):
+    code: ProbeErrorCode
+    count: Annotated[int, Field(description="Of the errored probes that were read")]
+    message: Annotated[str, Field(description="Of the latest of them")]
+
+    @classmethod
+    def of(cls, cause: ErrorCause) -> "ErrorCauseResponse":
+        return cls(**vars(cause))
+
+
+class TargetErrorsResponse(ResponseModel):
+    """Why probes are errored, of those that were read: at least the latest 100, divided by the number of targets."""
+
+    probes: Annotated[int, Field(description="Number of errored probes that were read")]
+    is_complete: Annotated[bool, Field(description="Whether these are all, so that the counts are exact")]
+    causes: Annotated[list[ErrorCauseResponse], Field(description="The most frequent first")]
+
+    @classmethod
+    def of(cls, view: TargetProgressView) -> "TargetErrorsResponse":
+        errors = view.sample.errors
+        return cls(
+            probes=len(errors),
+            is_complete=len(errors) == view.counts.errored,
+            causes=[ErrorCauseResponse.of(cause) for cause in view.sample.causes],
+        )
+
+
+class TargetProgressResponse(ResponseModel):
+    target: Annotated[str, Field(description="Model as `provider/name`, or agent as `connector/<id>`")]
+    total: Total
+    completed: Completed
+    errored: Errored
+    running: Running
+    rate_per_second: Rate
+    eta_seconds: Eta
+    cost_usd: Annotated[
+        CostUsd, Field(description="Spent on its probes with an outcome, also on judging; null if a price is unknown")
+    ]
+    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
+    results: TargetResultsResponse
+    errors: TargetErrorsResponse
+    delays: Annotated[list[DelayResponse], Field(description="What holds it up; empty if nothing does")]
+
+    @classmethod
+    def of(cls, view: TargetProgressView, cost: Cost) -> "TargetProgressResponse":
+        counts = view.counts
+        return cls(
+            target=view.target,
+            total=counts.total,
+            completed=counts.completed,
+            errored=counts.errored,
+            running=counts.running,
+            rate_per_second=view.rate,
+            eta_seconds=view.eta_seconds,
+            cost_usd=cost.priced_usd if cost.is_complete else None,
+            priced_usd=cost.priced_usd,
+            results=TargetResultsResponse.of(view),
+            errors=TargetErrorsResponse.of(view),
+            delays=[DelayResponse.of(delay) for delay in view.delays],
+        )
+
+
+class DetailedProgressResponse(ResponseModel):
+    """How far a run is, by target. Counts and costs are exact; `results` and `errors` say of how many probes."""
+
+    run_id: str
+    status: RunStatus
+    pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
+    pause_cause: Annotated[PauseCauseResponse | None, Field(description="What must be repaired if Cupel paused it")]
+    read_at: Annotated[Time, Field(description="When these figures were read")]
+    total: Total
+    completed: Completed
+    errored: Errored
+    running: Running
+    spend: RunSpendResponse
+    targets: Annotated[list[TargetProgressResponse], Field(description="In the order of the run's `models`")]
+
+    @classmethod
+    def of(cls, view: RunProgressView) -> "DetailedProgressResponse":
+        run, counts = view.run, [target.counts for target in view.targets]
+        return cls(
+            run_id=run.id,
+            status=run.status,
+            pause_reason=PauseReason.parse(run.pause_reason),
+            pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
+            read_at=view.read_at,
+            total=run.plan.total,
+            completed=sum(each.completed for each in counts),
+            errored=sum(each.errored for each in counts),
+            running=sum(each.running for each in counts),
+            spend=RunSpendResponse.of(view.spend, run.models),
+            targets=[
+                TargetProgressResponse.of(target, view.spend.of_target(number))
+                for number, target in enumerate(view.targets)
+            ],
+        )

@@ -1,0 +1,176 @@
+"""How far each target of a run is, from the leaves of its barrier, and which outcomes to read for what leaves lack.
+
+Leaves know which probes completed, which are errored and which are claimed. Of a full leaf, its parent knows the number
+of errored probes, which is enough unless the leaf has probes of several targets.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+from zlib import crc32
+
+from cupel_core.domain.runs.barrier import FANOUT, Leaf, Node, probe_count
+from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.plan import Plan
+
+MAX_SAMPLED = 500
+"""Completed probes that are read for the figures that no leaf has, of all targets together."""
+MAX_ERRORS_READ = 100
+"""Errored probes that are read for their causes, of all targets together."""
+_MIN_READ_PER_TARGET = 5
+_MAX_ERRORED_LEAVES = 50
+
+
+class LeafDetail(NamedTuple):
+    """What a leaf itself says."""
+
+    leaf: Leaf
+    claims: Sequence[Claim] = ()
+
+    def running(self, now: float) -> frozenset[int]:
+        """The offsets that a worker claims and that have no outcome yet."""
+        claimed = (claim.offsets for claim in self.claims if claim.until > now)
+        return frozenset[int]().union(*claimed) - self.leaf.recorded
+
+
+class LeafCounts(NamedTuple):
+    """A leaf that was written to. `detail` is None if only its parent was read, which knows the leaf as full."""
+
+    number: int
+    completed: int
+    failed: int
+    detail: LeafDetail | None = None
+
+
+@dataclass
+class TargetCounts:
+    """Exact counts of one target's probes."""
+
+    total: int
+    completed: int = 0
+    errored: int = 0
+    running: int = 0
+
+    @property
+    def recorded(self) -> int:
+        return self.completed + self.errored
+
+
+class _Part(NamedTuple):
+    """Indexes of one target in one leaf."""
+
+    target: int
+    indexes: range
+    position: int
+    """Of the first of them among the target's probes."""
+
+
+class _Spans:
+    """The target of each index, as ascending spans."""
+
+    def __init__(self, plan: Plan) -> None:
+        spans: list[tuple[range, int, int]] = []
+        for target in range(len(plan.targets)):
+            position = 0
+            for span in plan.target_ranges(target):
+                spans.append((span, target, position))
+                position += len(span)
+        self._spans = sorted(spans, key=lambda each: each[0].start)
+        self._starts = [span.start for span, *_ in self._spans]
+        self._total = plan.total
+
+    def parts(self, number: int) -> Iterator[_Part]:
+        """The targets of a leaf."""
+        node = Node(0, number)
+        first, stop = node.first_index, node.first_index + probe_count(node, self._total)
+        for span, target, position in islice(self._spans, bisect_right(self._starts, first) - 1, None):
+            if span.start >= stop:
+                return
+            indexes = range(max(first, span.start), min(stop, span.stop))
+            yield _Part(target, indexes, position + indexes.start - span.start)
+
+    def targets(self, number: int) -> list[int]:
+        return [part.target for part in self.parts(number)]
+
+
+def leaves_to_read(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
+    """The full leaves with errored probes to read themselves: those that targets share, and the newest others."""
+    spans, shared, errored = _Spans(plan), list[int](), dict[int, list[int]]()
+    for leaf in leaves:
+        if leaf.detail is None and leaf.failed:
+            targets = spans.targets(leaf.number)
+            if len(targets) > 1:
+                shared.append(leaf.number)
+            else:
+                errored.setdefault(targets[0], []).append(leaf.number)
+    per_target = max(1, _MAX_ERRORED_LEAVES // len(plan.targets))
+    return shared + [number for numbers in errored.values() for number in sorted(numbers)[-per_target:]]
+
+
+def count_targets(plan: Plan, leaves: Iterable[LeafCounts], now: float) -> list[TargetCounts]:
+    """The counts of each target, in the plan's order, from all leaves, those of `leaves_to_read` in detail."""
+    spans, counts = _Spans(plan), [TargetCounts(plan.total // len(plan.targets)) for _ in plan.targets]
+    for leaf in leaves:
+        for part in spans.parts(leaf.number):
+            if leaf.detail is None:
+                _add_full(counts[part.target], part, leaf)
+            else:
+                _add_detailed(counts[part.target], part, leaf.detail, now)
+    return counts
+
+
+def _add_full(counts: TargetCounts, part: _Part, leaf: LeafCounts) -> None:
+    """A leaf of one target, or one without errors."""
+    counts.completed += len(part.indexes) - leaf.failed
+    counts.errored += leaf.failed
+
+
+def _add_detailed(counts: TargetCounts, part: _Part, detail: LeafDetail, now: float) -> None:
+    offsets = frozenset(index % FANOUT for index in part.indexes)
+    counts.completed += len(detail.leaf.completed & offsets)
+    counts.errored += len(detail.leaf.failed & offsets)
+    counts.running += len(detail.running(now) & offsets)
+
+
+def errored_indexes(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
+    """The errored probes to read: of each target the newest that are known from leaves read in detail."""
+    spans, errored = _Spans(plan), dict[int, list[int]]()
+    for leaf in leaves:
+        if leaf.detail is not None and leaf.detail.leaf.failed:
+            for part in spans.parts(leaf.number):
+                failed = [index for index in part.indexes if index % FANOUT in leaf.detail.leaf.failed]
+                errored.setdefault(part.target, []).extend(failed)
+    per_target = max(_MIN_READ_PER_TARGET, MAX_ERRORS_READ // len(plan.targets))
+    return [index for indexes in errored.values() for index in sorted(indexes)[-per_target:]]
+
+
+def sample_indexes(plan: Plan, leaves: Iterable[LeafCounts], counts: Sequence[TargetCounts]) -> list[int]:
+    """The completed probes to read: all of a target, or one of each block of its probes at random.
+
+    The size of the blocks doubles as the target progresses, so that the sample is bounded, spread over everything that
+    was recorded, and mostly the same at the next request. Of a leaf known from its parent, errored probes are included.
+    """
+    spans, per_target = _Spans(plan), max(_MIN_READ_PER_TARGET, MAX_SAMPLED // len(plan.targets))
+    strides = [_stride(each.recorded, per_target) for each in counts]
+    sampled: list[int] = []
+    for leaf in leaves:
+        completed = None if leaf.detail is None else leaf.detail.leaf.completed
+        for part in spans.parts(leaf.number):
+            drawn = _one_per_block(part, strides[part.target])
+            sampled += [index for index in drawn if completed is None or index % FANOUT in completed]
+    return sampled
+
+
+def _stride(recorded: int, limit: int) -> int:
+    """The smallest power of two that leaves at most `limit` blocks."""
+    return 1 << max(0, -(-recorded // limit) - 1).bit_length()
+
+
+def _one_per_block(part: _Part, stride: int) -> Iterator[int]:
+    """Blocks are of the target's probes, so personas and repeats, which alternate, are not drawn by a fixed pattern."""
+    for block in range(part.position // stride, (part.position + len(part.indexes) - 1) // stride + 1):
+        within = block * stride + crc32(block.to_bytes(4)) % stride - part.position
+        if 0 <= within < len(part.indexes):
+            yield part.indexes[within]

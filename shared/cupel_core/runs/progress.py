@@ -1,0 +1,82 @@
+"""How far each target of a run is, and what holds it up.
+
+Counts and costs are exact, from the barrier. Results, tokens and the causes of errors are those of a bounded number of
+outcomes, which the views count. The number of reads is bounded at any size: for a million probes a query of the inner
+nodes, one for each of them that is not full, and batches of leaves and outcomes.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from math import inf
+
+from cupel_core.domain.limits.provider_status import ProviderStatus
+from cupel_core.domain.runs.delays import called_models, delays_of
+from cupel_core.domain.runs.rates import Reading, rates, with_reading
+from cupel_core.domain.runs.run import ACTIVE, Run
+from cupel_core.domain.runs.target_progress import (
+    LeafCounts,
+    TargetCounts,
+    count_targets,
+    errored_indexes,
+    leaves_to_read,
+    sample_indexes,
+)
+from cupel_core.domain.runs.target_samples import TargetSample, sample_targets
+from cupel_core.domain.runs.transcripts import readable_at
+from cupel_core.domain.runs.views import RunProgressView, TargetProgressView
+from cupel_core.messages import RunRef
+from cupel_core.store import barrier, governor, outcomes, progress_readings, runs
+from cupel_core.store.barrier import Leaves, Tree
+
+
+def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
+    """NotFound if the run was deleted."""
+    run = runs.get(RunRef(workspace, run_id))
+    state, leaves = _read_leaves(run)
+    counts = count_targets(run.plan, leaves, now.timestamp() if run.status in ACTIVE else inf)
+    samples = _read_samples(run, leaves, counts, now)
+    speeds = _measure_rates(run, counts, now)
+    statuses = _read_provider_statuses(run)
+    targets = tuple(
+        TargetProgressView(target, count, sample, rate, delays_of(run, target, statuses))
+        for target, count, sample, rate in zip(run.plan.targets, counts, samples, speeds, strict=True)
+    )
+    return RunProgressView(run, now, run.spend or state.spend, targets)
+
+
+def _read_leaves(run: Run) -> Leaves:
+    """Every leaf that was written to, in detail where its parent does not know enough."""
+    tree = Tree.for_run(run)
+    state, leaves = barrier.read_leaves(tree)
+    details = barrier.get_leaves(tree.ref, leaves_to_read(run.plan, leaves))
+    read = {number: item.counts(number) for number, item in details.items()}
+    return Leaves(state, [read.get(leaf.number, leaf) for leaf in leaves])
+
+
+def _read_samples(
+    run: Run, leaves: Sequence[LeafCounts], counts: Sequence[TargetCounts], now: datetime
+) -> Sequence[TargetSample]:
+    indexes = {*sample_indexes(run.plan, leaves, counts), *errored_indexes(run.plan, leaves)}
+    digests = outcomes.list_digests(RunRef(run.workspace, run.id), sorted(indexes))
+    return sample_targets(run.plan, (readable_at(digest, now) for digest in digests))
+
+
+def _measure_rates(run: Run, counts: Sequence[TargetCounts], now: datetime) -> Sequence[float | None]:
+    """Records how far the run is, for the next reader."""
+    if run.status not in ACTIVE:
+        return [None] * len(counts)
+    ref = RunRef(run.workspace, run.id)
+    readings = progress_readings.get(ref)
+    current = Reading(now.timestamp(), tuple(each.recorded for each in counts))
+    extended = with_reading(readings, current)
+    if extended is not readings:
+        progress_readings.save(ref, extended)
+    return rates(readings, current)
+
+
+def _read_provider_statuses(run: Run) -> Mapping[str, ProviderStatus]:
+    if run.status not in ACTIVE:
+        return {}
+    models = (model for target in run.plan.targets for model in called_models(run, target))
+    names = dict.fromkeys(model.partition("/")[0] for model in models)
+    return {name: governor.get_status(run.workspace, name) for name in names}

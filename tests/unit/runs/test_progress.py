@@ -1,0 +1,158 @@
+"""The progress of a run's targets, read from the table."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cupel_core.domain.limits.governor import Limits, WorkerReport
+from cupel_core.domain.runs.barrier import Node, leaf_of
+from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.delays import DelayReason
+from cupel_core.domain.runs.run import Action, Priority, Run
+from cupel_core.domain.runs.run_spend import Cost
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
+from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.runs.progress import get_progress
+from cupel_core.settings import Settings, settings
+from cupel_core.store import barrier, clients, governor, keys, outcomes, runs
+from cupel_core.store.barrier import Tree
+from tests.started_runs import NOW, RunSetup, ref_of
+
+LATER = NOW + timedelta(days=1)
+
+
+def transcript(index: int, code: str = "3", success: bool = True) -> Transcript:
+    state = ConversationState((), 1, Usage(30, 12), 12, 0.01, "v1")
+    scoring = Scoring(success, 1.0, "as hoped")
+    return Transcript(index, f"scn_{index}", "x", NOW, state, scoring=scoring, summary=Summary(code, "", NOW))
+
+
+def error(index: int, message: str = "no answer", expires: bool = False) -> ProbeError:
+    expiry = NOW if expires else None
+    return ProbeError(index, f"scn_{index}", "x", ProbeErrorCode.TIMEOUT, message, 4, NOW, content_expires_at=expiry)
+
+
+def record(run: Run, *results: Outcome) -> None:
+    for result in results:
+        [recorded] = outcomes.record(run, 1, [result])
+        barrier.record(
+            Tree.for_run(run),
+            leaf_of(result.probe_index),
+            {result.probe_index: isinstance(result, Transcript)},
+            costs=[recorded.cost_member],
+        )
+
+
+@pytest.fixture
+def run(cloud: Settings) -> Run:
+    started = RunSetup(scenario_count=3, models=("sim/steady", "sim/bold")).start()
+    return runs.transition(ref_of(started), Action.START, NOW)
+
+
+def test_counts_costs_and_results_are_those_of_each_target(run: Run) -> None:
+    record(run, transcript(0, "4"), transcript(1, "2", success=False), transcript(3), error(5))
+    view = get_progress(run.workspace, run.id, NOW)
+    steady, bold = view.targets
+    assert (view.spend.of_target(0), view.spend.of_target(1)) == (Cost(20_000_000), Cost(10_000_000))
+    assert (steady.counts.completed, steady.counts.errored) == (2, 0)
+    assert (steady.sample.pass_rate, steady.sample.mean_decision, steady.sample.tokens) == (0.5, 3.0, 84)
+    assert (bold.counts.completed, bold.counts.errored) == (1, 1)
+    [cause] = bold.sample.causes
+    assert (cause.code, cause.count, cause.message) == ("timeout", 1, "no answer")
+
+
+def test_the_text_of_an_expired_error_is_not_shown(run: Run) -> None:
+    record(run, error(0, "quotes the user", expires=True))
+    steady, _ = get_progress(run.workspace, run.id, LATER).targets
+    assert steady.sample.causes[0].message == "the text was deleted, or its retention period has ended"
+
+
+def test_claimed_probes_of_an_active_run_are_running(run: Run) -> None:
+    claim = Claim(frozenset({0, 1, 4}), until=NOW.timestamp() + 30)
+    barrier.acquire(ref_of(run), Node(0, 0), "worker", claim, [0, 1, 4], NOW.timestamp())
+    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).targets] == [2, 1]
+    runs.transition(ref_of(run), Action.PAUSE, NOW)
+    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).targets] == [0, 0]
+
+
+def test_the_rate_is_that_since_an_earlier_reader(run: Run) -> None:
+    assert [each.rate for each in get_progress(run.workspace, run.id, NOW).targets] == [None, None]
+    record(run, transcript(0), transcript(1))
+    steady, bold = get_progress(run.workspace, run.id, NOW + timedelta(seconds=4)).targets
+    assert (steady.rate, steady.eta_seconds) == (0.5, 2.0)
+    assert (bold.rate, bold.eta_seconds) == (0.0, None)
+
+
+def test_a_paused_queue_and_a_suspended_judge_hold_up_a_target(cloud: Settings) -> None:
+    started = RunSetup(scenario_count=3, judge_model="openai/gpt-5-mini").start()
+    governor.set_paused("ws_a", "openai", True)
+    [target] = get_progress("ws_a", started.id, NOW).targets
+    assert [(delay.reason, delay.provider) for delay in target.delays] == [(DelayReason.QUEUE_PAUSED, "openai")]
+
+
+def test_a_run_before_its_first_probe_has_only_totals(cloud: Settings) -> None:
+    started = RunSetup(scenario_count=3).start()
+    governor.renew("ws_a", "sim", Limits(10), WorkerReport("w", Priority.NORMAL, 1, 0), NOW.timestamp())
+    [target] = get_progress("ws_a", started.id, NOW).targets
+    assert (target.counts.total, target.counts.recorded, target.sample.completed, target.delays) == (3, 0, 0, ())
+
+
+@pytest.fixture
+def requests(cloud: Settings) -> Iterator[list[str]]:
+    """The names of the requests to the table."""
+    sent: list[str] = []
+
+    def note(model: Any, **_: Any) -> None:
+        sent.append(model.name)
+
+    events = clients.dynamodb().meta.events
+    events.register("before-call.dynamodb", note)
+    yield sent
+    events.unregister("before-call.dynamodb", note)
+
+
+def test_a_run_of_a_million_is_read_in_few_requests(cloud: Settings, requests: list[str]) -> None:
+    started = RunSetup(scenario_count=2, models=("sim/steady", "sim/bold"), run_id="run_million").start()
+    _store_full_nodes(started, count=60)
+    _store_full_leaves(started, [*range(4_975, 5_000), *range(5_975, 6_000)])
+    _enlarge(started, 500_000)
+    requests.clear()
+    view = get_progress("ws_a", started.id, NOW)
+    assert [each.counts.completed for each in view.targets] == [500_000 - 50 * 100, 100_000 - 10 * 100]
+    assert [each.counts.errored for each in view.targets] == [50 * 100, 10 * 100]
+    assert requests.count("Query") == 1 + 40, "the nodes of level 1, and the leaves of those that are not full"
+    assert requests.count("BatchGetItem") <= 1 + 6, "the newest leaves with errors, and the sample"
+    assert len(requests) <= 41 + 7 + 4
+
+
+def _enlarge(run: Run, cases: int) -> None:
+    """As if the run had that many cases: no test can start it in a second."""
+    key = {"pk": {"S": keys.run(ref_of(run))}, "sk": {"S": "run"}}
+    body = clients.dynamodb().get_item(TableName=settings().table_name, Key=key)["Item"]["body"]["S"]
+    changed = body.replace('"segments": [2]', f'"segments": [{cases}]')
+    assert changed != body
+    clients.dynamodb().update_item(
+        TableName=settings().table_name,
+        Key=key,
+        UpdateExpression="SET body = :body",
+        ExpressionAttributeValues={":body": {"S": changed}},
+    )
+
+
+def _store_full_nodes(run: Run, count: int) -> None:
+    """Nodes of level 1, each full, with one errored probe per leaf."""
+    members = {"NS": [str(1 * 100 + position) for position in range(100)]}
+    for number in range(count):
+        pk = keys.barrier_nodes(ref_of(run), Node(1, number), 1)
+        item: Any = {"pk": {"S": pk}, "sk": {"S": keys.barrier_node(number)}, "members": members}
+        clients.dynamodb().put_item(TableName=settings().table_name, Item=item)
+
+
+def _store_full_leaves(run: Run, numbers: list[int]) -> None:
+    for number in numbers:
+        outcomes_of_leaf = {number * 100 + offset: offset < 99 for offset in range(100)}
+        barrier.record(Tree.for_run(run), Node(0, number), outcomes_of_leaf)
