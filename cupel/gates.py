@@ -30,7 +30,7 @@ class Gate:
         if rate is None:
             yield "nothing was judged: the definition has no assertions, and no criteria together with a judge model"
         elif rate < self.fail_under:
-            yield f"success rate {rate:.3f} of {count_of(judged, 'judged probe')} is below {self.fail_under:g}"
+            yield f"pass rate {rate:.3f} of {count_of(judged, 'judged probe')} is below {self.fail_under:g}"
 
     def _error_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         failed, unscored = sum(model.failed for model in results), sum(model.unscored for model in results)

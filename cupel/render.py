@@ -1,30 +1,21 @@
 """Terminal output: tables, and lines about a run."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from cupel.counts import count_of
 from cupel.json_types import Json
-from cupel.printable import printable
-from cupel.results import ModelResults
+from cupel.results import ModelResults, is_unscored
+from cupel.tables import fits, table
+from cupel.terminal import NO_VALUE, format_time, shorten
+from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.statistics import DECISION_CODES, OTHER
 
-NO_VALUE = "–"
 _BARS = "▁▂▃▄▅▆▇█"
-_UNLIMITED_WIDTH = 10_000
-"""Characters; wide enough to measure the width that any table needs."""
 _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow", "PAUSED": "yellow"}
-
-
-def table(*headings: str, right: Sequence[str] = ()) -> Table:
-    columns = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    for heading in headings:
-        columns.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
-    return columns
 
 
 class ResultColumn(NamedTuple):
@@ -33,12 +24,12 @@ class ResultColumn(NamedTuple):
     right: bool = True
 
 
-def results_tables(results: Sequence[ModelResults], console: Console) -> list[Table]:
-    """One table with a row per model; two if the console is too narrow for it."""
+def results_tables(results: Sequence[ModelResults], width: int | None) -> list[Table]:
+    """One table with a row per model; two if it does not fit so many characters. None is a pipe, where any fits."""
     decided, judged = _has_decisions(results), any(model.correct for model in results)
     decisions = [*(_DECISIONS * decided), *([_CORRECT] * judged), *(_DISTRIBUTION * decided)]
     single = _results_table(results, [*_OUTCOMES, *decisions, *_USAGE])
-    if console.measure(single, options=console.options.update_width(_UNLIMITED_WIDTH)).maximum <= console.width:
+    if fits(single, width):
         return [single]
     return [_results_table(results, [*_OUTCOMES, *_USAGE]), _results_table(results, decisions)]
 
@@ -52,7 +43,7 @@ def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColu
 
 
 def results_legend(results: Sequence[ModelResults]) -> list[str]:
-    """What the columns mean, why probes failed, and which models were simulated."""
+    """What the columns mean, why probes errored, and which models were simulated."""
     lines = list(_decision_legend(results))
     if any(model.correct for model in results):
         lines.append("pass rate: share of judged conversations that passed; its 95 % interval is clustered by scenario")
@@ -61,7 +52,7 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
             lines.append(
                 f"{model.model}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
             )
-        lines += [f"{model.model}: {r.count:,} failed with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
+        lines += [f"{model.model}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
     simulated = [model.model for model in results if model.simulated]
     if simulated:
         lines.append(f"simulated, no real model was called: {', '.join(simulated)}")
@@ -89,21 +80,28 @@ def bar_chart(counts: Sequence[int]) -> str:
     return " ".join(_BARS[(count * len(_BARS) - 1) // largest] if count else "·" for count in counts)
 
 
-def runs_table(runs: Iterable[Json]) -> Table:
-    counts = ["probes", "completed", "failed", "spent"]
-    columns = table("run", "definition", "status", *counts, "models", "created", right=counts)
+def runs_table(runs: Sequence[Json]) -> Table:
+    """The column `name` only if a run has one."""
+    counts, named = ["probes", "completed", "errored", "spent"], any(run.get("name") for run in runs)
+    labels = [*(["name"] * named), "definition"]
+    texts = [*labels, "models", "started by"]
+    headings = ["run", *labels, "status", *counts, "models", "started by", "created", "duration"]
+    columns = table(*headings, right=[*counts, "duration"], texts=texts)
     for run in runs:
         progress = run["progress"]
         columns.add_row(
             escape(run["id"]),
-            escape(shorten(run.get("definitionName") or run["definitionId"], 40)),
+            *([escape(run.get("name") or "")] * named),
+            escape(run.get("definitionName") or run["definitionId"]),
             format_status(run["status"]),
             f"{progress['total']:,}",
             f"{progress['completed']:,}",
             f"{progress['failed']:,}",
             _amount(run.get("spend")) or NO_VALUE,
             escape(", ".join(run["config"]["models"])),
+            escape(_starter(run) or NO_VALUE),
             format_time(run["createdAt"]),
+            format_duration(run.get("durationMs")),
         )
     return columns
 
@@ -121,7 +119,7 @@ def evaluation_lines(run: Json) -> list[str]:
 
 def _counts(progress: Json) -> str:
     total = count_of(progress["total"], "probe")
-    return f"{progress['completed']:,} completed and {progress['failed']:,} failed of {total}"
+    return f"{progress['completed']:,} completed and {progress['failed']:,} errored of {total}"
 
 
 def _spend(spend: Json | None) -> str:
@@ -149,14 +147,16 @@ def _simulated_judge_warning(config: Json) -> list[str]:
 
 def run_lines(run: Json) -> list[str]:
     """The run, as Rich markup."""
-    config = run["config"]
+    config, starter = run["config"], _starter(run)
     lines = [
         f"[bold]{escape(run['id'])}[/bold]  {format_status(run['status'])}"
-        + (f" ({_pause_reason(run['pauseReason'])})" if run.get("pauseReason") else ""),
+        + (f" ({_pause_reason(run['pauseReason'])})" if _is_paused(run) else ""),
+        *_label_lines(run),
         f"definition {_definition(run)} version {run['definitionVersion']}, {_scenarios(run)}, "
         f"repeats {config['repeats']}" + (f", repeats run {escape(run['rerunOf'])}" if run.get("rerunOf") else ""),
         _counts(run["progress"]) + _spend(run.get("spend")),
-        f"created {format_time(run['createdAt'])}{_starter(run)}, completed {format_time(run.get('completedAt'))}"
+        f"created {format_time(run['createdAt'])}{f' by {escape(starter)}' if starter else ''}, "
+        f"completed {format_time(run.get('completedAt'))}"
         + (f" after {format_duration(run['durationMs'])}" if run.get("durationMs") is not None else ""),
         *_simulated_judge_warning(config),
         *problem_lines(run),
@@ -165,6 +165,22 @@ def run_lines(run: Json) -> list[str]:
     if failure:
         lines.append(f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]")
     return lines
+
+
+def _is_paused(run: Json) -> bool:
+    """A run that was cancelled while it was paused keeps the reason of the pause."""
+    return bool(run.get("pauseReason")) and run["status"] == RunStatus.PAUSED
+
+
+def _label_lines(run: Json) -> list[str]:
+    """`Release 2  [nightly]  commit=6f1b2c9`, if the run has a name, tags or metadata."""
+    name, tags, metadata = run.get("name"), run.get("tags") or (), run.get("metadata") or {}
+    labels = [
+        *([f"[bold]{escape(name)}[/bold]"] if name else []),
+        *(escape(f"[{tag}]") for tag in tags),
+        *(escape(f"{key}={value}") for key, value in metadata.items()),
+    ]
+    return ["  ".join(labels)] if labels else []
 
 
 def _definition(run: Json) -> str:
@@ -186,9 +202,10 @@ def _scenarios(run: Json) -> str:
 
 
 def _starter(run: Json) -> str:
+    """`token ci`; empty if it is not known."""
     started_by = run.get("startedBy") or {}
     named = started_by.get("name") or started_by.get("id")
-    return f" by {started_by['type']} {escape(str(named))}" if named else ""
+    return f"{started_by['type']} {named}" if named else ""
 
 
 def problem_lines(run: Json) -> list[str]:
@@ -199,7 +216,7 @@ def problem_lines(run: Json) -> list[str]:
         for model in run.get("suspendedModels") or ()
     ]
     if lines and run["progress"]["failed"]:
-        lines.append(f"cupel retry {escape(run['id'])} runs the failed probes again, once it can be called")
+        lines.append(f"cupel retry {escape(run['id'])} runs the errored probes again, once it can be called")
     if cause := run.get("pauseCause"):
         lines.append(f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]")
         lines.append(_repair_hint(run, cause["model"]))
@@ -223,21 +240,59 @@ def _pause_reason(reason: str) -> str:
     return "user request" if reason == "user" else escape(reason)
 
 
-def transcripts_table(transcripts: Iterable[Json]) -> Table:
-    columns = table(
-        "probe", "model", "scenario", "decision", "tokens", "time", "answer", right=["probe", "tokens", "time"]
+class TranscriptColumn(NamedTuple):
+    """`is_optional` ones are left out if all cells are empty."""
+
+    heading: str
+    cell: Callable[[Json], str]
+    right: bool = False
+    text: bool = False
+    is_optional: bool = False
+    is_id: bool = False
+
+
+def transcripts_table(transcripts: Sequence[Json], *, ids: bool) -> Table:
+    """A row per transcript; with the ids of transcript, scenario and persona only on request."""
+    chosen = [column for column in _TRANSCRIPT_COLUMNS if ids or not column.is_id]
+    shown = [column for column in chosen if not column.is_optional or any(map(column.cell, transcripts))]
+    rows = table(
+        *(column.heading for column in shown),
+        right=[column.heading for column in shown if column.right],
+        texts=[column.heading for column in shown if column.text],
     )
     for transcript in transcripts:
-        columns.add_row(
-            str(transcript["probeIndex"]),
-            escape(transcript["modelId"]),
-            escape(transcript["scenarioId"]),
-            escape(transcript["decisionCode"] or NO_VALUE),
-            f"{transcript['tokenCount']:,}",
-            format_duration(transcript["durationMs"]),
-            escape(shorten(last_answer(transcript), 60)),
-        )
-    return columns
+        rows.add_row(*(escape(column.cell(transcript) or NO_VALUE) for column in shown))
+    return rows
+
+
+def result_word(transcript: Json) -> str:
+    """`passed`, `failed`, `unscored`, or nothing if the conversation was not judged."""
+    result = transcript.get("result")
+    if result is not None:
+        return "passed" if result["success"] else "failed"
+    return "unscored" if is_unscored(transcript) else ""
+
+
+def scenario_title(item: Json) -> str:
+    """The name of the scenario of a transcript, a probe or a score; its id if the name is not known any more."""
+    return str(item.get("scenarioName") or item["scenarioId"])
+
+
+def case_title(item: Json) -> str:
+    """`Book a haircut (Ada) #2`."""
+    persona = f" ({item['personaName']})" if item.get("personaName") else ""
+    repeat = _repeat(item)
+    return f"{scenario_title(item)}{persona}{f' {repeat}' if repeat else ''}"
+
+
+def variables_text(transcript: Json) -> str:
+    """`city=Berlin, people=2`."""
+    return ", ".join(f"{name}={value}" for name, value in (transcript.get("variables") or {}).items())
+
+
+def _repeat(transcript: Json) -> str:
+    """From 1; empty for the first, so that runs without repeats have no column for it."""
+    return f"#{transcript['repeat'] + 1}" if transcript.get("repeat") else ""
 
 
 def last_answer(transcript: Json) -> str:
@@ -251,15 +306,13 @@ def format_status(name: str) -> str:
     return f"[{colour}]{name}[/{colour}]" if colour else name
 
 
-def format_time(iso: str | None) -> str:
-    """`2026-01-31 09:30:00`, in UTC."""
-    return iso[:19].replace("T", " ") if iso else NO_VALUE
-
-
 def format_duration(milliseconds: float | None) -> str:
     if milliseconds is None:
         return NO_VALUE
-    return f"{milliseconds:.0f} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:.1f} s"
+    if milliseconds < 60_000:
+        return f"{milliseconds:.0f} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:.1f} s"
+    hours, minutes, seconds = milliseconds // 3_600_000, milliseconds // 60_000 % 60, milliseconds // 1_000 % 60
+    return f"{hours:,.0f} h {minutes:.0f} min" if hours else f"{minutes:.0f} min {seconds:.0f} s"
 
 
 def format_cost(usd: float | None) -> str:
@@ -270,11 +323,6 @@ def format_cost(usd: float | None) -> str:
     return f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
 
 
-def shorten(text: str, length: int) -> str:
-    line = " ".join(printable(text).split())
-    return line if len(line) <= length else f"{line[: length - 1]}…"
-
-
 def _decimal(value: float | None) -> str:
     return NO_VALUE if value is None else f"{value:.2f}"
 
@@ -283,7 +331,7 @@ def _with_error(value: float | None, error: float | None) -> str:
     return _decimal(value) if error is None else f"{_decimal(value)} ± {error:.2f}"
 
 
-def _failed(model: ModelResults) -> str:
+def _errored(model: ModelResults) -> str:
     return f"[red]{model.failed:,}[/red]" if model.failed else "0"
 
 
@@ -304,7 +352,7 @@ def _bars(model: ModelResults) -> str:
 _OUTCOMES = (
     ResultColumn("probes", lambda model: f"{model.probes:,}"),
     ResultColumn("completed", lambda model: f"{model.completed:,}"),
-    ResultColumn("failed", _failed),
+    ResultColumn("errored", _errored),
 )
 _DECISIONS = (
     ResultColumn("mean ± s.e.", lambda model: _with_error(model.decisions.mean, model.decisions.standard_error)),
@@ -319,4 +367,20 @@ _USAGE = (
     ResultColumn("tokens", lambda model: f"{model.tokens:,}"),
     ResultColumn("median time", lambda model: format_duration(model.median_duration_ms)),
     ResultColumn("cost", lambda model: format_cost(model.cost_usd)),
+)
+_TRANSCRIPT_COLUMNS = (
+    TranscriptColumn("probe", lambda each: str(each["probeIndex"]), right=True),
+    TranscriptColumn("id", lambda each: str(each["id"]), is_id=True),
+    TranscriptColumn("model", lambda each: str(each["modelId"])),
+    TranscriptColumn("scenario", scenario_title, text=True),
+    TranscriptColumn("scenario id", lambda each: str(each["scenarioId"]), is_id=True),
+    TranscriptColumn("persona", lambda each: str(each.get("personaName") or ""), text=True, is_optional=True),
+    TranscriptColumn("persona id", lambda each: str(each.get("personaId") or ""), is_optional=True, is_id=True),
+    TranscriptColumn("repeat", _repeat, is_optional=True),
+    TranscriptColumn("variables", lambda each: shorten(variables_text(each), 60), text=True, is_optional=True),
+    TranscriptColumn("decision", lambda each: str(each["decisionCode"] or ""), is_optional=True),
+    TranscriptColumn("result", result_word, is_optional=True),
+    TranscriptColumn("tokens", lambda each: f"{each['tokenCount']:,}", right=True),
+    TranscriptColumn("time", lambda each: format_duration(each["durationMs"]), right=True),
+    TranscriptColumn("answer", lambda each: shorten(last_answer(each), 60), text=True),
 )

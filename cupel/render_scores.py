@@ -8,12 +8,14 @@ from rich.table import Table
 
 from cupel.counts import count_of
 from cupel.json_types import Json, without_none
-from cupel.render import NO_VALUE, format_status, format_time, table
+from cupel.render import format_status, scenario_title
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, format_time
 
 
 def rescores_table(rescores: Iterable[Json]) -> Table:
-    counts = ["transcripts", "completed", "failed"]
-    columns = table("rescore", "status", *counts, "overrides", "created", right=counts)
+    counts = ["transcripts", "completed", "errored"]
+    columns = table("rescore", "status", *counts, "overrides", "created", right=counts, texts=["overrides"])
     for rescore in rescores:
         progress = rescore["progress"]
         columns.add_row(
@@ -34,7 +36,7 @@ def rescore_line(rescore: Json) -> str:
     total = count_of(progress["total"], "transcript")
     return (
         f"[bold]{escape(rescore['id'])}[/bold]  {format_status(rescore['status'])}  "
-        f"{progress['completed']:,} completed and {progress['failed']:,} failed of {total}"
+        f"{progress['completed']:,} completed and {progress['failed']:,} errored of {total}"
     )
 
 
@@ -56,12 +58,13 @@ def models_table(models: Iterable[Json], k: int) -> Table:
     return columns
 
 
-def scenarios_table(rows: Iterable[Json], k: int) -> Table:
+def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
     figures = ["judged", "passed", "pass rate ± s.e.", *_pass_at_k_headings(k), "unscored"]
-    columns = table("scenario", "model", *figures, right=figures)
+    columns = table("scenario", *(["scenario id"] * ids), "model", *figures, right=figures, texts=["scenario"])
     for row in rows:
         columns.add_row(
-            escape(row["scenarioId"]),
+            escape(scenario_title(row)),
+            *([escape(row["scenarioId"])] * ids),
             escape(row["modelId"]),
             f"{row['judged']:,}",
             f"{row['successes']:,}",

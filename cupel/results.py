@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FailureReason:
-    """Why probes failed: an error code, their count, and the message of the first."""
+    """Why probes errored: an error code, their count, and the message of the first."""
 
     code: str
     count: int

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 
 from cupel.printable import printable, printable_json
+from cupel.tables import layout
 
 if TYPE_CHECKING:  # importing httpx takes longer than everything `cupel --help` needs
     from cupel.client import Client
 
 PIPED_WIDTH = 120
-"""Width of tables that are not printed to a terminal, where Rich would assume 80 columns."""
+"""Width of what is neither a table nor a text when it is not printed to a terminal, where Rich assumes 80 columns."""
 
 
 def _connect() -> "Client":
@@ -25,14 +27,26 @@ def _connect() -> "Client":
 
 
 class PlainTextConsole(Console):
-    """Prints names, answers and messages without characters that would control the terminal."""
+    """Prints names, answers and messages without characters that would control the terminal, and tables that fit."""
+
+    @property
+    def table_width(self) -> int | None:
+        """None in a pipe, where lines have any length."""
+        return self.width if self.is_terminal else None
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        if len(objects) != 1 or not isinstance(objects[0], Table):
+            super().print(*objects, **options)
+            return
+        for part in layout(objects[0], self.table_width):
+            super().print(part, soft_wrap=not isinstance(part, Table))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
-def _console(*, stderr: bool) -> Console:
+def _console(*, stderr: bool) -> PlainTextConsole:
     stream = sys.stderr if stderr else sys.stdout
     return PlainTextConsole(stderr=stderr, width=None if stream.isatty() else PIPED_WIDTH, highlight=False)
 
@@ -43,8 +57,8 @@ class Session:
 
     connect: "Callable[[], Client]" = _connect
     sleep: Callable[[float], None] = time.sleep
-    out: Console = field(default_factory=lambda: _console(stderr=False))
-    err: Console = field(default_factory=lambda: _console(stderr=True))
+    out: PlainTextConsole = field(default_factory=lambda: _console(stderr=False))
+    err: PlainTextConsole = field(default_factory=lambda: _console(stderr=True))
 
     def print_json(self, document: Any) -> None:
         sys.stdout.write(printable_json(document, indent=2) + "\n")

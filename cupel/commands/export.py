@@ -29,7 +29,7 @@ class ExportFormat(StrEnum):
 
 _FORMAT_HELP = (
     "jsonl contains whole conversations, csv last answers; inspect writes one .eval log per model to a folder; "
-    "inspect, promptfoo and openai-evals also contain the probes that failed."
+    "inspect, promptfoo and openai-evals also contain the probes that errored."
 )
 
 

@@ -52,7 +52,7 @@ class GateOptions:
             session.remark(f"gate: {violation}")
         if not self.gate.is_unconditional and not violations:
             rate = success_rate(results)
-            session.remark(f"gate: passed{'' if rate is None else f', success rate {rate:.3f}'}")
+            session.remark(f"gate: passed{'' if rate is None else f', pass rate {rate:.3f}'}")
         return not violations
 
 

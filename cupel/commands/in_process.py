@@ -111,9 +111,9 @@ def _print(session: Session, evaluation: Evaluation) -> None:
     failed = [result for result in evaluation.results if result.success is False]
     for result in failed[:MAX_PRINTED_FAILURES]:
         reason = result.result.reason if result.result else ""
-        session.out.print(f"not passed: {result.target}: {result.probe.name}: {reason}", markup=False, soft_wrap=True)
+        session.out.print(f"failed: {result.target}: {result.probe.name}: {reason}", markup=False, soft_wrap=True)
     if len(failed) > MAX_PRINTED_FAILURES:
-        session.out.print(f"and {len(failed) - MAX_PRINTED_FAILURES:,} more that did not pass", markup=False)
+        session.out.print(f"and {len(failed) - MAX_PRINTED_FAILURES:,} more that failed", markup=False)
 
 
 def _suites(evaluation: Evaluation) -> list[junit_xml.JunitSuite]:

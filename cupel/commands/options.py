@@ -12,6 +12,7 @@ from cupel.json_types import Json, without_none
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
 Limit = Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number to list.")]
+Ids = Annotated[bool, typer.Option("--ids", help="Also show the ids of what is shown by name.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
 Repeats = Annotated[

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from cupel import render
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import NO_VALUE
 
 app = typer.Typer(help="List providers and configure their keys, addresses and limits.", invoke_without_command=True)
 
@@ -32,7 +33,7 @@ def models(
         session.print_json(items)
         return
     prices = ["$ per million input tokens", "output tokens"]
-    columns = render.table("model", *prices, "", right=prices)
+    columns = table("model", *prices, "", right=prices)
     for model in items:
         note = "simulated" if model["simulated"] else "" if model["usable"] else "not configured"
         columns.add_row(model["id"], *(_price(model[f"{side}UsdPerMillion"]) for side in ("input", "output")), note)
@@ -54,14 +55,14 @@ def providers(ctx: typer.Context, as_json: AsJson = False) -> None:
         session.print_json(items)
         return
     limits = ["parallel", "requests/min", "tokens/min"]
-    columns = render.table("provider", "state", *limits, "address", right=limits)
+    columns = table("provider", "state", *limits, "address", right=limits)
     for provider in items:
         columns.add_row(
             provider["name"],
             _state(provider),
-            *(str(provider[limit] or render.NO_VALUE) for limit in ("maxParallelRequests", "requestsPerMinute")),
-            str(provider["tokensPerMinute"] or render.NO_VALUE),
-            provider["baseUrl"] or render.NO_VALUE,
+            *(str(provider[limit] or NO_VALUE) for limit in ("maxParallelRequests", "requestsPerMinute")),
+            str(provider["tokensPerMinute"] or NO_VALUE),
+            provider["baseUrl"] or NO_VALUE,
         )
     session.out.print(columns)
 
@@ -129,4 +130,4 @@ def _state(provider: Json) -> str:
 
 
 def _price(usd: float | None) -> str:
-    return render.NO_VALUE if usd is None else f"{usd:,.2f}"
+    return NO_VALUE if usd is None else f"{usd:,.2f}"

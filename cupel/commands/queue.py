@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from cupel import render
 from cupel.commands.options import AsJson, command_name, refuse_group_options
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import format_time, shorten
 
 app = typer.Typer(
     help="Show, pause and resume the providers' queues, and redrive dead letters.", invoke_without_command=True
@@ -58,7 +59,9 @@ def dead_letters(ctx: typer.Context, provider: Provider = None, as_json: AsJson 
     if as_json:
         session.print_json(items)
         return
-    columns = render.table("message", "provider", "run", "probes", "received", "reason", right=["probes", "received"])
+    columns = table(
+        "message", "provider", "run", "probes", "received", "reason", right=["probes", "received"], texts=["reason"]
+    )
     for letter in items:
         columns.add_row(
             escape(letter["messageId"]),
@@ -66,7 +69,7 @@ def dead_letters(ctx: typer.Context, provider: Provider = None, as_json: AsJson 
             escape(letter["runId"]),
             str(len(letter["indexes"])),
             str(letter["receivedCount"]),
-            escape(render.shorten(letter["cause"], 80)),
+            escape(shorten(letter["cause"], 80)),
         )
     session.out.print(columns)
 
@@ -109,14 +112,14 @@ def _print_queues(session: Session, queues: Iterable[Json], *, as_json: bool) ->
         session.print_json(items)
         return
     counts = ["pending probes", "parallel requests", "workers", "dead letters"]
-    columns = render.table("provider", *counts, "state", right=counts)
+    columns = table("provider", *counts, "state", right=counts, texts=["state"])
     for each in items:
         cells = [each[name] for name in ("pending", "granted", "workers", "deadLetters")]
         columns.add_row(each["provider"], *(f"{count:,}" for count in cells), _state(each))
     session.out.print(columns)
     for each in items:
         for suspended in each["suspendedModels"]:
-            until = render.format_time(suspended["until"])
+            until = format_time(suspended["until"])
             line = f"{suspended['model']} is suspended until {until}: {suspended['reason']}"
             session.out.print(line, markup=False, soft_wrap=True)
 
@@ -125,7 +128,7 @@ def _state(queue: Json) -> str:
     if queue["paused"]:
         return "[yellow]paused[/yellow]"
     if queue["throttledUntil"]:
-        return f"[yellow]throttled until {render.format_time(queue['throttledUntil'])}[/yellow]"
+        return f"[yellow]throttled until {format_time(queue['throttledUntil'])}[/yellow]"
     if queue["learnedLimit"]:
         return f"running, at {queue['learnedLimit']} of {queue['limit']} parallel requests"
     return "running"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render_scores
-from cupel.commands.options import AsJson, Limit, Model, RunId, command_name
+from cupel.commands.options import AsJson, Ids, Limit, Model, RunId, command_name
 from cupel.errors import CupelError
 from cupel.files import read_request_body
 from cupel.json_types import Json, without_none
@@ -72,6 +72,7 @@ def scores(
     model: Model = None,
     k: RepeatCount = None,
     scenarios: Annotated[bool, typer.Option("--scenarios", help="Add a row per scenario and model.")] = False,
+    ids: Ids = False,
     as_json: AsJson = False,
 ) -> None:
     """Show pass rates with their standard errors, pass@k and pass^k."""
@@ -85,7 +86,7 @@ def scores(
     _print_scores(session, run_scores)
     if scenarios:
         session.out.print()
-        session.out.print(render_scores.scenarios_table(rows, run_scores["k"]))
+        session.out.print(render_scores.scenarios_table(rows, run_scores["k"], ids=ids))
 
 
 def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json: bool) -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from rich.markup import escape
 
-from cupel import render
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.files import read_request_body
 from cupel.json_types import Json
 from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, shorten
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -131,15 +132,15 @@ def _print_all(session: Session, resources: list[Json], columns: tuple[str, ...]
     if as_json:
         session.print_json(resources)
         return
-    table = render.table("id", "name", *columns)
+    rows = table("id", "name", *columns, texts=["name", *columns])
     for each in resources:
-        table.add_row(each["id"], escape(each["name"]), *(escape(_cell(each[column])) for column in columns))
-    session.out.print(table)
+        rows.add_row(each["id"], escape(each["name"]), *(escape(_cell(each[column])) for column in columns))
+    session.out.print(rows)
 
 
 def _cell(value: str | list[str] | None) -> str:
     text = ", ".join(value) if isinstance(value, list) else value
-    return render.shorten(text, 60) if text else render.NO_VALUE
+    return shorten(text, 60) if text else NO_VALUE
 
 
 def _body(file: Path, header_env: list[str] | None) -> Json:

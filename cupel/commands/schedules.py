@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from cupel import render
 from cupel.commands.options import (
     AsJson,
     EmbeddingModel,
@@ -22,6 +21,8 @@ from cupel.commands.targets import run_config, split_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, format_time, shorten
 
 app = typer.Typer(help="List, show, create, change, enable, disable and delete schedules.", invoke_without_command=True)
 
@@ -49,7 +50,9 @@ def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         session.print_json(items)
         return
-    columns = render.table("schedule", "name", "when", "time zone", "status", "last due", "run")
+    columns = table(
+        "schedule", "name", "when", "time zone", "status", "last due", "run or error", texts=["name", "run or error"]
+    )
     for schedule in items:
         columns.add_row(*map(escape, _cells(schedule)))
     session.out.print(columns)
@@ -70,10 +73,10 @@ def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -
         if name != "config" and value not in (None, [], {}):
             text = ", ".join(value) if isinstance(value, list) else value
             session.out.print(f"{name}: {text}", markup=False, soft_wrap=True)
-    firings = render.table("due", "run or error")
+    firings = table("due", "run or error", texts=["run or error"])
     for firing in schedule["firings"]:
-        result = firing["runId"] or render.shorten(firing["error"] or render.NO_VALUE, 80)
-        firings.add_row(render.format_time(firing["scheduledTime"]), escape(result))
+        result = firing["runId"] or shorten(firing["error"] or NO_VALUE, 80)
+        firings.add_row(format_time(firing["scheduledTime"]), escape(result))
     session.out.print(firings)
 
 
@@ -207,6 +210,6 @@ def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
 
 def _cells(schedule: Json) -> list[str]:
     last = next(iter(schedule["firings"]), None)
-    started = (last["runId"] or render.shorten(last["error"], 80)) if last else render.NO_VALUE
-    due = render.format_time(last and last["scheduledTime"])
+    started = (last["runId"] or shorten(last["error"], 80)) if last else NO_VALUE
+    due = format_time(last and last["scheduledTime"])
     return [*(schedule[key] for key in ("id", "name", "expression", "timezone", "status")), due, started]

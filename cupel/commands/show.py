@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render, results
-from cupel.commands.options import AsJson, Limit, Model, RunId
+from cupel.commands.options import AsJson, Ids, Limit, Model, RunId
 from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
+from cupel.terminal import NO_VALUE
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -51,6 +52,7 @@ def transcripts(
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
     limit: Limit = 20,
     full: Annotated[bool, typer.Option("--full", help="Print whole conversations instead of a table.")] = False,
+    ids: Ids = False,
     as_json: AsJson = False,
 ) -> None:
     """List a run's transcripts."""
@@ -64,9 +66,9 @@ def transcripts(
         session.print_json(items)
     elif full:
         for transcript in items:
-            _print_conversation(session, transcript)
+            _print_conversation(session, transcript, ids=ids)
     else:
-        session.out.print(render.transcripts_table(items))
+        session.out.print(render.transcripts_table(items, ids=ids))
 
 
 def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:
@@ -84,19 +86,27 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
 
 
 def print_results(session: Session, model_results: list[ModelResults]) -> None:
-    for table in render.results_tables(model_results, session.out):
+    for table in render.results_tables(model_results, session.out.table_width):
         session.out.print(table)
     for line in render.results_legend(model_results):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 
-def _print_conversation(session: Session, transcript: Json) -> None:
-    session.out.rule(f"{transcript['modelId']}  {transcript['scenarioId']}  probe {transcript['probeIndex']}")
+def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> None:
+    session.out.rule(style="dim")
+    title = f"probe {transcript['probeIndex']}  {transcript['modelId']}  {render.case_title(transcript)}"
+    session.out.print(title, markup=False, style="bold", soft_wrap=True)
+    if variables := render.variables_text(transcript):
+        session.out.print(variables, markup=False, soft_wrap=True)
+    if ids:
+        named = [transcript["id"], transcript["scenarioId"], *filter(None, [transcript.get("personaId")])]
+        session.out.print("  ".join(named), markup=False, style="dim", soft_wrap=True)
     if omitted := transcript.get("omittedParameters"):
         line = f"left out of the requests, because the target rejects it: {', '.join(omitted)}"
         session.out.print(line, markup=False, style="yellow", soft_wrap=True)
     print_messages(session, (transcript.get("content") or {}).get("messages") or ())
-    session.out.print(f"decision {transcript['decisionCode'] or render.NO_VALUE}", style="bold")
+    if transcript["decisionCode"]:
+        session.out.print(f"decision {transcript['decisionCode']}", style="bold", markup=False)
     print_result(session, transcript.get("result"))
 
 
@@ -108,5 +118,5 @@ def print_messages(session: Session, messages: Iterable[Json]) -> None:
 
 def print_result(session: Session, result: Json | None) -> None:
     if result is not None:
-        line = f"{'passed' if result['success'] else 'not passed'}: {result['reason'] or render.NO_VALUE}"
+        line = f"{'passed' if result['success'] else 'failed'}: {result['reason'] or NO_VALUE}"
         session.out.print(line, markup=False, style="bold", soft_wrap=True)

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from cupel import render
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.extras import require_extra
 from cupel.json_types import Json
 from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import format_time
 from cupel_core.domain.access import AccessRole
 
 app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
@@ -33,14 +34,14 @@ def tokens(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         session.print_json(items)
         return
-    columns = render.table("token", "name", "role", "created", "revoked")
+    columns = table("token", "name", "role", "created", "revoked", texts=["name"])
     for token in items:
         columns.add_row(
             token["id"],
             escape(token["name"]),
             token["role"],
-            render.format_time(token["createdAt"]),
-            render.format_time(token["revokedAt"]),
+            format_time(token["createdAt"]),
+            format_time(token["revokedAt"]),
         )
     session.out.print(columns)
 

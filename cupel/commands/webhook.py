@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from cupel import render
 from cupel.commands.options import AsJson, Limit, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import ApiProblem, CupelError, UsageError
 from cupel.json_types import Json
 from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import format_time
 
 app = typer.Typer(help="Show, set, test and remove the workspace's webhook.", invoke_without_command=True)
 
@@ -82,16 +83,18 @@ def deliveries(ctx: typer.Context, limit: Limit = 20, as_json: AsJson = False) -
     if as_json:
         session.print_json(items)
         return
-    columns = render.table("time", "type", "run", "status", "attempts", "answer", "next attempt", right=["attempts"])
+    columns = table(
+        "time", "type", "run", "status", "attempts", "answer", "next attempt", right=["attempts"], texts=["answer"]
+    )
     for item in items:
         columns.add_row(
-            render.format_time(item["createdAt"]),
+            format_time(item["createdAt"]),
             item["type"],
             item["runId"],
             item["status"],
             str(item["attempts"]),
             escape(str(item["error"] or item["httpStatus"])),
-            render.format_time(item["nextAttemptAt"]),
+            format_time(item["nextAttemptAt"]),
         )
     session.out.print(columns)
 

@@ -21,7 +21,7 @@ NOT_FOUND = 404
 
 @dataclass(frozen=True)
 class Record:
-    """`outcome` is a transcript, or a failed probe with `error`."""
+    """`outcome` is a transcript, or an errored probe with `error`."""
 
     outcome: Json
     scenario: Json
@@ -49,7 +49,7 @@ class Record:
 
     @property
     def input_messages(self) -> list[Json]:
-        """The messages before the first answer; for a failed probe, those of the scenario."""
+        """The messages before the first answer; for an errored probe, those of the scenario."""
         if not self.messages:
             return self.scenario.get("messages") or []
         first = next(
@@ -92,7 +92,7 @@ class Record:
 
 @dataclass
 class RunReader:
-    """Reads the records of one run in the order of its probes, failed probes last."""
+    """Reads the records of one run in the order of its probes, errored probes last."""
 
     client: "Client"
     run: Json

@@ -1,4 +1,4 @@
-"""Gates: the success rate of judged probes, and errors separately."""
+"""Gates: the pass rate of judged probes, and errors separately."""
 
 import pytest
 
@@ -47,4 +47,4 @@ def test_a_gate_does_not_pass_if_nothing_was_judged() -> None:
 
 def test_a_violation_names_both_numbers() -> None:
     (violation,) = Gate(fail_under=0.9).violations(results(2, failed=2))
-    assert violation == "success rate 0.500 of 4 judged probes is below 0.9"
+    assert violation == "pass rate 0.500 of 4 judged probes is below 0.9"

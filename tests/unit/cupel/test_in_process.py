@@ -30,9 +30,9 @@ def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupe
     answer = here(cupel, echoes)
     assert answer.exit_code == 0
     assert "Echoes  COMPLETED" in answer.stdout
-    assert "4 completed and 0 failed of 4 probes" in answer.stdout
+    assert "4 completed and 0 errored of 4 probes" in answer.stdout
     assert "75% [30%-95%]" in answer.stdout
-    assert "not passed: sim/echo: silver: contains: the output lacks" in answer.stdout
+    assert "failed: sim/echo: silver: contains: the output lacks" in answer.stdout
     assert api.requests == []
 
 
@@ -46,8 +46,8 @@ def test_with_json_every_probe_is_printed(cupel: Cupel, echoes: str) -> None:
 @pytest.mark.parametrize(
     ("options", "exit_code", "message"),
     [
-        (["--fail-under", "0.75"], 0, "gate: passed, success rate 0.750"),
-        (["--fail-under", "0.9"], 1, "gate: success rate 0.750 of 4 judged probes is below 0.9"),
+        (["--fail-under", "0.75"], 0, "gate: passed, pass rate 0.750"),
+        (["--fail-under", "0.9"], 1, "gate: pass rate 0.750 of 4 judged probes is below 0.9"),
         (["--allow-errors", "0"], 0, "gate: passed"),
     ],
 )
@@ -77,8 +77,8 @@ def test_an_evaluation_without_completed_probes_fails(
     monkeypatch.setenv("CUSTOM_BASE_URL", "http://127.0.0.1:9/v1")
     answer = cupel("run", echoes, "--models", "custom/nobody", "--in-process")
     assert answer.exit_code == 1
-    assert "0 completed and 4 failed of 4 probes" in answer.stdout
-    assert "4 failed with" in answer.stdout
+    assert "0 completed and 4 errored of 4 probes" in answer.stdout
+    assert "4 errored with" in answer.stdout
 
 
 def test_an_unknown_simulated_model_is_refused_with_a_suggestion(cupel: Cupel, echoes: str) -> None:

@@ -87,7 +87,7 @@ def test_a_run_is_rescored_with_a_file_and_options(cupel: Cupel, run: Run, file:
 def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> None:
     result = cupel("rescore", run.id, "--file", file, "--watch")
     assert result.exit_code == 0, result.stderr
-    assert "4 completed and 0 failed of 4 transcripts" in result.stdout
+    assert "4 completed and 0 errored of 4 transcripts" in result.stdout
     assert "75.0% ± 25.0%" in result.stdout
     assert "pass@2" in result.stdout
     assert "agrees 0.75" in result.stdout

@@ -92,7 +92,9 @@ def test_the_table_shows_what_the_last_firing_started(client: Client, cupel: Cup
     fire(DueSchedule(workspace="acme", schedule_id=schedule["id"], scheduled_time=due), NOW)
     (run,) = client.list_runs(schedule_id=schedule["id"])
     shown = " ".join(cupel().stdout.split())
-    assert "2026-11-20 08:00:00" in shown
+    assert datetime.fromisoformat(next(word for word in shown.split() if word.startswith("2026-11-20T"))) == datetime(
+        2026, 11, 20, 8, tzinfo=UTC
+    )
     assert json.loads(cupel("--json").stdout)[0]["firings"][0]["runId"] == run["id"]
 
 

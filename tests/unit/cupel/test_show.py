@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from cupel.client import Client
 from cupel.printable import printable
@@ -44,7 +43,7 @@ def test_the_table_has_a_row_of_figures_per_model(cupel: Cupel):
 
 @pytest.mark.usefixtures("finished")
 def test_the_reasons_of_failed_probes_are_listed_below_the_table(cupel: Cupel):
-    assert f"{REAL}: 1 failed with timeout: no answer in 60 s" in cupel("show", "run_1").stdout
+    assert f"{REAL}: 1 errored with timeout: no answer in 60 s" in cupel("show", "run_1").stdout
 
 
 @pytest.mark.usefixtures("finished")
@@ -156,7 +155,7 @@ def test_suspended_models_are_shown(api: FakeApi, cupel: Cupel):
     api.runs = [a_run(status="RUNNING", suspendedModels=[suspended])]
     shown = cupel("show", "run_1").stdout
     assert f"{REAL} is suspended until" in shown
-    assert "cupel retry run_1 runs the failed probes again" in shown
+    assert "cupel retry run_1 runs the errored probes again" in shown
 
 
 @pytest.mark.parametrize(("graders", "option"), [({}, "--models"), ({"judgeModel": "custom/gpt-x"}, "--judge-model")])
@@ -296,9 +295,7 @@ def test_export_needs_a_known_format(cupel: Cupel):
 @pytest.mark.usefixtures("finished")
 def test_a_narrow_terminal_gets_two_tables_instead_of_broken_cells(client: Client):
     found = collect(client, a_run())
-    narrow, wide = Console(width=80, file=io.StringIO()), Console(width=120, file=io.StringIO())
-    assert len(results_tables(found, wide)) == 1
-    assert len(results_tables(found, narrow)) == 2
+    assert [len(results_tables(found, width)) for width in (None, 120, 80)] == [1, 1, 2]
 
 
 def test_bars_show_shares_of_the_largest():
