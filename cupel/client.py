@@ -93,6 +93,10 @@ class Client:
     def delete_definition(self, definition_id: str, *, if_match: str | None = None) -> None:
         self._send("DELETE", f"/definitions/{_segment(definition_id)}", if_match=if_match)
 
+    def erase_definition(self, definition_id: str) -> None:
+        """Erase it with its scenarios, its runs and everything said in them."""
+        self._send("POST", f"/definitions/{_segment(definition_id)}/erase")
+
     def fork_definition(self, definition_id: str, changes: Json) -> Json:
         """`changes` is `{name?, folder?, tags?, content?, version?}`; content that is not overridden is inherited."""
         return self._send("POST", f"/definitions/{_segment(definition_id)}/fork", changes, is_repeatable=True)

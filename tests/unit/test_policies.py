@@ -35,6 +35,8 @@ RARE = {
     ("generate", "sqs:SendMessage", "generate"): "a generation that outlasts an invocation",
     ("schedule", "secretsmanager:GetSecretValue", "cupel"): "schedules of providers with keys",
     ("sweep", "s3:DeleteObject", "runs"): "20 minutes after the deletion of a run",
+    ("sweep", "s3:DeleteObject", "scenarios"): "20 minutes after the erasure of a definition",
+    ("sweep", "s3:DeleteObject", "generations"): "20 minutes after the erasure of a definition",
     ("sweep", "sqs:SendMessage", "generate"): "after the loss of a message",
     ("sweep", "sqs:GetQueueAttributes", "probe_*-dlq"): "part of the pattern of all probe queues",
     ("sweep", "states:StartExecution", "score"): "after the death of an execution",

@@ -1,5 +1,6 @@
 """Definitions and their forks."""
 
+from time import monotonic
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
@@ -20,8 +21,11 @@ from cupel_core.definitions import catalog, forks
 from cupel_core.domain.definitions.definitions import Definition, DefinitionHead
 from cupel_core.paging import DEFAULT_LIMIT, Page
 from cupel_core.preconditions import Precondition, etag
+from cupel_core.runs import erasure
 
 router = OperationRouter()
+_ERASE_SECONDS = 15.0
+"""For hiding runs before the response; the sweeper hides the others within a minute."""
 
 FolderFilter = Annotated[str | None, Query(min_length=1, max_length=200, description="Return only this folder")]
 IncludeChildren = Annotated[
@@ -79,6 +83,13 @@ def update_definition(definition_id: str, body: UpdateDefinition, if_match: IfMa
 @router.operation("deleteDefinition", status=204)
 def delete_definition(definition_id: str, if_match: IfMatch = None) -> Response[None]:
     catalog.delete(router.workspace, definition_id, utc_now(), Precondition.parse(if_match))
+    return Response(204)
+
+
+@router.operation("eraseDefinition", status=204)
+def erase_definition(definition_id: str) -> Response[None]:
+    until = monotonic() + _ERASE_SECONDS
+    erasure.erase_definition(router.workspace, definition_id, utc_now(), lambda: monotonic() < until)
     return Response(204)
 
 

@@ -138,6 +138,16 @@ _ALL = (
         "Deleted",
     ),
     Operation(
+        "eraseDefinition",
+        "POST",
+        "/v1/definitions/{definition_id}/erase",
+        "definitions",
+        _ADMIN,
+        "Erase a definition with its scenarios, its runs and everything said in them",
+        "Unreadable from now on, and erased within a day",
+        description="Also one that was deleted before. 409 while it has forks, which use its versions.",
+    ),
+    Operation(
         "forkDefinition",
         "POST",
         "/v1/definitions/{definition_id}/fork",

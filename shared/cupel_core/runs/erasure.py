@@ -1,9 +1,10 @@
-"""Deletion of content by users: of one probe's conversation, or of a whole run.
+"""Deletion of content by users: of one probe's conversation, of a whole run, or of a definition with its runs.
 
 Deleted content is unreadable at once. A worker or grader that had read it before may still write a text that quotes
 it, so the sweeper erases once more when no such invocation can be left.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
@@ -11,6 +12,7 @@ from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run
 from cupel_core.domain.scoring.selections import sibling_probes, without_quotations
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import RunRef
+from cupel_core.paging import MAX_LIMIT
 from cupel_core.runs.probes import locate_probe, probe_statuses
 from cupel_core.store import (
     amendments,
@@ -18,6 +20,7 @@ from cupel_core.store import (
     barrier,
     blobs,
     checkpoints,
+    definitions,
     deletion_log,
     erasures,
     keys,
@@ -27,10 +30,11 @@ from cupel_core.store import (
     runs,
     selections,
 )
-from cupel_core.store.deletion_log import Deletion
+from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 from cupel_core.store.selections import RUN_SCORING
 
+_MAX_NAMED_FORKS = 5
 _UNFINISHED = (ProbeStatus.QUEUED, ProbeStatus.RUNNING)
 
 
@@ -52,8 +56,50 @@ def delete_run(workspace: str, run_id: str, now: datetime) -> None:
     """Hide the run from readers at once and have the sweeper erase it. NotFound if it was deleted before."""
     ref = RunRef(workspace, run_id)
     runs.get(ref)
-    deletion_log.record(Deletion(ref, None), now)
+    deletion_log.record(Deletion(ref, DeletedWhole.RUN), now)
     runs.delete(ref, now, erase_from=now + LAST_WRITE_AFTER)
+
+
+def erase_definition(workspace: str, definition_id: str, now: datetime, has_time: Callable[[], bool]) -> None:
+    """Hide a definition and all of its runs, and have the sweeper erase them. It may have been deleted before.
+
+    Runs that `has_time` leaves are hidden by the sweeper. Conflict while there are forks, which need its versions.
+    """
+    head = definitions.find(workspace, definition_id)
+    if head is None:
+        raise NotFound(f"there is no definition {definition_id}")
+    _check_has_no_forks(workspace, definition_id)
+    if head.deleted_at is None:
+        definitions.delete(workspace, head, now)
+    ref = RunRef(workspace, definition_id)
+    deletion_log.record(Deletion(ref, DeletedWhole.DEFINITION), now)
+    erasures.request(Erasure(ref, ErasureKind.DEFINITION, now + LAST_WRITE_AFTER))
+    if not delete_runs_of(workspace, definition_id, now, has_time):
+        erasures.request(Erasure(ref, ErasureKind.RUNS, now))
+
+
+def delete_runs_of(workspace: str, definition_id: str, now: datetime, has_time: Callable[[], bool]) -> bool:
+    """Delete the runs of a definition as far as time allows; whether none is left."""
+    cursor = None
+    while True:
+        page = runs.list_runs(workspace, definition_id=definition_id, limit=MAX_LIMIT, cursor=cursor)
+        for run in page.items:
+            if not has_time():
+                return False
+            delete_run(workspace, run.id, now)
+        if page.next_cursor is None:
+            return True
+        cursor = page.next_cursor
+
+
+def _check_has_no_forks(workspace: str, definition_id: str) -> None:
+    """Raise Conflict if there are forks that are not erased, even deleted ones: they use its scenarios."""
+    fork_ids = [
+        each for each in definitions.list_fork_ids(workspace, definition_id) if definitions.find(workspace, each)
+    ]
+    if fork_ids:
+        shown = ", ".join(fork_ids[:_MAX_NAMED_FORKS])
+        raise Conflict(f"{len(fork_ids)} forks use its versions; erase them first: {shown}")
 
 
 def erase_probe(run: Run, index: int, now: datetime) -> None:
@@ -93,14 +139,18 @@ def reapply_deletions(now: datetime) -> int:
 
 def _reapply(deletion: Deletion, now: datetime) -> None:
     ref = deletion.ref
+    if deletion.what is DeletedWhole.DEFINITION:
+        if definitions.find(ref.workspace, ref.run_id):
+            erase_definition(ref.workspace, ref.run_id, now, lambda: True)
+        return
     try:
         run = runs.get(ref)
     except NotFound:
         return  # Not yet started at the time of the backup, or deleted before it.
-    if deletion.probe_index is None:
+    if isinstance(deletion.what, DeletedWhole):
         runs.delete(ref, now, erase_from=now)
-    elif not _was_retried_since(deletion, deletion.probe_index):
-        erase_probe(run, deletion.probe_index, now)
+    elif not _was_retried_since(deletion, deletion.what):
+        erase_probe(run, deletion.what, now)
 
 
 def _was_retried_since(deletion: Deletion, index: int) -> bool:

@@ -17,7 +17,7 @@ from cupel_core.domain.definitions.definitions import DefinitionHead, Definition
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import idempotency_keys, keys
+from cupel_core.store import idempotency_keys, keys, partitions
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code
 
@@ -229,6 +229,13 @@ def list_definitions(
         is_selective=condition is not None,
     )
     return fill_page((entry.map(_to_head) for entry in entries), limit)
+
+
+def erase(workspace: str, definition_id: str) -> None:
+    """Erase all versions and manifests, the head last."""
+    partitions.erase(keys.definition(workspace, definition_id), except_sort_key=_HEAD)
+    OwnerItem(keys.scenario_owners(workspace), f"{definition_id[-ID_TAIL_LENGTH:]}#{definition_id}").delete()
+    partitions.erase(keys.definition(workspace, definition_id))
 
 
 def list_fork_ids(workspace: str, definition_id: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ The bucket's lifecycle rule removes a record when no backup is left that is olde
 
 from collections.abc import Iterator
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 from cupel_core.clock import from_iso, to_iso
@@ -12,10 +13,16 @@ from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 
 
+class DeletedWhole(StrEnum):
+    RUN = "run"
+    DEFINITION = "definition"
+
+
 class Deletion(NamedTuple):
     ref: RunRef
-    probe_index: int | None
-    """None if the run was deleted."""
+    """Of an erased definition, its id takes the place of the run's."""
+    what: int | DeletedWhole
+    """The index of the probe whose content was deleted, or that the whole was."""
 
 
 def record(deletion: Deletion, now: datetime) -> None:
@@ -33,4 +40,4 @@ def list_deletions() -> Iterator[Deletion]:
     for key in blobs.list_keys(keys.DELETIONS):
         _, workspace, run_id, name = key.split("/")
         what = name.partition(".")[0]
-        yield Deletion(RunRef(workspace, run_id), None if what == "run" else int(what))
+        yield Deletion(RunRef(workspace, run_id), int(what) if what.isdigit() else DeletedWhole(what))

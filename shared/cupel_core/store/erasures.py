@@ -24,6 +24,10 @@ class ErasureKind(StrEnum):
     """Everything of a deleted run."""
     PROBE = "probe"
     """The content of one probe, once more."""
+    RUNS = "runs"
+    """The runs of an erased definition that its request had no time to delete. `run_id` is the definition's id."""
+    DEFINITION = "definition"
+    """Everything of an erased definition. `run_id` is its id."""
     EXPIRED = "expired"
     """The run's content whose retention period has ended."""
 

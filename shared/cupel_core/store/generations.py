@@ -88,6 +88,18 @@ def remove_open(open_generation: OpenGeneration) -> None:
     OpenGenerationItem(keys.OPEN_GENERATIONS, open_generation.sort_key).delete()
 
 
+def erase_all(workspace: str, definition_id: str) -> None:
+    """Erase the generations of a definition and their texts."""
+    pk = keys.definition(workspace, definition_id)
+    for item in list(GenerationItem.query(pk, GenerationItem.sk.startswith(_sort_key("")), consistent_read=True)):
+        generation_id = item.sk.removeprefix(_sort_key(""))
+        OpenGenerationItem(
+            keys.OPEN_GENERATIONS, keys.open_generation(workspace, definition_id, generation_id)
+        ).delete()
+        item.delete()
+        blobs.delete_prefix(keys.generation_blobs(workspace, generation_id))
+
+
 def get(workspace: str, definition_id: str, generation_id: str) -> Generation:
     item_key = (keys.definition(workspace, definition_id), _sort_key(generation_id))
     try:
@@ -109,7 +121,7 @@ def claim(request: GenerationRequest, now: datetime, until: datetime) -> Generat
 
 def append_part(generation: Generation, texts: Sequence[str], now: datetime, until: datetime) -> Generation | None:
     """Store the next texts and extend the lease to `until`; None if another consumer has counted them."""
-    key = f"generations/{generation.workspace}/{generation.id}/{new_id('part')}.json.gz"
+    key = f"{keys.generation_blobs(generation.workspace, generation.id)}{new_id('part')}.json.gz"
     blobs.put_json(key, list(texts))
     parts = (*generation.parts, ScenarioPage(key, len(texts)))
     extended = replace(generation, parts=parts, failed_attempts=0, updated_at=now)

@@ -152,9 +152,19 @@ def snapshot_blobs(ref: RunRef) -> str:
     return f"runs/{ref.workspace}/{ref.run_id}/"
 
 
-def deletion_blob(ref: RunRef, index: int | None) -> str:
-    """The record of a deletion by a user: of a probe's content, or of the run."""
-    return f"{DELETIONS}{ref.workspace}/{ref.run_id}/{'run' if index is None else probe(index)}.json.gz"
+def deletion_blob(ref: RunRef, what: int | str) -> str:
+    """The record of a deletion by a user: of a probe's content, or of something whole."""
+    return f"{DELETIONS}{ref.workspace}/{ref.run_id}/{probe(what) if isinstance(what, int) else what}.json.gz"
+
+
+def scenario_blobs(workspace: str, definition_id: str) -> str:
+    """The prefix of all pages of scenarios of a definition."""
+    return f"scenarios/{workspace}/{definition_id}/"
+
+
+def generation_blobs(workspace: str, generation_id: str) -> str:
+    """The prefix of all texts of a generation."""
+    return f"generations/{workspace}/{generation_id}/"
 
 
 def score_blob(ref: RunRef, index: int, unique: str) -> str:

@@ -1,4 +1,4 @@
-"""Erasing whole partitions of a deleted run."""
+"""Erasing whole partitions of deleted runs and definitions."""
 
 from cupel_core.store.table import Item
 

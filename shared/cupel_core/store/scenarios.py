@@ -26,7 +26,7 @@ from cupel_core.domain.definitions.scenarios import (
 from cupel_core.domain.scoring.selections import select_best_assertions
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
-from cupel_core.store import blobs
+from cupel_core.store import blobs, keys
 from cupel_core.store.document_cache import DocumentCache
 
 _WRITERS = 8
@@ -128,7 +128,7 @@ def _replace_pages(
 
 
 def _folder(workspace: str, definition_id: str) -> str:
-    return f"scenarios/{workspace}/{definition_id}"
+    return keys.scenario_blobs(workspace, definition_id).removesuffix("/")
 
 
 def _unchanged_pages_and_tail(current: Manifest) -> tuple[tuple[NumberedPage, ...], tuple[Scenario, ...]]:

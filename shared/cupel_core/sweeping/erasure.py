@@ -16,12 +16,14 @@ from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Run
 from cupel_core.domain.scoring.selections import sibling_probes
 from cupel_core.errors import AppError, NotFound
 from cupel_core.messages import RunRef
-from cupel_core.runs.erasure import erase_probe, erase_quotations
+from cupel_core.runs.erasure import delete_runs_of, erase_probe, erase_quotations
 from cupel_core.store import (
     barrier,
     blobs,
     checkpoints,
+    definitions,
     erasures,
+    generations,
     keys,
     outcomes,
     partitions,
@@ -81,6 +83,10 @@ def _carry_out(erasure: Erasure, now: datetime, seconds_left: Callable[[], float
             is_done = _erase_run(erasure, seconds_left)
         case ErasureKind.PROBE:
             is_done = _erase_probe_again(erasure, now)
+        case ErasureKind.RUNS:
+            is_done = delete_runs_of(*erasure.ref, now, lambda: seconds_left() > _RESERVE_SECONDS)
+        case ErasureKind.DEFINITION:
+            is_done = _erase_definition(erasure.ref, now, seconds_left)
         case ErasureKind.EXPIRED:
             is_done = _erase_expired(erasure, now, seconds_left)
     if is_done:
@@ -126,6 +132,20 @@ def _partitions_of_block(ref: RunRef, block: int, rescore_ids: Iterable[str]) ->
         yield from (keys.rescore_results(ref, rescore_id, first), keys.selections(ref, rescore_id, first))
     if block % _BLOCKS_PER_NODE == 0:
         yield keys.barrier_nodes(ref, Node(0, first // FANOUT), 0)
+
+
+# ---- an erased definition
+
+
+def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], float]) -> bool:
+    """Erase it once nobody is left who started a run of it; such runs are deleted too."""
+    workspace, definition_id = ref
+    if not delete_runs_of(workspace, definition_id, now, lambda: seconds_left() > _RESERVE_SECONDS):
+        return False
+    generations.erase_all(workspace, definition_id)
+    blobs.delete_prefix(keys.scenario_blobs(workspace, definition_id))
+    definitions.erase(workspace, definition_id)
+    return True
 
 
 # ---- the content of a deleted probe
