@@ -1,13 +1,13 @@
 """The personas and connectors of a definition file: looked up in the workspace by name, and created if missing."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cupel.errors import UsageError
-from cupel.files import DefinitionFile, content_tag
+from cupel.files import DefinitionFile
 from cupel.json_types import Json
+from cupel.source_files import renamed_fields
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -19,15 +19,12 @@ _COMPARED = ("headerNames", "connectorUrls", "description", "systemPrompt", "typ
 def resolve_personas(client: "Client", file: DefinitionFile) -> DefinitionFile:
     """Replace the names of the file's personas with ids. UsageError if the workspace has a different one of that name.
 
-    The tag depends on the ids too: once a persona is deleted, scenarios that name it cannot be run again.
+    The file's digest depends on the ids too: once a persona is deleted, scenarios that name it cannot be run again.
     """
-    if not file.personas:
+    if not file.personas or not file.scenarios:
         return file
     ids = _ids_by_name("personas", file.personas, client.list_personas, client.create_persona)
-    tag = content_tag(f"{file.tag}{json.dumps(ids)}".encode())
-    tags = [tag if each == file.tag else each for each in file.definition["tags"]]
-    scenarios = [_with_persona_ids(scenario, ids) for scenario in file.scenarios]
-    return replace(file, definition={**file.definition, "tags": tags}, scenarios=scenarios, tag=tag)
+    return replace(file, scenarios=[_with_persona_ids(scenario, ids) for scenario in file.scenarios])
 
 
 def resolve_targets(client: "Client", file: DefinitionFile, targets: Sequence[str]) -> list[str]:
@@ -55,14 +52,15 @@ def _ids_by_name(
 ) -> dict[str, str]:
     existing = {each["name"].casefold(): each for each in list_existing()}
     ids = {}
-    for body in bodies:
+    for position, body in enumerate(bodies):
         same_name = existing.get(body["name"].casefold())
         if same_name is not None and (field := _first_difference(body, same_name)):
             raise UsageError(
                 f"{plural}: {body['name']}: {same_name['id']} in the workspace has this name but another "
                 f"{field}; update or delete it, or use another name in the file"
             )
-        ids[body["name"]] = str((same_name or create(body))["id"])
+        with renamed_fields(f"{plural}.{position}.{{}}".format):
+            ids[body["name"]] = str((same_name or create(body))["id"])
     return ids
 
 

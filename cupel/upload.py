@@ -1,14 +1,24 @@
-"""Uploads a definition file with its scenarios, once per content of the file."""
+"""Uploads a definition file with its scenarios: an edited file makes the next version of its definition.
+
+The digests of the files that a definition's versions were made from are tags of the definition, such as
+`sha:0123456789ab@3`, so that an unchanged file finds its version whatever was changed since.
+"""
 
 import json
+import re
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple
 
-from cupel.errors import CupelError
+from cupel.errors import ApiProblem, CupelError, RefusedField
 from cupel.file_resources import resolve_personas
 from cupel.files import DefinitionFile
-from cupel.json_types import Json
+from cupel.json_types import Json, TaggedJson
+from cupel.source_files import renamed_fields
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -17,50 +27,198 @@ SCENARIOS_PER_CALL = 1_000
 BYTES_PER_CALL = 500_000
 """Half of the API's limit, counted without the separators between items."""
 GENERATION_POLL_SECONDS = 1.0
+ATTEMPTS = 3
+"""Uploads of a definition that others change at the same time."""
+MAX_DIGESTS = 10
+"""How many of its newest files a definition remembers."""
+_GENERATION_FIELDS = ("mode", "options", "seed", "model")
+_DIGEST_TAG = re.compile(r"sha:([0-9a-f]{12})(?:@(\d+))?")
 
 
-def upload_definition(client: "Client", file: DefinitionFile, sleep: Callable[[float], None] = time.sleep) -> Json:
-    """Return the definition of this file: one created earlier from the same bytes, or a new one.
+class Change(StrEnum):
+    CREATED = "new definition"
+    UPDATED = "new version"
+    UNCHANGED = "unchanged"
 
-    An earlier upload may have been interrupted, so missing scenarios are added in either case.
+
+class UploadedDefinition(NamedTuple):
+    id: str
+    name: str
+    version: int
+    """The version that the file describes."""
+    latest: int
+    change: Change
+    warnings: list[Json]
+
+
+def own_tags(tags: Iterable[str]) -> list[str]:
+    """The tags that users gave a definition."""
+    return [tag for tag in tags if not _DIGEST_TAG.fullmatch(tag)]
+
+
+def upload_definition(
+    client: "Client", file: DefinitionFile, sleep: Callable[[float], None] = time.sleep, *, new: bool = False
+) -> UploadedDefinition:
+    """The definition that the file names by `id`, else by folder and name, with a version that equals the file.
+
+    With `new`, and if there is none, another definition. UsageError if several have its folder and name.
     """
-    file = resolve_personas(client, file)
-    definition = _find_uploaded(client, file) or client.create_definition(file.definition)
-    definition_id, present = str(definition["id"]), int(definition["scenarioCount"])
-    if file.generate is not None and not present:
-        _generate(client, definition_id, file.generate, sleep)
-    for items in _batches(file.scenarios[present:]):
-        client.create_scenarios(definition_id, items)
-    return definition
+    with file.source.explaining():
+        upload = _Upload(client, resolve_personas(client, file), sleep)
+        for _ in range(ATTEMPTS):
+            definition = None if new else upload.find()
+            try:
+                return upload.create() if definition is None else upload.update(definition)
+            except ApiProblem as problem:
+                if problem.status != HTTPStatus.PRECONDITION_FAILED:
+                    raise
+    raise _changed_concurrently(file)
 
 
-def _find_uploaded(client: "Client", file: DefinitionFile) -> Json | None:
-    """Only version 1 has the content of the file; later versions keep the tag."""
-    heads = client.list_definitions(tag=file.tag)
-    unchanged = next((head for head in heads if head["version"] == 1), None)
-    return client.get_definition(unchanged["id"]) if unchanged else None
+def update_from_file(
+    client: "Client", definition_id: str, file: DefinitionFile, sleep: Callable[[float], None] = time.sleep
+) -> UploadedDefinition:
+    """Like `upload_definition`, of this definition. What the file omits is left as it is."""
+    return upload_definition(client, replace(file, id=definition_id), sleep)
 
 
-def _batches(scenarios: list[Json]) -> Iterator[list[Json]]:
-    """In order, as many per batch as one call accepts."""
-    items: list[Json] = []
+class _Upload:
+    def __init__(self, client: "Client", file: DefinitionFile, sleep: Callable[[float], None]) -> None:
+        self._client = client
+        self._file = file
+        self._sleep = sleep
+        self._first, *self._further = _batches(file.scenarios or [])
+
+    def find(self) -> TaggedJson | None:
+        """Of several with the file's folder and name, the newest that was made from this file."""
+        if self._file.id is not None:
+            return self._get(self._file.id)
+        name, folder = self._file.definition["name"], self._file.definition.get("folder")
+        listed = self._client.list_definitions(folder=folder, search=name)
+        same = [head for head in listed if (head["name"], head["folder"]) == (name, folder)]
+        made_from_file = [head for head in same if self._file.digest in _versions_by_digest(head["tags"])]
+        if len(same) > 1 and not made_from_file:
+            ids = ", ".join(head["id"] for head in same)
+            why = f"{len(same)} definitions have this name and folder: {ids}; name one with `id`, or use --new"
+            raise self._file.source.refusal([RefusedField("name", why)])
+        heads = made_from_file or same
+        return self._client.get_definition(heads[0]["id"]) if heads else None
+
+    def _get(self, definition_id: str) -> TaggedJson:
+        try:
+            return self._client.get_definition(definition_id)
+        except ApiProblem as problem:
+            if problem.status != HTTPStatus.NOT_FOUND:
+                raise
+            why = f"there is no definition {definition_id}; without `id`, the file makes one"
+            raise self._file.source.refusal([RefusedField("id", why)]) from None
+
+    def create(self) -> UploadedDefinition:
+        tags = self._tags(self._file.definition.get("tags", []), version=1)
+        body = {**self._file.definition, "scenarios": self._first, "tags": tags}
+        return self._complete(self._client.create_definition(body), Change.CREATED)
+
+    def update(self, before: TaggedJson) -> UploadedDefinition:
+        content = self._new_content(before)
+        known = _versions_by_digest(before["tags"]).get(self._file.digest or "")
+        version = before["version"] + 1 if content and known is None else known
+        labels: Json = {key: self._file.definition[key] for key in ("name", "folder") if key in self._file.definition}
+        tags = self._file.definition.get("tags", own_tags(before["tags"])) + _digest_tags(before["tags"])
+        labels["tags"] = self._tags(tags, version)
+        changes = {key: value for key, value in labels.items() if value != before[key]}
+        if content and known is None:
+            after = self._client.update_definition(before["id"], changes | content, if_match=before.etag)
+            return self._complete(after, Change.UPDATED)
+        after = self._client.update_definition(before["id"], changes, if_match=before.etag) if changes else before
+        if known == after["version"] and not after["scenarioCount"]:
+            self._generate(after["id"])  # an earlier upload was interrupted
+        return _uploaded(after, known or after["version"], Change.UNCHANGED)
+
+    def _new_content(self, before: Json) -> Json:
+        """The file's content instead of the whole previous one, and its scenarios, as far as the file has them."""
+        content, new = self._file.definition.get("content"), {}
+        if content is not None:
+            new["content"] = dict.fromkeys(before["content"]) | content
+        if self._file.scenarios is not None or self._file.generate is not None:
+            new["scenarios"] = self._first
+        return new
+
+    def _tags(self, tags: list[str], version: int | None) -> list[str]:
+        """With the file's digest, if `version` is what it describes once the first request has succeeded."""
+        if version is None or self._file.digest is None or self._further:
+            return sorted(set(tags))
+        return _with_digest(tags, self._file.digest, version)
+
+    def _complete(self, definition: Json, change: Change) -> UploadedDefinition:
+        """Add what did not fit into the first request; only then is the file's digest recorded."""
+        self._generate(definition["id"])
+        version, count = definition["version"], len(self._first)
+        for items in self._further:
+            version += 1
+            with renamed_fields(partial(_scenario_field, start=count)):
+                added = self._client.create_scenarios(definition["id"], items)
+            if added["definitionVersion"] != version:
+                raise _changed_concurrently(self._file)
+            count += len(items)
+        if self._further and self._file.digest is not None:
+            tags = _with_digest(definition["tags"], self._file.digest, version)
+            definition = self._client.update_definition(definition["id"], {"tags": tags})
+        return _uploaded(definition, version, change)
+
+    def _generate(self, definition_id: str) -> None:
+        """Generate the scenarios and wait: a matrix is created at once, model-written texts are queued work."""
+        if self._file.generate is None:
+            return
+        with renamed_fields(lambda field: f"generate.{field}" if field in _GENERATION_FIELDS else field):
+            generated = self._client.generate_scenarios(definition_id, self._file.generate)
+        while generated.get("status") in ("QUEUED", "RUNNING"):
+            self._sleep(GENERATION_POLL_SECONDS)
+            generated = self._client.get_scenario_generation(definition_id, str(generated["id"]))
+        if generated.get("status") == "ERROR":
+            raise CupelError(f"the scenarios could not be generated: {generated.get('error')}")
+
+
+def _scenario_field(field: str, *, start: int) -> str:
+    """`items.2.prompt` of a request whose first item is scenario `start` is `scenarios.<start + 2>.prompt`."""
+    match = re.match(r"items\.(\d+)", field)
+    return f"scenarios.{start + int(match[1])}{field[match.end() :]}" if match else field
+
+
+def _uploaded(definition: Json, version: int, change: Change) -> UploadedDefinition:
+    warnings = definition.get("warnings") or []
+    latest = max(version, definition["version"])
+    return UploadedDefinition(definition["id"], definition["name"], version, latest, change, warnings)
+
+
+def _changed_concurrently(file: DefinitionFile) -> CupelError:
+    return CupelError(f"{file.source.name}: its definition was changed at the same time; repeat the command")
+
+
+def _versions_by_digest(tags: Iterable[str]) -> dict[str, int]:
+    matches = (_DIGEST_TAG.fullmatch(tag) for tag in tags)
+    return {match[1]: int(match[2]) for match in matches if match and match[2]}
+
+
+def _digest_tags(tags: Iterable[str]) -> list[str]:
+    return [f"sha:{digest}@{version}" for digest, version in _versions_by_digest(tags).items()]
+
+
+def _with_digest(tags: Iterable[str], digest: str, version: int) -> list[str]:
+    """The tags with the digest of a version, and the newest of the other digests."""
+    versions = _versions_by_digest(tags) | {digest: version}
+    newest = sorted(versions, key=lambda each: versions[each])[-MAX_DIGESTS:]
+    return sorted({*own_tags(tags), *(f"sha:{each}@{versions[each]}" for each in newest)})
+
+
+def _batches(scenarios: list[Json]) -> list[list[Json]]:
+    """In order, as many per batch as one call accepts; one empty batch if there are none."""
+    batches: list[list[Json]] = [[]]
     size = 0
     for scenario in scenarios:
         length = len(json.dumps(scenario))
-        if items and (len(items) == SCENARIOS_PER_CALL or size + length > BYTES_PER_CALL):
-            yield items
-            items, size = [], 0
-        items.append(scenario)
+        if batches[-1] and (len(batches[-1]) == SCENARIOS_PER_CALL or size + length > BYTES_PER_CALL):
+            batches.append([])
+            size = 0
+        batches[-1].append(scenario)
         size += length
-    if items:
-        yield items
-
-
-def _generate(client: "Client", definition_id: str, generation: Json, sleep: Callable[[float], None]) -> None:
-    """Generate the scenarios and wait for them: a matrix is created at once, model-written texts are queued work."""
-    generated = client.generate_scenarios(definition_id, generation)
-    while generated.get("status") in ("QUEUED", "RUNNING"):
-        sleep(GENERATION_POLL_SECONDS)
-        generated = client.get_scenario_generation(definition_id, str(generated["id"]))
-    if generated.get("status") == "ERROR":
-        raise CupelError(f"the scenarios could not be generated: {generated.get('error')}")
+    return batches

@@ -10,9 +10,9 @@ import typer
 from cupel import render_scores
 from cupel.commands.options import AsJson, Ids, Limit, Model, RunId, command_name
 from cupel.errors import CupelError
-from cupel.files import read_request_body
 from cupel.json_types import Json, without_none
 from cupel.session import Session
+from cupel.source_files import SourceFile
 from cupel.watch import FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_GROWTH
 
 if TYPE_CHECKING:
@@ -44,9 +44,11 @@ def rescore(
     session = ctx.ensure_object(Session)
     options = without_none(judgeModel=judge_model, embeddingModel=embedding_model, evaluatorUrl=evaluator_url)
     criteria = without_none(success=success, failure=failure)
-    overrides = (read_request_body(file) if file else {}) | options | ({"criteria": criteria} if criteria else {})
+    source = SourceFile.read(file) if file else SourceFile("the options", {})
+    overrides = source.mapping() | options | ({"criteria": criteria} if criteria else {})
     with session.connect() as client:
-        created = client.create_rescore(run_id, overrides)
+        with source.explaining():
+            created = client.create_rescore(run_id, overrides)
         if watch:
             created = _watch(session, client, created)
         _print_rescore(session, client, created, as_json=as_json)

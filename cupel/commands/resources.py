@@ -10,9 +10,9 @@ from rich.markup import escape
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
-from cupel.files import read_request_body
 from cupel.json_types import Json
 from cupel.session import Session
+from cupel.source_files import SourceFile
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, shorten
 
@@ -55,8 +55,9 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
     @app.command(help="Create one from a file.")
     def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
         session = ctx.ensure_object(Session)
-        body = _body(file, header_env)
-        with session.connect() as client:
+        source = SourceFile.read(file)
+        body = _body(source, header_env)
+        with session.connect() as client, source.explaining():
             _print_saved(session, operations_of(client).create(body), as_json=as_json)
 
     @app.command(help="Update one from a file with the fields to change.")
@@ -64,8 +65,9 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
         ctx: typer.Context, resource_id: Id, file: File, header_env: HeaderEnv = None, as_json: AsJson = False
     ) -> None:
         session = ctx.ensure_object(Session)
-        body = _body(file, header_env)
-        with session.connect() as client:
+        source = SourceFile.read(file)
+        body = _body(source, header_env)
+        with session.connect() as client, source.explaining():
             _print_saved(session, operations_of(client).update(resource_id, body), as_json=as_json)
 
     @app.command(help="Show one, as JSON.")
@@ -143,11 +145,11 @@ def _cell(value: str | list[str] | None) -> str:
     return shorten(text, 60) if text else NO_VALUE
 
 
-def _body(file: Path, header_env: list[str] | None) -> Json:
-    body = read_request_body(file)
+def _body(source: SourceFile, header_env: list[str] | None) -> Json:
+    body = dict(source.mapping())
     for option in header_env or ():
-        name, _, source = option.partition("=")
-        value = read_variable(source) if source else None
+        name, _, variable = option.partition("=")
+        value = read_variable(variable) if variable else None
         if not value:
             raise UsageError(
                 f"--header-env: {option}: expected HEADER=VARIABLE with an environment variable that is set"

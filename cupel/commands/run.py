@@ -32,6 +32,7 @@ from cupel_core.domain.runs.run import Priority, RunStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client
+    from cupel.upload import UploadedDefinition
 
 DEFAULT_CONCURRENCY = 10
 INTERRUPTED = 130
@@ -42,6 +43,9 @@ InProcess = Annotated[
     typer.Option(
         "--in-process", help="Run in this process, without a stack; keys come from OPENAI_API_KEY and similar."
     ),
+]
+New = Annotated[
+    bool, typer.Option("--new", help="Make another definition of the file, even if there is one of its name.")
 ]
 Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Concurrent conversations with --in-process.")]
 
@@ -72,6 +76,7 @@ def run(
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
+    new: New = False,
     watch: Watch = False,
     in_process: InProcess = False,
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
@@ -107,7 +112,7 @@ def run(
     if in_process:
         _run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
     else:
-        _start_on_stack(session, definition, specification, gate_options if watch else None, as_json=as_json)
+        _start_on_stack(session, definition, specification, gate_options if watch else None, new=new, as_json=as_json)
 
 
 def rerun(
@@ -189,11 +194,17 @@ def _run_in_process(
 
 
 def _start_on_stack(
-    session: Session, definition: str, specification: Json, gate_options: GateOptions | None, *, as_json: bool
+    session: Session,
+    definition: str,
+    specification: Json,
+    gate_options: GateOptions | None,
+    *,
+    new: bool,
+    as_json: bool,
 ) -> None:
     with session.connect() as client:
-        definition_id, targets = _resolve(session, client, definition, specification["models"])
-        started = client.create_run({"definitionId": definition_id, **specification, "models": targets})
+        resolved = resolve_definition(session, client, definition, specification["models"], new=new)
+        started = client.create_run({**specification, **resolved})
         watch_or_print(session, client, started, gate_options, as_json=as_json)
 
 
@@ -211,32 +222,34 @@ def watch_or_print(
         session.out.print(f"{command_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
 
 
-def resolve_definition_id(session: Session, client: "Client", definition: str) -> str:
-    return _resolve(session, client, definition, [])[0]
+def resolve_definition(
+    session: Session, client: "Client", definition: str, models: list[str], *, new: bool = False
+) -> Json:
+    """The `definitionId` and `models` of a run; of a file, which is uploaded, also its `definitionVersion`.
 
-
-def _resolve(session: Session, client: "Client", definition: str, targets: list[str]) -> tuple[str, list[str]]:
-    """Upload the definition if it is a file. File names take precedence over ids, so a file may have any name.
-
-    Returns the definition's id, and the targets with the names of the file's connectors replaced by ids.
+    File names take precedence over ids, so a file may have any name. The names of its connectors are replaced by ids.
     """
     if definition.startswith("def_") and not Path(definition).exists():
-        return definition, targets
+        if new:
+            raise UsageError("--new: needs a definition file")
+        return {"definitionId": definition, "models": models}
     from cupel.file_resources import resolve_targets
     from cupel.files import read_definition
     from cupel.upload import upload_definition
 
     file = read_definition(Path(definition))
-    targets = resolve_targets(client, file, targets)
-    uploaded = upload_definition(client, file, session.sleep)
-    for warning in uploaded.get("warnings") or ():
-        session.remark(f"{definition}: warning: {_warning_text(warning)}")
-    session.remark(f"definition {uploaded['id']} ({uploaded['name']})")
-    return str(uploaded["id"]), targets
+    models = resolve_targets(client, file, models)
+    uploaded = upload_definition(client, file, session.sleep, new=new)
+    print_uploaded(session, uploaded)
+    return {"definitionId": uploaded.id, "definitionVersion": uploaded.version, "models": models}
 
 
-def _warning_text(warning: str | Json) -> str:
-    return warning if isinstance(warning, str) else f"{warning['field']}: {warning['message']}"
+def print_uploaded(session: Session, uploaded: "UploadedDefinition") -> None:
+    for warning in uploaded.warnings:
+        session.remark(f"warning: {warning['field']}: {warning['message']}")
+    newer = f"; the latest is {uploaded.latest}" if uploaded.latest > uploaded.version else ""
+    version = f"version {uploaded.version} ({uploaded.change}{newer})"
+    session.remark(f"definition {uploaded.id} ({uploaded.name}) {version}")
 
 
 def _watch_to_end(

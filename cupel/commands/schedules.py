@@ -16,7 +16,7 @@ from cupel.commands.options import (
     label_fields,
     refuse_group_options,
 )
-from cupel.commands.run import resolve_definition_id
+from cupel.commands.run import resolve_definition
 from cupel.commands.targets import run_config, split_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -127,8 +127,7 @@ def create(
             started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config, **labels}}
         else:
             run = {
-                "definitionId": resolve_definition_id(session, client, definition or ""),
-                "models": targets,
+                **resolve_definition(session, client, definition or "", targets),
                 "samplePercentage": sample,
                 "repeats": repeats,
                 "config": config,

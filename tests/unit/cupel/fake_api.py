@@ -96,6 +96,8 @@ class FakeApi:
     personas: list[Json] = field(default_factory=list)
     refusals: list[httpx.Response | httpx.TransportError] = field(default_factory=list)
     """Errors for the next requests."""
+    respond_to_posts: httpx.Response | None = None
+    """The response to every POST."""
     failing_path: str = ""
     """Path and query that always respond with 500."""
     requests: list[httpx.Request] = field(default_factory=list)
@@ -110,6 +112,8 @@ class FakeApi:
             return refusal
         if request.url.raw_path.decode() == self.failing_path:
             return httpx.Response(500)
+        if self.respond_to_posts is not None and request.method == "POST":
+            return self.respond_to_posts
         path = [part for part in request.url.path.split("/") if part][1:]
         body = json.loads(request.content) if request.content else {}
         return self._respond(request, path, body)
@@ -124,10 +128,9 @@ class FakeApi:
         filters = request.url.params
         match path:
             case ["definitions"]:
-                return self._page(request, [d for d in self.definitions if filters.get("tag") in (None, *d["tags"])])
-            case ["definitions", definition_id]:
-                definition = next(d for d in self.definitions if d["id"] == definition_id)
-                return httpx.Response(200, json=definition | {"scenarioCount": len(self.scenarios[definition_id])})
+                return self._page(request, [d for d in reversed(self.definitions) if self._is_listed(d, filters)])
+            case ["definitions", definition_id] if definition_id in self.scenarios:
+                return self._definition(200, self._find(definition_id))
             case ["definitions", _, "scenarios", "generations", _]:
                 return httpx.Response(200, json={"id": "gen_1", **self.generations.pop(0)})
             case ["runs", run_id] if run_id == self.runs[0]["id"]:
@@ -147,13 +150,22 @@ class FakeApi:
     def _write(self, method: str, path: list[str], body: Json) -> httpx.Response | None:
         match method, *path:
             case "POST", "definitions":
-                definition = {"id": f"def_{len(self.definitions) + 1}", "version": 1, **body, "warnings": self.warnings}
-                self.scenarios[definition["id"]] = []
+                head = {"id": f"def_{len(self.definitions) + 1}", "version": 1, "folder": None, "tags": []}
+                definition = {**head, **body, "warnings": self.warnings}
+                self.scenarios[definition["id"]] = definition.pop("scenarios", [])
                 self.definitions.append(definition)
-                return httpx.Response(201, json=definition | {"scenarioCount": 0})
+                return self._definition(201, definition)
+            case "PATCH", "definitions", definition_id:
+                definition = self._find(definition_id)
+                definition["version"] += bool(body.keys() & {"content", "scenarios"})
+                self.scenarios[definition_id] = body.pop("scenarios", self.scenarios[definition_id])
+                definition.update(body)
+                return self._definition(200, definition)
             case "POST", "definitions", definition_id, "scenarios":
+                definition = self._find(definition_id)
+                definition["version"] += bool(self.scenarios[definition_id])
                 self.scenarios[definition_id].extend(body["items"])
-                return httpx.Response(201, json={"ids": []})
+                return httpx.Response(201, json={"ids": [], "definitionVersion": definition["version"]})
             case "POST", "definitions", definition_id, "scenarios", "generate":
                 self.scenarios[definition_id] = [{"generated": body}]
                 status = self.generations.pop(0) if self.generations else {"status": "COMPLETED"}
@@ -171,6 +183,17 @@ class FakeApi:
             case "DELETE", "tokens", _:
                 return httpx.Response(204)
         return None
+
+    def _find(self, definition_id: str) -> Json:
+        return next(each for each in self.definitions if each["id"] == definition_id)
+
+    def _definition(self, status: int, definition: Json) -> httpx.Response:
+        body = definition | {"scenarioCount": len(self.scenarios[definition["id"]])}
+        return httpx.Response(status, json=body, headers={"ETag": f'"{definition["version"]}"'})
+
+    def _is_listed(self, definition: Json, filters: httpx.QueryParams) -> bool:
+        searched, folder = filters.get("search", ""), filters.get("folder")
+        return searched.casefold() in definition["name"].casefold() and folder in (None, definition["folder"])
 
     def _read_run(self) -> Json:
         if self.polls:

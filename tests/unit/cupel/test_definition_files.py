@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cupel.errors import UsageError
+from cupel.errors import RefusedField, UsageError
 from cupel.files import read_definition
+from cupel.source_files import SourceFile
 
 GOOD = "name: Facts\nfolder: demo\ntags: [a]\ncontent: {system: x}\nscenarios: [{prompt: one}]\n"
 
@@ -18,16 +19,22 @@ def read(tmp_path: Path, text: str):
 
 def test_the_parts_of_a_file(tmp_path: Path):
     file = read(tmp_path, GOOD)
-    assert file.definition == {"name": "Facts", "folder": "demo", "tags": ["a", file.tag], "content": {"system": "x"}}
+    assert file.definition == {"name": "Facts", "folder": "demo", "tags": ["a"], "content": {"system": "x"}}
     assert file.scenarios == [{"prompt": "one"}]
-    assert file.generate is None
+    assert (file.generate, file.id) == (None, None)
 
 
-def test_the_tag_follows_the_content(tmp_path: Path):
-    assert read(tmp_path, GOOD).tag == read(tmp_path, GOOD).tag
-    assert read(tmp_path, GOOD).tag != read(tmp_path, GOOD + "\n").tag
-    assert read(tmp_path, GOOD).tag.startswith("sha:")
-    assert len(read(tmp_path, GOOD).tag) == len("sha:") + 12
+@pytest.mark.parametrize(
+    ("changed", "is_same"),
+    [
+        (GOOD + "# a comment\n", True),
+        (GOOD.replace("Facts", "Other"), True),
+        (GOOD.replace("one", "two"), False),
+        (GOOD.replace("system: x", "system: y"), False),
+    ],
+)
+def test_the_digest_follows_content_and_scenarios_only(tmp_path: Path, changed: str, is_same: bool):
+    assert (read(tmp_path, GOOD).digest == read(tmp_path, changed).digest) is is_same
 
 
 def test_dates_stay_text(tmp_path: Path):
@@ -42,7 +49,8 @@ def test_dates_stay_text(tmp_path: Path):
         (GOOD.replace("{system: x}", '{system: x, "system": y}'), r":4:22: system: this key occurs twice"),
         ("just text", "must be a mapping"),
         ("", "must be a mapping"),
-        (GOOD + "sceanrios: []", "sceanrios: unknown field"),
+        (GOOD + "sceanrios: []", r":6: sceanrios: unknown field; did you mean scenarios\?"),
+        (GOOD + "xyz: 1", r"xyz: unknown field; known fields: id, name"),
         (GOOD.replace("name: Facts\n", ""), "name: must be non-empty text"),
         (GOOD.replace("Facts", "' '"), "name: must be non-empty text"),
         (GOOD.replace("[a]", "a"), "tags: must be a list"),
@@ -55,6 +63,8 @@ def test_dates_stay_text(tmp_path: Path):
         (GOOD.replace("scenarios: [{prompt: one}]", "generate: matrix"), "generate: must be a mapping"),
         (GOOD.replace("one", ".nan"), "a value that JSON cannot represent"),
         (GOOD.replace("{prompt: one}", "&a {prompt: *a}"), "a value that JSON cannot represent"),
+        (GOOD.replace("one", "1"), r":5: scenarios\.0\.prompt: must be text"),
+        (GOOD.replace("system: x", "sytem: x"), r":4: content\.sytem: is not a known field \(did you mean system\?\)"),
         ("!!python/object:os.system {}", "could not determine a constructor"),
     ],
 )
@@ -65,10 +75,50 @@ def test_errors_name_the_file_and_the_field(tmp_path: Path, text: str, message: 
 
 
 def test_a_merged_key_may_be_overridden(tmp_path: Path):
-    scenarios = "scenarios: [{a: &a {<<: &b {prompt: one}, prompt: two}, <<: *a, prompt: three}]"
+    scenarios = "scenarios: [{metadata: {a: &a {<<: &b {prompt: one}, prompt: two}}, <<: *a, prompt: three}]"
     assert read(tmp_path, GOOD.replace("scenarios: [{prompt: one}]", scenarios)).scenarios == [
-        {"a": {"prompt": "two"}, "prompt": "three"}
+        {"metadata": {"a": {"prompt": "two"}}, "prompt": "three"}
     ]
+
+
+def test_all_problems_are_reported_at_once_with_their_lines(tmp_path: Path):
+    text = """name: Facts
+asertions: []
+content:
+  template: About [topic].
+  assertions: [{type: contians, value: x}]
+scenarios:
+  - prompt: one
+  - name: two
+    promt: two
+    assertions:
+      - type: equals
+connectors:
+  - {name: a, type: ftp, baseUrl: nowhere}
+"""
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, text)
+    first, *lines = str(caught.value).splitlines()
+    places = [line.removeprefix(f"  {tmp_path}/d.yaml:").split(": ")[:2] for line in lines]
+    assert first == f"{len(lines)} problems"
+    assert places == [
+        ["2", "asertions"],
+        ["4", "content.template"],
+        ["5", "content.assertions.0.type"],
+        ["9", "scenarios.1.promt"],
+        ["13", "connectors.0.baseUrl"],
+        ["13", "connectors.0.type"],
+    ]
+
+
+def test_a_key_with_dots_is_found(tmp_path: Path):
+    source = SourceFile("x", None, b"a.b:\n  c: 1\n  d:\n  - 1\n  - 2\n")
+    assert str(source.refusal([RefusedField("a.b.d.1", "wrong")])) == "x:5: a.b.d.1: wrong"
+
+
+def test_many_problems_are_cut(tmp_path: Path):
+    refusal = SourceFile("x", None).refusal(RefusedField(f"f{number}", "wrong") for number in range(60))
+    assert str(refusal).splitlines()[0::51] == ["60 problems", "  and 10 more"]
 
 
 def test_a_missing_file_is_named(tmp_path: Path):

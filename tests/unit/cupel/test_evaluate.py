@@ -430,7 +430,7 @@ def refusal(file: Any, targets: Any = capital, **options: Unpack[EvaluationOptio
     [
         (
             {"content": {"sytem": "x"}},
-            r"content.sytem: is not a known field \(did you mean system\?\); known",
+            "content.sytem: is not a known field (did you mean system?); known fields: system",
         ),
         ({"content": {"assertions": [{"type": "containz"}]}}, "content.assertions.0.type"),
         ({"scenarios": [{"prompt": "x", "maxMessages": 0}]}, "scenarios.0.maxMessages"),

@@ -59,35 +59,17 @@ def test_a_second_run_of_the_same_file_creates_no_copy(api: FakeApi, cupel: Cupe
     assert len(api.scenarios["def_1"]) == 3
 
 
-def test_a_changed_file_is_another_definition(api: FakeApi, cupel: Cupel, facts: str):
-    cupel("run", facts, "--models", SIMULATED)
-    Path(facts).write_text(FACTS.replace("three", "four"))
-    cupel("run", facts, "--models", SIMULATED)
-    assert len(api.definitions) == 2
-
-
-def test_a_definition_that_was_edited_since_is_not_reused(api: FakeApi, cupel: Cupel, facts: str):
-    cupel("run", facts, "--models", SIMULATED)
-    api.definitions[0]["version"] = 2
-    cupel("run", facts, "--models", SIMULATED)
-    assert len(api.definitions) == 2
-
-
-def test_scenarios_missing_after_an_interrupted_upload_are_added(api: FakeApi, cupel: Cupel, facts: str):
-    cupel("run", facts, "--models", SIMULATED)
-    del api.scenarios["def_1"][1:]
-    cupel("run", facts, "--models", SIMULATED)
-    assert api.scenarios["def_1"] == [{"prompt": "one"}, {"prompt": "two"}, {"prompt": "three"}]
-
-
 @pytest.mark.parametrize(("count", "length", "sent"), [(2_500, 1, [1_000, 1_000, 500]), (5, 200_000, [2, 2, 1])])
 def test_many_or_long_scenarios_are_sent_in_several_calls(
     api: FakeApi, cupel: Cupel, tmp_path: Path, count: int, length: int, sent: list[int]
 ):
     scenarios = [{"prompt": f"{number}".ljust(length, "x")} for number in range(count)]
-    (tmp_path / "long.json").write_text(json.dumps({"name": "Long", "content": {}, "scenarios": scenarios}))
+    file = {"name": "Long", "content": {"system": "x"}, "scenarios": scenarios}
+    (tmp_path / "long.json").write_text(json.dumps(file))
     cupel("run", str(tmp_path / "long.json"), "--models", SIMULATED)
-    assert [len(body["items"]) for body in api.bodies("POST", "/definitions/def_1/scenarios")] == sent
+    further = api.bodies("POST", "/definitions/def_1/scenarios")
+    created = api.bodies("POST", "/definitions")[0]
+    assert [len(items) for items in (created["scenarios"], *(body["items"] for body in further))] == sent
     assert api.scenarios["def_1"] == scenarios
 
 

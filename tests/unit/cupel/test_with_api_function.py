@@ -87,11 +87,22 @@ def test_the_personas_of_a_file_are_created_once_and_referred_to_by_id(cupel: Cu
     assert named == [[ids["Ada"], ids["Ben"]], [ids["Ben"]]]
 
 
-def test_a_persona_that_is_created_again_creates_the_definition_again(cupel: Cupel, client: Client):
+def test_a_persona_that_is_created_again_makes_the_next_version(cupel: Cupel, client: Client):
     output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)
     client.delete_persona(next(client.list_personas())["id"])
     assert output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *JUDGED)["jobCount"] == 3
-    assert sum(1 for _ in client.list_definitions()) == 2
+    assert [definition["version"] for definition in client.list_definitions()] == [2]
+
+
+def test_an_edited_file_makes_one_version(cupel: Cupel, client: Client, tmp_path: Path):
+    path = tmp_path / "facts.yaml"
+    path.write_text("name: F\ncontent: {system: x, maxTurns: 2}\nscenarios: [{prompt: a}, {prompt: b}]\n")
+    output_of(cupel, "run", str(path), "--models", "sim/steady")
+    path.write_text("name: F\ncontent: {system: y}\nscenarios: [{prompt: c}]\n")
+    runs = [output_of(cupel, "run", str(path), "--models", "sim/steady")["run"] for _ in range(2)]
+    assert [(run["definitionVersion"], run["scenarioTotal"]) for run in runs] == [(2, 1), (2, 1)]
+    definition = client.get_definition(runs[0]["definitionId"])
+    assert (definition["version"], definition["content"]["system"], definition["content"]["maxTurns"]) == (2, "y", None)
 
 
 def test_a_different_persona_of_the_same_name_is_refused(cupel: Cupel, client: Client):

@@ -1,0 +1,101 @@
+"""What the API requires of a definition file, checked before anything is sent: every problem at once."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cupel.errors import RefusedField
+from cupel_core.contract.common import RequestModel
+from cupel_core.contract.definition_content import DefinitionContent
+from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.definitions import assertions
+from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.resources.connectors import ConnectorType
+from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.errors import Invalid
+from cupel_core.providers.addresses import header_errors, url_error
+from cupel_core.providers.connectors.config import config_errors
+
+type Section = Mapping[str, Any]
+
+
+class _FileSection(RequestModel):
+    model_config = ConfigDict(strict=True)
+
+
+class PersonaSection(_FileSection):
+    name: str
+    description: str | None = None
+    system_prompt: str | None = None
+    headers: dict[str, str] | None = None
+    connector_urls: list[str] | None = None
+
+
+class ConnectorSection(_FileSection):
+    name: str
+    type: str
+    base_url: str
+    headers: dict[str, str] | None = None
+    config: dict[str, Any] | None = None
+
+
+def content_problems(data: Section, field: str = "content") -> Iterator[RefusedField]:
+    problems = tuple(shape_problems(DefinitionContent, data, field))
+    yield from problems
+    if problems:
+        return
+    try:
+        validate_content(DefinitionContent.model_validate(dict(data)).specified())
+    except Invalid as error:
+        yield from (RefusedField(each.field, each.message) for each in error.errors)
+
+
+def scenario_problems(item: Section, field: str) -> Iterator[RefusedField]:
+    problems = tuple(shape_problems(CreateScenario, item, field))
+    yield from problems
+    if not problems:
+        for error in assertions.assertion_errors(item.get("assertions") or (), f"{field}.assertions"):
+            yield RefusedField(error.field, error.message)
+
+
+def persona_problems(body: Section, field: str) -> Iterator[RefusedField]:
+    problems = tuple(shape_problems(PersonaSection, body, field))
+    yield from problems
+    if problems:
+        return
+    for position, url in enumerate(body.get("connectorUrls") or ()):
+        if problem := url_error(url):
+            yield RefusedField(f"{field}.connectorUrls.{position}", problem)
+    yield from _header_problems(body, field)
+
+
+def connector_problems(body: Section, field: str) -> Iterator[RefusedField]:
+    problems = tuple(shape_problems(ConnectorSection, body, field))
+    yield from problems
+    if problems:
+        return
+    if problem := url_error(body["baseUrl"]):
+        yield RefusedField(f"{field}.baseUrl", problem)
+    if body["type"] not in set(ConnectorType):
+        yield RefusedField(f"{field}.type", f"must be one of {', '.join(ConnectorType)}")
+    else:
+        for name, message in config_errors(ConnectorType(body["type"]), body.get("config") or {}):
+            yield RefusedField(f"{field}.config.{name}", message)
+    yield from _header_problems(body, field)
+
+
+def shape_problems(model: type[BaseModel], data: Section, field: str) -> Iterator[RefusedField]:
+    """Unknown and missing fields, and values of the wrong type."""
+    try:
+        model.model_validate(dict(data))
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            yield RefusedField(".".join(map(str, (field, *each["loc"]))), field_message(each["msg"]))
+
+
+def _header_problems(body: Section, field: str) -> Iterator[RefusedField]:
+    return (
+        RefusedField(f"{field}.headers", f"{name} {message}")
+        for name, message in header_errors(body.get("headers") or {})
+    )

@@ -1,0 +1,136 @@
+"""YAML and JSON files whose errors name the line and the field."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+
+from cupel.errors import ApiProblem, RefusedField, UsageError
+from cupel.json_types import Json
+
+MAX_LISTED = 50
+
+
+class _Loader(yaml.SafeLoader):
+    """Keeps dates as text, as in JSON, and refuses a key that a mapping has twice, of which the first would be lost."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:
+                    raise yaml.MarkedYAMLError(
+                        problem=f"{key.value}: this key occurs twice", problem_mark=key.start_mark
+                    )
+                seen.add((key.tag, key.value))
+        return node
+
+
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_Loader.yaml_implicit_resolvers = {
+    start: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+    for start, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A parsed file. `name` is how errors call it; without `content` they name no line."""
+
+    name: str
+    document: Any
+    content: bytes | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror or error}") from error
+        return cls(str(path), _parse_yaml(path, content), content)
+
+    def mapping(self) -> Json:
+        """The document, which must be a mapping."""
+        if not isinstance(self.document, dict):
+            raise UsageError(f"{self.name}: must be a mapping")
+        return self.document
+
+    def refusal(self, problems: Iterable[RefusedField]) -> UsageError:
+        """An error with all problems, in the order of their lines."""
+        root = yaml.compose(self.content, Loader=_Loader) if self.content is not None else None
+        located = sorted(
+            ((_line(root, field), field, message) for field, message in problems), key=lambda each: each[0]
+        )
+        lines = [f"{self._place(line)}: {f'{field}: ' if field else ''}{message}" for line, field, message in located]
+        if len(lines) == 1:
+            return UsageError(lines[0])
+        listed = lines[:MAX_LISTED] + [f"and {len(lines) - MAX_LISTED:,} more"] * (len(lines) > MAX_LISTED)
+        return UsageError("\n  ".join([f"{len(lines):,} problems", *listed]))
+
+    def _place(self, line: int) -> str:
+        return f"{self.name}:{line}" if line else self.name
+
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """For requests made from this file: the fields that the API refuses are reported with their lines."""
+        try:
+            yield
+        except ApiProblem as problem:
+            if not problem.errors:
+                raise
+            raise self.refusal(problem.errors) from problem
+
+
+@contextmanager
+def renamed_fields(rename: Callable[[str], str]) -> Iterator[None]:
+    """Call the fields that the API refuses as the file calls them."""
+    try:
+        yield
+    except ApiProblem as problem:
+        errors = tuple(RefusedField(rename(each.field), each.message) for each in problem.errors)
+        raise ApiProblem(problem.status, problem.title, problem.detail, errors, problem.etag) from problem
+
+
+def _parse_yaml(path: Path, content: bytes) -> Any:
+    try:
+        document = yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader
+        json.dumps(document, allow_nan=False)
+    except yaml.MarkedYAMLError as error:
+        where = f":{error.problem_mark.line + 1}:{error.problem_mark.column + 1}" if error.problem_mark else ""
+        raise UsageError(f"{path}{where}: {error.problem or error.context}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: is not valid YAML text: {error}") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: contains a value that JSON cannot represent: {error}") from error
+    return document
+
+
+def _line(node: yaml.Node | None, field: str) -> int:
+    """The line of a field such as `scenarios.0.prompt`, or of the nearest part above it; 0 without a root."""
+    if node is None:
+        return 0
+    line, rest = node.start_mark.line + 1, field.split(".") if field else []
+    while rest and (step := _step(node, rest)) is not None:
+        line, node, taken = step
+        rest = rest[taken:]
+    return line
+
+
+def _step(node: yaml.Node, rest: list[str]) -> tuple[int, yaml.Node, int] | None:
+    """One level down: the line, the node there, and how many parts its key has, as keys may contain dots."""
+    if isinstance(node, yaml.SequenceNode):
+        if not rest[0].isdigit() or int(rest[0]) >= len(node.value):
+            return None
+        item = node.value[int(rest[0])]
+        return item.start_mark.line + 1, item, 1
+    if isinstance(node, yaml.MappingNode):
+        nodes = {key.value: (key.start_mark.line + 1, value) for key, value in node.value}
+        for taken in range(len(rest), 0, -1):
+            if (found := nodes.get(".".join(rest[:taken]))) is not None:
+                return *found, taken
+    return None
