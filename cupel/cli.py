@@ -4,6 +4,7 @@ import typer
 
 from cupel.commands import (
     control,
+    definitions,
     delete,
     evals,
     export,
@@ -15,6 +16,7 @@ from cupel.commands import (
     rescores,
     resources,
     run,
+    scenarios,
     schedules,
     show,
     stack,
@@ -58,6 +60,8 @@ app.command()(control.expand)
 app.command()(delete.delete)
 app.command()(providers.models)
 app.add_typer(providers.app, name="providers")
+app.add_typer(definitions.app, name="definitions")
+app.add_typer(scenarios.app, name="scenarios")
 app.add_typer(resources.personas, name="personas")
 app.add_typer(resources.connectors, name="connectors")
 app.add_typer(resources.evals, name="evals")

@@ -56,6 +56,11 @@ def own_tags(tags: Iterable[str]) -> list[str]:
     return [tag for tag in tags if not _DIGEST_TAG.fullmatch(tag)]
 
 
+def replace_own_tags(tags: Iterable[str], own: Iterable[str]) -> list[str]:
+    """The tags of a definition with other tags of users."""
+    return sorted({*own, *_digest_tags(tags)})
+
+
 def upload_definition(
     client: "Client", file: DefinitionFile, sleep: Callable[[float], None] = time.sleep, *, new: bool = False
 ) -> UploadedDefinition:

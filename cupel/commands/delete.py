@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cupel.commands.options import AsJson
+from cupel.commands.options import AsJson, RunId, Yes, confirm
 from cupel.extras import require_extra
 from cupel.session import Session
 
@@ -14,18 +14,17 @@ app = typer.Typer(help="Deletions of a stack on AWS.", no_args_is_help=True)
 
 def delete(
     ctx: typer.Context,
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")],
+    run_id: RunId,
     probe: Annotated[
         int | None, typer.Option(min=0, help="Only the conversation of the probe with this index; its result is kept.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete a run with everything that was said in it, or only what was said in one probe. It cannot be undone."""
     session = ctx.ensure_object(Session)
     what = run_id if probe is None else f"the conversation of {run_id}-{probe}"
-    if not yes:
-        typer.confirm(f"Delete {what}?", abort=True, err=True)
+    confirm(f"Delete {what}?", yes=yes)
     with session.connect() as client:
         if probe is None:
             client.delete_run(run_id)

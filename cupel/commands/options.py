@@ -13,6 +13,7 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
 Limit = Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number to list.")]
 Ids = Annotated[bool, typer.Option("--ids", help="Also show the ids of what is shown by name.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
 Repeats = Annotated[
@@ -57,6 +58,12 @@ def refuse_group_options(ctx: typer.Context) -> None:
         if source is None or source.name != "COMMANDLINE":
             continue
         raise UsageError(f"{option}: put it after the subcommand: {ctx.info_name} {ctx.invoked_subcommand} {option}")
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask on standard error unless `yes`; anything but a yes ends the command with 1."""
+    if not yes:
+        typer.confirm(question, abort=True, err=True)
 
 
 def command_name() -> str:

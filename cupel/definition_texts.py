@@ -1,0 +1,61 @@
+"""Definitions and scenarios as the YAML of a definition file."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from cupel.json_types import Json
+
+_FILE_FIELDS = ("id", "name", "folder", "tags", "content")
+_NOT_IN_FILES = ("id", "definitionId", "definitionVersion")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Long texts are blocks."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def definition_text(definition: Json, scenarios: Iterable[Json] | None) -> str:
+    """A file that describes this version; comments say which one it is."""
+    label = f" ({definition['versionLabel']})" if definition.get("versionLabel") else ""
+    count = definition["scenarioCount"]
+    comment = f"# version {definition['version']}{label}, {count:,} scenario{'' if count == 1 else 's'}"
+    parts = {name: without_empty(definition[name]) for name in _FILE_FIELDS if definition[name]}
+    if scenarios is not None:
+        parts["scenarios"] = [scenario_fields(each) for each in scenarios]
+    return f"{comment}\n{to_yaml(parts)}"
+
+
+def scenario_text(scenario: Json) -> str:
+    return f"# {scenario['id']}\n{to_yaml(scenario_fields(scenario))}"
+
+
+def scenario_fields(scenario: Json) -> Json:
+    """The fields of a scenario in a file: without ids and what is not set, and with a single user message as prompt."""
+    fields: Json = without_empty({name: value for name, value in scenario.items() if name not in _NOT_IN_FILES})
+    messages = fields.get("messages") or []
+    if len(messages) == 1 and messages[0]["role"] == "user":
+        fields = {("prompt" if name == "messages" else name): value for name, value in fields.items()}
+        fields["prompt"] = messages[0]["content"]
+    if fields.get("failureCriteriaMode") == "on_max_messages":
+        del fields["failureCriteriaMode"]
+    return fields
+
+
+def without_empty(value: Any) -> Any:
+    """The value without fields that are null or empty lists or objects."""
+    if isinstance(value, dict):
+        kept = {name: without_empty(each) for name, each in value.items()}
+        return {name: each for name, each in kept.items() if each is not None and each not in ([], {})}
+    return [without_empty(each) for each in value] if isinstance(value, list) else value
+
+
+def to_yaml(value: Any) -> str:
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
