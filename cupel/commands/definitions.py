@@ -58,7 +58,9 @@ def list_definitions(
     if as_json:
         session.print_json(items)
         return
-    columns = table("definition", "name", "folder", "version", "tags", "updated", right=["version"], texts=["name", "tags"])
+    columns = table(
+        "definition", "name", "folder", "version", "tags", "updated", right=["version"], texts=["name", "tags"]
+    )
     for each in items:
         version = f"{each['version']} {each['versionLabel']}" if each.get("versionLabel") else str(each["version"])
         texts = (
