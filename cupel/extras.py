@@ -1,5 +1,6 @@
-"""The optional parts of the package: what `pip install cupel` leaves out, and how to add it."""
+"""The optional parts of the package: what an installation without extras leaves out, and how to add it."""
 
+from importlib.metadata import version
 from importlib.util import find_spec
 
 from cupel.errors import UsageError
@@ -11,4 +12,5 @@ _MODULES = {"bedrock": ("boto3",), "stack": ("boto3", "pynamodb", "samcli")}
 def require_extra(extra: str, purpose: str) -> None:
     """UsageError, naming the command that installs the extra, unless it is installed."""
     if not all(map(find_spec, _MODULES[extra])):
-        raise UsageError(f"{purpose} needs packages that are not installed; install them: pip install 'cupel[{extra}]'")
+        requirement = f"cupel[{extra}]=={version('cupel')}"  # of this version, and so of this project
+        raise UsageError(f"{purpose} needs packages that are not installed: pip install '{requirement}'")

@@ -15,7 +15,7 @@ _NOT_INHERITED = (
     *("MAKE", "MFLAGS"),  # would be read as flags by the make of the layer
 )
 _SHOWN_LINES = 15
-_HINTS = dict.fromkeys(("sam", "uv"), "`make run` installs it in a clone, pip install 'cupel[stack]' elsewhere")
+_HINTS = dict.fromkeys(("sam", "uv"), "`make run` installs it in a clone, the extra `stack` elsewhere")
 
 
 def child_environment(paths: StackPaths, endpoint_url: str | None = None) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Distributions(NamedTuple):
     wheel: Path
     sdist: Path
     requirements: Path
-    """The locked requirements of `pip install cupel`."""
+    """The locked requirements without extras."""
 
 
 class Installation(NamedTuple):
@@ -217,4 +217,4 @@ def test_what_needs_an_extra_names_the_command_that_installs_it(
     (tmp_path / "evals.yaml").write_text("name: Greeting\ncontent: {system: Be brief.}\nscenarios: [{prompt: Hello}]\n")
     finished = on_running_python.run("cupel", *arguments, folder=tmp_path)
     assert finished.returncode == 2
-    assert f"pip install 'cupel[{extra}]'" in finished.stderr
+    assert f"pip install 'cupel[{extra}]=={PROJECT['version']}'" in finished.stderr
