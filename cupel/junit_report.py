@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cupel import junit_xml
-from cupel.errors import ApiProblem
 from cupel.json_types import Json
 from cupel_core.domain.runs.run import ProbeStatus
 
@@ -18,26 +17,22 @@ def render_junit(client: "Client", run: Json) -> str:
 
 
 def _suites(client: "Client", run: Json) -> Iterator[junit_xml.JunitSuite]:
-    scenarios = _names_by_id(client.list_scenarios(run["definitionId"]))
-    personas = _names_by_id(client.list_personas())
     repeats = run["config"]["repeats"]
-
-    def name(probe: Json, index: int) -> str:
-        scenario_id, persona = str(probe["scenarioId"]), probe.get("personaId")
-        scenario = scenarios.get(scenario_id, scenario_id)
-        # Repeats are the last axis of a plan, in each of its segments.
-        return junit_xml.case_name(
-            scenario, personas.get(persona, persona) if persona else None, index % repeats, repeats
-        )
-
     for model in run["config"]["models"]:
         cases = {
-            each["probeIndex"]: junit_xml.transcript_case(name(each, each["probeIndex"]), each)
+            each["probeIndex"]: junit_xml.transcript_case(_name(each, repeats), each)
             for each in client.list_transcripts(run["id"], model=model)
         }
         for probe in _probes_without_transcript(client, run, model):
-            cases.setdefault(probe["index"], junit_xml.probe_case(name(probe, probe["index"]), probe))
+            cases.setdefault(probe["index"], junit_xml.probe_case(_name(probe, repeats), probe))
         yield junit_xml.JunitSuite(model, [cases[index] for index in sorted(cases)])
+
+
+def _name(outcome: Json, repeats: int) -> str:
+    """Names are those of the run's start; ids if the run's snapshot is gone."""
+    scenario = outcome.get("scenarioName") or outcome["scenarioId"]
+    persona = outcome.get("personaName") or outcome.get("personaId")
+    return junit_xml.case_name(scenario, persona, outcome["repeat"], repeats)
 
 
 def _probes_without_transcript(client: "Client", run: Json, model: str) -> Iterator[Json]:
@@ -48,13 +43,3 @@ def _probes_without_transcript(client: "Client", run: Json, model: str) -> Itera
     status = ProbeStatus.ERROR if ended else None
     probes = client.list_run_probes(run["id"], status=status, model=model)
     return (probe for probe in probes if probe["status"] != ProbeStatus.COMPLETED)
-
-
-def _names_by_id(items: Iterator[Json]) -> dict[str, str]:
-    """Empty if the definition has been deleted since."""
-    try:
-        return {item["id"]: item["name"] for item in items if item["name"]}
-    except ApiProblem as problem:
-        if problem.status != 404:
-            raise
-        return {}

@@ -48,7 +48,7 @@ def transcript_case(name: str, transcript: Json) -> JunitCase:
         return JunitCase(name, seconds, messages=messages)
     if result is not None:
         failure_type = ", ".join((scoring or {}).get("tags") or ()) or "failed"
-        return JunitCase(name, seconds, "failure", failure_type, result.get("reason") or "did not pass", messages)
+        return JunitCase(name, seconds, "failure", failure_type, result.get("reason") or "failed", messages)
     if scoring is not None and is_unscored(transcript):
         return JunitCase(name, seconds, "error", "unscored", scoring["reason"], messages)
     return JunitCase(name, seconds, "skipped", "unjudged", "nothing was judged", messages)

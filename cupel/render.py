@@ -42,9 +42,12 @@ def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColu
     return rows
 
 
-def results_legend(results: Sequence[ModelResults]) -> list[str]:
-    """What the columns mean, why probes errored, and which models were simulated."""
-    lines = list(_decision_legend(results))
+def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool | None = None) -> list[str]:
+    """What the columns mean, why probes errored, and which models were simulated.
+
+    `has_decision_rule` is that of the definition, None if it is not known.
+    """
+    lines = list(_decision_legend(results, has_decision_rule))
     if any(model.correct for model in results):
         lines.append("pass rate: share of judged conversations that passed; its 95 % interval is clustered by scenario")
     for model in results:
@@ -63,9 +66,12 @@ def _has_decisions(results: Sequence[ModelResults]) -> bool:
     return any(model.decisions.decided for model in results)
 
 
-def _decision_legend(results: Sequence[ModelResults]) -> Iterator[str]:
+def _decision_legend(results: Sequence[ModelResults], has_rule: bool | None) -> Iterator[str]:
     if not _has_decisions(results):
-        if any(model.completed for model in results):
+        completed = sum(model.completed for model in results)
+        if completed and has_rule:
+            yield f"warning: no decision could be read from {count_of(completed, 'answer')}; check the decision's rule"
+        elif completed and has_rule is None:
             yield "decisions: none; the definition has no decision rule, or no answer matches it"
         return
     yield "mean, s.d.: of decisions 1-5; s.e.: standard error of the mean, clustered by scenario"
@@ -265,6 +271,13 @@ def transcripts_table(transcripts: Sequence[Json], *, ids: bool) -> Table:
     return rows
 
 
+def decision_text(transcript: Json) -> str:
+    """Empty without a decision; `other` is one only if the definition has a rule that no answer may match."""
+    code = str(transcript["decisionCode"] or "")
+    has_rule = (transcript.get("definitionSnapshot") or {}).get("decision")
+    return code if has_rule or code != OTHER else ""
+
+
 def result_word(transcript: Json) -> str:
     """`passed`, `failed`, `unscored`, or nothing if the conversation was not judged."""
     result = transcript.get("result")
@@ -378,7 +391,7 @@ _TRANSCRIPT_COLUMNS = (
     TranscriptColumn("persona id", lambda each: str(each.get("personaId") or ""), is_optional=True, is_id=True),
     TranscriptColumn("repeat", _repeat, is_optional=True),
     TranscriptColumn("variables", lambda each: shorten(variables_text(each), 60), text=True, is_optional=True),
-    TranscriptColumn("decision", lambda each: str(each["decisionCode"] or ""), is_optional=True),
+    TranscriptColumn("decision", decision_text, is_optional=True),
     TranscriptColumn("result", result_word, is_optional=True),
     TranscriptColumn("tokens", lambda each: f"{each['tokenCount']:,}", right=True),
     TranscriptColumn("time", lambda each: format_duration(each["durationMs"]), right=True),

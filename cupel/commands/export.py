@@ -17,6 +17,7 @@ from cupel.session import Session
 
 if TYPE_CHECKING:
     from cupel.client import Client
+    from cupel.exports.records import OutcomeReader
 
 
 class ExportFormat(StrEnum):
@@ -28,8 +29,8 @@ class ExportFormat(StrEnum):
 
 
 _FORMAT_HELP = (
-    "jsonl contains whole conversations, csv last answers; inspect writes one .eval log per model to a folder; "
-    "inspect, promptfoo and openai-evals also contain the probes that errored."
+    "jsonl contains whole conversations, csv last answers; inspect writes one .eval log per model to a folder. "
+    "Errored probes are included with their error."
 )
 
 
@@ -51,19 +52,22 @@ def export(
         if file_format is ExportFormat.INSPECT:
             if output is None:
                 raise UsageError("--format inspect requires --output: the folder for the logs")
-            written = _write_logs(client, run, output)
+            reader = _write_logs(client, run, output)
         else:
             with _open_output(output) as file:
-                written = _write(client, run, file, file_format)
+                reader = _write(client, run, file, file_format)
     if as_json:
-        session.print_json({"runId": run_id, "format": file_format, "output": str(output), "transcripts": written})
-    _print_summary(session, run, written, output)
+        counts = {"transcripts": reader.transcripts, "errored": reader.errored}
+        session.print_json({"runId": run_id, "format": file_format, "output": str(output), **counts})
+    _print_summary(session, reader, output)
 
 
-def _print_summary(session: Session, run: Json, written: int, output: Path | None) -> None:
-    missing = run["progress"]["total"] - written
-    note = f"; {count_of(missing, 'probe')} without one" if missing > 0 else ""
-    session.remark(f"{count_of(written, 'transcript')}{f' written to {output}' if output else ''}{note}")
+def _print_summary(session: Session, reader: "OutcomeReader", output: Path | None) -> None:
+    missing = reader.run["progress"]["total"] - reader.transcripts - reader.errored
+    errored = f" and {count_of(reader.errored, 'errored probe')}" if reader.errored else ""
+    place = f" written to {output}" if output else ""
+    note = f"; {count_of(missing, 'probe')} without an outcome yet" if missing > 0 else ""
+    session.remark(f"{count_of(reader.transcripts, 'transcript')}{errored}{place}{note}")
 
 
 @contextmanager
@@ -88,37 +92,39 @@ def _atomic_file(output: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
-def _write(client: "Client", run: Json, file: IO[str], file_format: ExportFormat) -> int:
+def _write(client: "Client", run: Json, file: IO[str], file_format: ExportFormat) -> "OutcomeReader":
     from cupel.exports import openai_evals, promptfoo_results, tables
-    from cupel.exports.records import open_run
+    from cupel.exports.records import OutcomeReader, open_run
 
+    reader = OutcomeReader(client, run)
     match file_format:
         case ExportFormat.JSONL:
-            return tables.write_jsonl(client.list_transcripts(run["id"]), file)
+            tables.write_jsonl(reader.outcomes(), file)
         case ExportFormat.CSV:
-            return tables.write_csv(client.list_transcripts(run["id"]), file)
-    with open_run(client, run) as reader:
-        if file_format is ExportFormat.OPENAI_EVALS:
-            openai_evals.write(reader.records(), run, file)
-        else:
-            promptfoo_results.write(reader.records(), run, _definition_name(client, run), file)
-    return reader.transcripts
+            tables.write_csv(reader.outcomes(), file)
+        case ExportFormat.OPENAI_EVALS:
+            with open_run(reader) as opened:
+                openai_evals.write(opened.records(), run, file)
+        case _:
+            with open_run(reader) as opened:
+                promptfoo_results.write(opened.records(), run, _definition_name(client, run), file)
+    return reader
 
 
-def _write_logs(client: "Client", run: Json, folder: Path) -> int:
+def _write_logs(client: "Client", run: Json, folder: Path) -> "OutcomeReader":
     from cupel.exports import inspect_log
-    from cupel.exports.records import open_run
+    from cupel.exports.records import OutcomeReader, open_run
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CupelError(f"{folder}: {error.strerror or error}") from error
-    name = _definition_name(client, run)
-    with open_run(client, run) as reader:
+    name, reader = _definition_name(client, run), OutcomeReader(client, run)
+    with open_run(reader) as opened:
         for number, model in enumerate(run["config"]["models"]):
             with _atomic_file(folder / inspect_log.file_name(run, model, number)) as unfinished:
-                inspect_log.write(reader.records(model), run, name, number, unfinished)
-    return reader.transcripts
+                inspect_log.write(opened.records(model), run, name, number, unfinished)
+    return reader
 
 
 def _definition_name(client: "Client", run: Json) -> str:

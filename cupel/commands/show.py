@@ -81,14 +81,17 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
     for line in render.run_lines(run):
         session.out.print(line, soft_wrap=True)
     session.out.print()
-    print_results(session, model_results)
+    print_results(session, model_results, run)
     return model_results
 
 
-def print_results(session: Session, model_results: list[ModelResults]) -> None:
+def print_results(session: Session, model_results: list[ModelResults], run: Json | None = None) -> None:
+    """`run` has the definition's snapshot, which says whether there is a decision to read."""
+    snapshot = run and run["config"].get("definitionSnapshot")
+    has_rule = bool(snapshot.get("decision")) if snapshot else None
     for table in render.results_tables(model_results, session.out.table_width):
         session.out.print(table)
-    for line in render.results_legend(model_results):
+    for line in render.results_legend(model_results, has_decision_rule=has_rule):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 
@@ -105,8 +108,8 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
         line = f"left out of the requests, because the target rejects it: {', '.join(omitted)}"
         session.out.print(line, markup=False, style="yellow", soft_wrap=True)
     print_messages(session, (transcript.get("content") or {}).get("messages") or ())
-    if transcript["decisionCode"]:
-        session.out.print(f"decision {transcript['decisionCode']}", style="bold", markup=False)
+    if decision := render.decision_text(transcript):
+        session.out.print(f"decision {decision}", style="bold", markup=False)
     print_result(session, transcript.get("result"))
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from heapq import merge
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ class Record:
 
     outcome: Json
     scenario: Json
-    """The current scenario of the definition; only its id if it was deleted."""
+    """As it was in the run; only its id and name if the definition was deleted."""
     epoch: int
     """The number of the repeat, from 1."""
 
@@ -90,45 +91,67 @@ class Record:
         return [str(each) for each in (expected if isinstance(expected, list) else [expected])]
 
 
+def probe_index(outcome: Json) -> int:
+    """Of a transcript or an errored probe."""
+    return int(outcome["probeIndex"] if "probeIndex" in outcome else outcome["index"])
+
+
 @dataclass
-class RunReader:
-    """Reads the records of one run in the order of its probes, errored probes last."""
+class OutcomeReader:
+    """Reads transcripts and errored probes of a run together, in the order of its probes."""
 
     client: "Client"
     run: Json
-    scenarios_database: sqlite3.Connection
     transcripts: int = 0
-    """Number read so far, of all models."""
+    """Number read so far, like `errored`."""
+    errored: int = 0
 
-    def records(self, model: str | None = None) -> Iterator[Record]:
-        epochs: Counter[tuple[str, str]] = Counter()
-        for outcome in self._outcomes(model):
-            record = Record(outcome, self._scenario(outcome["scenarioId"]), 0)
-            epochs[record.model, record.sample_id] += 1
-            yield replace(record, epoch=epochs[record.model, record.sample_id])
+    def outcomes(self, model: str | None = None) -> Iterator[Json]:
+        return merge(self._transcripts(model), self._errored(model), key=probe_index)
 
-    def _outcomes(self, model: str | None) -> Iterator[Json]:
+    def _transcripts(self, model: str | None) -> Iterator[Json]:
         for transcript in self.client.list_transcripts(self.run["id"], model=model):
             self.transcripts += 1
             yield transcript
-        if self.run["progress"]["failed"]:
-            yield from self.client.list_run_probes(self.run["id"], status=ProbeStatus.ERROR, model=model)
 
-    def _scenario(self, scenario_id: str) -> Json:
-        row = self.scenarios_database.execute("SELECT json FROM scenarios WHERE id = ?", (scenario_id,)).fetchone()
-        return dict(json.loads(row[0])) if row else {"id": scenario_id}
+    def _errored(self, model: str | None) -> Iterator[Json]:
+        if self.run["progress"]["failed"]:
+            for probe in self.client.list_run_probes(self.run["id"], status=ProbeStatus.ERROR, model=model):
+                self.errored += 1
+                yield probe
+
+
+@dataclass
+class RunReader:
+    """Reads the records of one run in the order of its probes."""
+
+    reader: OutcomeReader
+    scenarios_database: sqlite3.Connection
+
+    def records(self, model: str | None = None) -> Iterator[Record]:
+        epochs: Counter[tuple[str, str]] = Counter()
+        for outcome in self.reader.outcomes(model):
+            record = Record(outcome, self._scenario(outcome), 0)
+            epochs[record.model, record.sample_id] += 1
+            yield replace(record, epoch=epochs[record.model, record.sample_id])
+
+    def _scenario(self, outcome: Json) -> Json:
+        query, scenario_id = "SELECT json FROM scenarios WHERE id = ?", outcome["scenarioId"]
+        row = self.scenarios_database.execute(query, (scenario_id,)).fetchone()
+        return dict(json.loads(row[0])) if row else {"id": scenario_id, "name": outcome.get("scenarioName")}
 
 
 @contextmanager
-def open_run(client: "Client", run: Json) -> Iterator[RunReader]:
+def open_run(reader: OutcomeReader) -> Iterator[RunReader]:
     """Read the scenarios of a run into a temporary SQLite file, because they may exceed memory."""
     with NamedTemporaryFile(suffix=".scenarios") as file, closing(sqlite3.connect(file.name)) as database:
         database.execute("PRAGMA journal_mode = OFF")
         database.execute("CREATE TABLE scenarios (id TEXT PRIMARY KEY, json TEXT)")
         try:
-            for each in client.list_scenarios(run["definitionId"]):
+            run = reader.run
+            for each in reader.client.list_scenarios(run["definitionId"], version=run["definitionVersion"]):
                 database.execute("INSERT INTO scenarios VALUES (?, ?)", (each["id"], json.dumps(each)))
         except ApiProblem as problem:
             if problem.status != NOT_FOUND:  # a deleted definition's run can still be exported
                 raise
-        yield RunReader(client, run, database)
+        yield RunReader(reader, database)

@@ -1,4 +1,4 @@
-"""JSON Lines with whole conversations, and CSV with last answers.
+"""JSON Lines with whole conversations, and CSV with last answers; errored probes with their error.
 
 A spreadsheet executes a cell that begins like a formula, and models, scenarios and judges write the texts of this
 table, so such a cell begins with an apostrophe, as OWASP recommends, and has no control characters, which some readers
@@ -9,19 +9,28 @@ import csv
 from collections.abc import Iterator
 from typing import IO
 
+from cupel.exports.records import probe_index
 from cupel.json_types import Json
 from cupel.printable import printable, printable_json
 from cupel.render import last_answer
+from cupel_core.domain.runs.run import ProbeStatus
 
 _COLUMNS = (
     "probeIndex",
+    "status",
+    "scenarioName",
+    "personaName",
+    "repeat",
+    "variables",
+    "dimensions",
+    "metadata",
     "scenarioId",
     "personaId",
     "modelId",
     "modelVersion",
     "decisionCode",
     "decisionText",
-    "success",
+    "passed",
     "score",
     "reason",
     "tags",
@@ -31,36 +40,57 @@ _COLUMNS = (
     "outputTokens",
     "durationMs",
     "costUsd",
+    "totalCostUsd",
     "createdAt",
     "answer",
+    "errorCode",
+    "errorMessage",
 )
+"""`variables`, `dimensions` and `metadata` are JSON; `totalCostUsd` includes judges, simulated users and summaries."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 """The last four are full-width forms, which spreadsheets in some languages treat alike."""
 
 
-def write_jsonl(transcripts: Iterator[Json], file: IO[str]) -> int:
-    return sum(1 for transcript in transcripts if file.write(_line(transcript)))
+def write_jsonl(outcomes: Iterator[Json], file: IO[str]) -> None:
+    for outcome in outcomes:
+        file.write(_line(outcome))
 
 
-def write_csv(transcripts: Iterator[Json], file: IO[str]) -> int:
+def write_csv(outcomes: Iterator[Json], file: IO[str]) -> None:
     rows = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
     rows.writeheader()
-    return sum(1 for transcript in transcripts if rows.writerow(_row(transcript)))
+    for outcome in outcomes:
+        rows.writerow(_row(outcome))
 
 
-def _line(transcript: Json) -> str:
-    exported = {name: value for name, value in transcript.items() if name != "definitionSnapshot"}
-    return printable_json(exported) + "\n"
+def _line(outcome: Json) -> str:
+    exported = {name: value for name, value in outcome.items() if name != "definitionSnapshot"}
+    return printable_json({**exported, **_identity(outcome)}) + "\n"
 
 
-def _row(transcript: Json) -> Json:
-    """Columns from transcript, usage and result; missing values are empty."""
-    result, usage = transcript.get("result") or {}, transcript.get("usage") or {}
-    tags = " ".join((transcript.get("scoring") or {}).get("tags") or ())
-    omitted = " ".join(transcript.get("omittedParameters") or ())
-    row = {**transcript, **usage, **result, "tags": tags, "answer": last_answer(transcript)}
-    row["omittedParameters"] = omitted
+def _identity(outcome: Json) -> Json:
+    """What a transcript and an errored probe call differently."""
+    is_error = outcome.get("error") is not None
+    return {"probeIndex": probe_index(outcome), "status": ProbeStatus.ERROR if is_error else ProbeStatus.COMPLETED}
+
+
+def _row(outcome: Json) -> Json:
+    """Missing values are empty."""
+    result, error = outcome.get("result") or {}, outcome.get("error") or {}
+    row = {**outcome, **(outcome.get("usage") or {}), **result, **_identity(outcome), **_spend_of(outcome)}
+    row["tags"] = " ".join((outcome.get("scoring") or {}).get("tags") or ())
+    row["omittedParameters"] = " ".join(outcome.get("omittedParameters") or ())
+    row |= {"passed": result.get("success"), "answer": last_answer(outcome)}
+    row |= {"errorCode": error.get("code"), "errorMessage": error.get("message")}
+    for name in ("variables", "dimensions", "metadata"):
+        row[name] = printable_json(outcome[name]) if outcome.get(name) else None
     return {name: _cell(row.get(name)) for name in _COLUMNS}
+
+
+def _spend_of(outcome: Json) -> Json:
+    error = outcome.get("error") or {}
+    spend = outcome.get("totalSpend") or error.get("totalSpend") or {}
+    return {"totalCostUsd": spend.get("costUsd"), "createdAt": error.get("createdAt") or outcome.get("createdAt")}
 
 
 def _cell(value: object) -> object:

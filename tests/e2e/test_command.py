@@ -72,7 +72,7 @@ def test_csv_has_a_row_for_each_transcript(cupel: Cupel, run_output: Json, tmp_p
     with output.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert (completed.returncode, len(rows)) == (0, 24)
-    assert {row["success"] for row in rows} <= {"True", "False", "true", "false"}
+    assert {row["passed"] for row in rows} <= {"True", "False", "true", "false"}
 
 
 def test_a_failed_run_is_exit_code_1(cupel: Cupel, api: Client) -> None:

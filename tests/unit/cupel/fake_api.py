@@ -48,6 +48,13 @@ def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Js
         "id": f"run_1.{index}",
         "probeIndex": index,
         "scenarioId": f"scn_{index % 3}",
+        "scenarioName": f"case {index % 3}",
+        "personaId": None,
+        "personaName": None,
+        "repeat": 0,
+        "variables": {},
+        "dimensions": {},
+        "metadata": {},
         "modelId": model,
         "modelVersion": "v1",
         "definitionSnapshot": {"template": "shared by all"},
@@ -74,7 +81,8 @@ def a_spend(cost_usd: float | None = 0.0, calls: int = 1) -> Json:
 
 def an_error(index: int, model: str, code: str = "timeout", message: str = "no answer in 60 s") -> Json:
     error = {"code": code, "message": message, "attempts": 4, "totalSpend": a_spend(calls=0)}
-    return {"index": index, "status": "ERROR", "scenarioId": "scn_2", "modelId": model, "repeat": 0, "error": error}
+    named = {"scenarioId": "scn_2", "scenarioName": "case 2", "personaName": None, "repeat": 0, "metadata": {}}
+    return {"index": index, "status": "ERROR", "modelId": model, "error": error} | named
 
 
 @dataclass

@@ -113,15 +113,17 @@ def a_judged(index: int, model: str, *, success: bool, **changes: Any) -> Json:
 def test_a_run_is_written_by_its_id(api: FakeApi, cupel: Cupel) -> None:
     api.runs = [a_run(config=a_run()["config"] | {"repeats": 3})]
     api.transcripts = [
-        *(a_judged(index, SIMULATED, success=index != 1, scenarioId="scn_1", personaId="per_1") for index in (0, 1, 2)),
-        *(a_judged(index, REAL, success=True, scenarioId="scn_2") for index in (3, 4)),
+        *(
+            a_judged(n, SIMULATED, success=n != 1, scenarioName="Booking", personaName="Ada", repeat=n)
+            for n in range(3)
+        ),
+        *(a_judged(n + 3, REAL, success=True, scenarioId="scn_2", scenarioName=None, repeat=n) for n in range(2)),
     ]
-    api.errors = [an_error(5, REAL)]
-    api.scenarios["def_1"] = [{"id": "scn_1", "name": "Booking"}, {"id": "scn_2", "name": ""}]
-    api.personas = [{"id": "per_1", "name": "Ada"}]
+    api.errors = [an_error(5, REAL) | {"scenarioName": None, "repeat": 2}]
     answer = cupel("junit", "run_1")
     assert answer.exit_code == 0
     simulated, real = read(answer.stdout)
     assert [case.name for case in simulated] == ["Booking (Ada) #1", "Booking (Ada) #2", "Booking (Ada) #3"]
     assert [case.name for case in real] == ["scn_2 #1", "scn_2 #2", "scn_2 #3"]
     assert (simulated.failures, real.errors) == (1, 1)
+    assert [request.url.path for request in api.requests if "runs" not in request.url.path] == []

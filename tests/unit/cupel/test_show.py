@@ -190,7 +190,7 @@ def test_transcripts_of_one_model(cupel: Cupel):
 
 @pytest.mark.usefixtures("finished")
 def test_transcripts_in_a_table(cupel: Cupel):
-    assert row(cupel("transcripts", "run_1").stdout.replace("    0", "0"), "0")[:4] == ["0", SIMULATED, "scn_0", "2"]
+    assert row(cupel("transcripts", "run_1").stdout.replace("    0", "0"), "0")[:4] == ["0", SIMULATED, "case", "0"]
 
 
 def test_a_conversation_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):
@@ -218,18 +218,18 @@ def test_expired_content_is_shown_as_empty(api: FakeApi, cupel: Cupel):
 def test_export_as_json_lines(cupel: Cupel):
     answer = cupel("export", "run_1", "--format", "jsonl")
     lines = [json.loads(line) for line in answer.stdout.splitlines()]
-    assert [line["probeIndex"] for line in lines] == [0, 1, 2, 3, 4]
+    assert [line["probeIndex"] for line in lines] == [0, 1, 2, 3, 4, 5]
     assert "definitionSnapshot" not in lines[0]
-    assert "5 transcripts; 1 probe without one" in answer.stderr
+    assert "5 transcripts and 1 errored probe" in answer.stderr
 
 
 @pytest.mark.usefixtures("finished")
 def test_export_as_csv(cupel: Cupel):
     rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout)))
-    assert len(rows) == 5
+    assert len(rows) == 6
     assert rows[3]["modelId"] == REAL
     assert rows[3]["answer"] == "Rating: 5"
-    assert (rows[3]["inputTokens"], rows[3]["outputTokens"], rows[3]["success"]) == ("80", "20", "")
+    assert (rows[3]["inputTokens"], rows[3]["outputTokens"], rows[3]["passed"]) == ("80", "20", "")
 
 
 def test_csv_keeps_line_breaks_commas_and_quotes(api: FakeApi, cupel: Cupel):
@@ -268,7 +268,7 @@ def test_export_to_a_file(cupel: Cupel, tmp_path: Path):
     output = tmp_path / "out.jsonl"
     answer = cupel("export", "run_1", "--format", "jsonl", "--output", str(output), "--json")
     assert json.loads(answer.stdout)["transcripts"] == 5
-    assert len(output.read_text().splitlines()) == 5
+    assert len(output.read_text().splitlines()) == 6
 
 
 def test_a_file_that_cannot_be_written_is_a_failure(cupel: Cupel, tmp_path: Path):
@@ -353,3 +353,72 @@ def test_names_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):
 def test_a_single_scenario_is_counted_in_the_singular():
     run = a_run(scenarioCount=1, scenarioTotal=1)
     assert any("1 of 1 scenario" in line and "scenarios" not in line for line in run_lines(run))
+
+
+WITH_RULE = {"definitionSnapshot": {"decision": {"pattern": "x"}}}
+
+
+def test_a_run_whose_decisions_are_all_unreadable_gets_a_warning(api: FakeApi, cupel: Cupel):
+    api.runs[0]["config"] |= WITH_RULE
+    api.transcripts = [a_transcript(n, SIMULATED, "other", **WITH_RULE) for n in range(3)]
+    assert "warning: no decision could be read from 3 answers" in cupel("show", "run_1").stdout
+    assert "other" in cupel("transcripts", "run_1").stdout
+
+
+def test_nothing_is_said_of_decisions_without_a_rule(api: FakeApi, cupel: Cupel):
+    api.runs[0]["config"] |= {"definitionSnapshot": {"system": "Be brief."}}
+    api.transcripts = [a_transcript(0, SIMULATED, "other")]
+    assert "decision" not in cupel("show", "run_1").stdout
+    shown = cupel("transcripts", "run_1").stdout + cupel("transcripts", "run_1", "--full").stdout
+    assert "decision" not in shown
+
+
+def test_a_cancelled_run_has_no_reason_of_a_pause(api: FakeApi, cupel: Cupel):
+    api.runs = [a_run(status="CANCELLED", pauseReason="user")]
+    assert "run_1  CANCELLED\n" in cupel("show", "run_1").stdout
+
+
+NAMED = {
+    "scenarioName": "Boiling point",
+    "personaName": "Ada",
+    "repeat": 1,
+    "variables": {"unit": "°C"},
+    "dimensions": {"stakes": 2.0},
+    "metadata": {"source": "facts"},
+}
+
+
+def test_csv_names_scenario_persona_repeat_variables_and_metadata(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", **NAMED)]
+    (line,) = csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout))
+    assert (line["scenarioName"], line["personaName"], line["repeat"]) == ("Boiling point", "Ada", "1")
+    assert [json.loads(line[name]) for name in ("variables", "dimensions", "metadata")] == [
+        *({"unit": "°C"}, {"stakes": 2.0}, {"source": "facts"}),
+    ]
+
+
+def test_csv_and_json_lines_contain_errored_probes_in_the_order_of_the_run(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(index, SIMULATED, "1") for index in (0, 2)]
+    api.errors = [an_error(1, SIMULATED)]
+    lines = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout)))
+    assert [(line["probeIndex"], line["status"], line["errorCode"]) for line in lines] == [
+        ("0", "COMPLETED", ""),
+        ("1", "ERROR", "timeout"),
+        ("2", "COMPLETED", ""),
+    ]
+    assert (lines[1]["scenarioName"], lines[1]["errorMessage"]) == ("case 2", "no answer in 60 s")
+    exported = cupel("export", "run_1", "--format", "jsonl")
+    items = [json.loads(line) for line in exported.stdout.splitlines()]
+    assert [(item["probeIndex"], item["status"]) for item in items] == [
+        (0, "COMPLETED"),
+        (1, "ERROR"),
+        (2, "COMPLETED"),
+    ]
+    assert items[1]["error"]["code"] == "timeout"
+    assert "2 transcripts and 1 errored probe; 3 probes without an outcome yet" in exported.stderr
+
+
+def test_csv_has_the_cost_with_and_without_graders(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", costUsd=0.5, totalSpend=a_spend(0.75))]
+    (line,) = csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout))
+    assert (line["costUsd"], line["totalCostUsd"]) == ("0.5", "0.75")
