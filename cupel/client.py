@@ -287,6 +287,10 @@ class Client:
         """The events whose `seq` is greater than `after`."""
         return list(self._get(f"/runs/{_segment(run_id)}/events", after=after)["items"])
 
+    def create_event_ticket(self, run_id: str) -> Json:
+        """For a browser's EventSource, for 15 minutes: `{ticket, path, expiresAt}`."""
+        return self._send("POST", f"/runs/{_segment(run_id)}/event-tickets")
+
     def list_run_probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
         return self._pages(f"/runs/{_segment(run_id)}/probes", status=status, model=model)
 
@@ -421,9 +425,10 @@ class Client:
     def list_tokens(self) -> Iterator[Json]:
         return self._pages("/tokens")
 
-    def create_token(self, name: str, role: str) -> Json:
-        """The only response that contains the token itself."""
-        return self._send("POST", "/tokens", {"name": name, "role": role}, is_repeatable=True)
+    def create_token(self, name: str, role: str, *, expires_at: str | None = None) -> Json:
+        """The only response that contains the token itself. `expires_at` is a time in ISO 8601 with its offset."""
+        body = without_none(name=name, role=role, expiresAt=expires_at)
+        return self._send("POST", "/tokens", body, is_repeatable=True)
 
     def revoke_token(self, token_id: str) -> None:
         self._send("DELETE", f"/tokens/{_segment(token_id)}")

@@ -1,6 +1,6 @@
 """`cupel tokens`: API tokens."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
@@ -12,6 +12,7 @@ from cupel.json_types import Json
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import format_time
+from cupel_core.clock import to_iso
 from cupel_core.domain.access import AccessRole
 
 app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
@@ -34,24 +35,35 @@ def tokens(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         session.print_json(items)
         return
-    columns = table("token", "name", "role", "created", "revoked", texts=["name"])
+    columns = table("token", "name", "role", "created", "last used", "expires", "revoked", texts=["name"])
     for token in items:
         columns.add_row(
             token["id"],
             escape(token["name"]),
             token["role"],
             format_time(token["createdAt"]),
+            format_time(token.get("lastUsedAt")),
+            format_time(token.get("expiresAt")),
             format_time(token["revokedAt"]),
         )
     session.out.print(columns)
 
 
 @app.command()
-def create(ctx: typer.Context, name: Name, role: Role = AccessRole.MEMBER, as_json: AsJson = False) -> None:
+def create(
+    ctx: typer.Context,
+    name: Name,
+    role: Role = AccessRole.MEMBER,
+    expires_in_days: Annotated[
+        int | None, typer.Option(min=1, max=3650, help="Days after which the token is refused; default: never.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Create a token. It is shown only once."""
     session = ctx.ensure_object(Session)
+    expires_at = None if expires_in_days is None else to_iso(datetime.now(UTC) + timedelta(days=expires_in_days))
     with session.connect() as client:
-        created = client.create_token(name, role)
+        created = client.create_token(name, role, expires_at=expires_at)
     _print_secret(session, created, as_json=as_json)
 
 

@@ -1,4 +1,4 @@
-"""The HTTP API's authorizer: identifies the caller from the bearer token.
+"""The HTTP API's authorizer: identifies the caller from the bearer token, or from the ticket of an event stream.
 
 It never denies a request, because its denial could not be a problem document: the api function rejects requests without
 a workspace. Its cache is off, so that revoking a token takes effect at once. It imports little, because every request
@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from cupel_core.access import tokens
+from cupel_core.access import event_tickets, tokens
+from cupel_core.clock import utc_now
 from cupel_core.domain.access import Caller
 from cupel_core.errors import RetryableError, Unauthorized
 from cupel_core.settings import settings
@@ -19,22 +20,29 @@ _NO_TOKEN = "send an API token as `Authorization: Bearer <token>`"  # noqa: S105
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """HTTP API payload 2.0, simple response; the context has the caller, or the reason why there is none."""
-    context = _context_of((event.get("headers") or {}).get("authorization", ""))
+    context = _context_of(event)
     logged = {name: value for name, value in context.items() if name != "userName"}
     # Not Powertools' logger: it would take a fifth of this function's cold start.
     print(orjson.dumps({"level": "INFO", "message": "identified", **logged}).decode())
     return {"isAuthorized": True, "context": context}
 
 
-def _context_of(authorization: str) -> dict[str, str]:
+def _context_of(event: dict[str, Any]) -> dict[str, str]:
+    authorization = (event.get("headers") or {}).get("authorization", "")
+    ticket = (event.get("queryStringParameters") or {}).get("ticket", "")
     try:
-        caller = identify(authorization)
+        caller = _holder(ticket, event) if ticket and not authorization else identify(authorization)
     except Unauthorized as refusal:
         return {"problem": refusal.detail}
     except RetryableError as error:
         return {"unavailable": error.detail}
     context = {"workspace": caller.workspace, "role": str(caller.role), "tokenId": caller.token_id}
     return context | {"userName": caller.user_name} if caller.user_name else context
+
+
+def _holder(ticket: str, event: dict[str, Any]) -> Caller:
+    method = event["requestContext"]["http"]["method"]
+    return event_tickets.identify(ticket, method, event["rawPath"], utc_now())
 
 
 def identify(authorization: str) -> Caller:
@@ -48,7 +56,7 @@ def identify(authorization: str) -> Caller:
         from cupel_core.access import oidc  # loads PyJWT and cryptography, which API tokens do not need
 
         return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audience)
-    caller = tokens.identify(bearer)
+    caller = tokens.identify(bearer, utc_now())
     if caller is None:
         raise Unauthorized("the token is unknown or was revoked")
     return caller

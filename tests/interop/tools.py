@@ -80,6 +80,15 @@ def generate_client(document: Path, folder: Path) -> None:
     _call([str(_BINARIES / command[0]), *command[1:]])
 
 
+def read_events(url: str, *types: str) -> list[str]:
+    """`<id> <type>` of each event of these types that Node's EventSource receives, until it stops."""
+    script = str(LOCKS / "event_source.mjs")
+    received: list[str] = json.loads(
+        _call([str(_BINARIES / "node"), "--experimental-eventsource", script, url, *types])
+    )
+    return received
+
+
 def _call(command: list[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     environment = child_environment(_PATHS) | _ISOLATED | dict(variables or {})
     environment["PATH"] = f"{_BINARIES}:{environment['PATH']}"

@@ -329,9 +329,9 @@ def test_no_policy_allows_scans() -> None:
     assert not [owner for owner, each in statements() if "dynamodb:Scan" in as_list(each["Action"])]
 
 
-def test_the_authorizer_may_only_read_tokens() -> None:
+def test_the_authorizer_may_only_read_tokens_and_note_their_use() -> None:
     (statement,) = [each for owner, each in statements() if owner == "AuthorizeFunction"]
-    assert statement["Action"] == "dynamodb:GetItem"
+    assert statement["Action"] == ["dynamodb:GetItem", "dynamodb:UpdateItem"]
     assert statement["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["token#*"]}}
     own = [policy for policy in functions()["authorize"]["Policies"] if "Fn::If" not in policy]
     assert len(own) == 1

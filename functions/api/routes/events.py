@@ -8,11 +8,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from api.routing import OperationRouter
+from cupel_core.access import event_tickets
 from cupel_core.clock import utc_now
 from cupel_core.contract.operations import OPERATIONS
-from cupel_core.contract.runs import RunEventList, RunEventResponse, RunProgressResponse
+from cupel_core.contract.runs import EventTicketResponse, RunEventList, RunEventResponse, RunProgressResponse
 from cupel_core.domain.runs.run import RunEventType
+from cupel_core.messages import RunRef
 from cupel_core.runs.event_feed import EventFeed, poll
+from cupel_core.store import runs
 
 router = OperationRouter()
 
@@ -27,9 +30,22 @@ _RESPONSES: dict[int, OpenAPIResponse] = {
 }
 
 
+@router.operation("createEventTicket", status=201)
+def create_event_ticket(run_id: str) -> EventTicketResponse:
+    ref = RunRef(router.workspace, run_id)
+    runs.get(ref)
+    issued = event_tickets.issue(ref, router.caller.token_id, utc_now())
+    path = f"{event_tickets.events_path(run_id)}?ticket={issued.secret}"
+    return EventTicketResponse(ticket=issued.secret, path=path, expires_at=issued.expires_at)
+
+
 @router.operation("listRunEvents", responses=_RESPONSES)
 def list_run_events(
     run_id: str,
+    _ticket: Annotated[
+        str | None,
+        Query(alias="ticket", description="Instead of the `Authorization` header, which an EventSource cannot send"),
+    ] = None,
     after: Annotated[int, Query(ge=0, le=_MAX_SEQ, description="Return only events with a higher `seq`")] = 0,
     last_event_id: Annotated[
         int | None, Header(alias="Last-Event-ID", ge=0, le=_MAX_SEQ, description="Takes precedence over `after`")

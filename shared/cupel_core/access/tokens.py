@@ -6,16 +6,19 @@ A plain SHA-256 suffices for a secret of that length: it cannot be guessed, so a
 import hashlib
 import re
 import secrets
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
+from cupel_core.clock import to_iso
 from cupel_core.domain.access import AccessRole, Caller, Token, is_valid_workspace
-from cupel_core.errors import Invalid
+from cupel_core.errors import Invalid, Unauthorized
 from cupel_core.ids import new_id
 from cupel_core.paging import DEFAULT_LIMIT, Page
 from cupel_core.store import tokens
+from cupel_core.store.clients import AWS_ERRORS
 
-__all__ = ["IssuedToken", "Token", "identify", "issue", "list_tokens", "revoke"]
+__all__ = ["IssuedToken", "Token", "digest_of", "identify", "issue", "list_tokens", "revoke"]
 
 _SECRET = re.compile(r"cupel_[A-Za-z0-9_-]{43}")
 
@@ -31,19 +34,37 @@ class IssuedToken(NamedTuple):
         return self.token.id
 
 
-def issue(workspace: str, role: AccessRole, name: str, now: datetime) -> IssuedToken:
-    """Create a token for this workspace. Invalid for an invalid workspace name."""
+def issue(
+    workspace: str, role: AccessRole, name: str, now: datetime, expires_at: datetime | None = None
+) -> IssuedToken:
+    """Create a token for this workspace. Invalid for an invalid workspace name or a time that is not in the future."""
     if not is_valid_workspace(workspace):
         raise Invalid.field("workspace", "must be 1 to 63 of a-z, 0-9, - and _, starting with a letter or digit")
+    if expires_at is not None and expires_at <= now:
+        raise Invalid.field("expiresAt", "must be in the future")
     secret = f"cupel_{secrets.token_urlsafe(32)}"
-    token = Token(new_id("tok"), name, role, now)
-    tokens.create(workspace, token, _digest(secret))
+    token = Token(new_id("tok"), name, role, now, expires_at=expires_at)
+    tokens.create(workspace, token, digest_of(secret))
     return IssuedToken(token, secret)
 
 
-def identify(secret: str) -> Caller | None:
-    """The caller with this secret; None for an unknown or revoked token."""
-    return tokens.find_caller(_digest(secret)) if _SECRET.fullmatch(secret) else None
+def identify(secret: str, now: datetime) -> Caller | None:
+    """The caller with this secret; None for an unknown or revoked token. Raises Unauthorized for an expired one.
+
+    Notes the use, at most once per USE_INTERVAL.
+    """
+    if not _SECRET.fullmatch(secret):
+        return None
+    digest = digest_of(secret)
+    state = tokens.find_secret(digest)
+    if state is None:
+        return None
+    if state.expires_at is not None and state.is_expired(now):
+        raise Unauthorized(f"the token expired at {to_iso(state.expires_at)}")
+    if state.is_use_to_be_noted(now):
+        with suppress(*AWS_ERRORS):  # The next request notes it.
+            tokens.note_use(digest, now)
+    return state.caller
 
 
 def revoke(workspace: str, token_id: str, now: datetime) -> None:
@@ -56,5 +77,5 @@ def list_tokens(workspace: str, limit: int = DEFAULT_LIMIT, cursor: str | None =
     return tokens.list_tokens(workspace, limit, cursor)
 
 
-def _digest(secret: str) -> str:
+def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()

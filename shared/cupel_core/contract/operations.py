@@ -542,6 +542,18 @@ _ALL = (
         "A stream ends after the events available so far; an EventSource then reconnects and continues from there.",
     ),
     Operation(
+        "createEventTicket",
+        "POST",
+        "/v1/runs/{run_id}/event-tickets",
+        "runs",
+        _VIEWER,
+        "Create a ticket by which a browser's EventSource reads the events of a run",
+        "The ticket, and the path of the stream with it",
+        "A ticket may be used as often as necessary for 15 minutes, for the events of this run only. It expires by "
+        "itself, so it needs no Idempotency-Key.",
+        location="/v1/runs/{run_id}/events",
+    ),
+    Operation(
         "listTranscripts",
         "GET",
         "/v1/runs/{run_id}/transcripts",

@@ -550,3 +550,9 @@ class RunEventResponse(ResponseModel):
 
 class RunEventList(ResponseModel):
     items: list[RunEventResponse]
+
+
+class EventTicketResponse(ResponseModel):
+    ticket: Annotated[str, Field(description="The secret; shown only once")]
+    path: Annotated[str, Field(description="Path of the events with the ticket, for `new EventSource`")]
+    expires_at: Annotated[Time, Field(description="From then on the ticket is refused with 401")]

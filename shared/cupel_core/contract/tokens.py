@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Label
@@ -10,10 +10,13 @@ from cupel_core.domain.access import AccessRole, Token
 
 
 class CreateToken(RequestModel):
-    model_config = example({"name": "nightly CI", "role": "member"})
+    model_config = example({"name": "nightly CI", "role": "member", "expiresAt": "2027-01-01T00:00:00Z"})
 
     name: Annotated[Label, Field(description="What the token is used for")]
     role: AccessRole
+    expires_at: Annotated[
+        AwareDatetime | None, Field(description="From then on the token is refused; null for never")
+    ] = None
 
 
 class TokenResponse(ResponseModel):
@@ -22,11 +25,19 @@ class TokenResponse(ResponseModel):
     role: AccessRole
     created_at: Time
     revoked_at: Time | None
+    expires_at: Annotated[Time | None, Field(description="From then on the token is refused; null for never")]
+    last_used_at: Annotated[Time | None, Field(description="Noted at most once per hour; null if never used")]
 
     @classmethod
     def of(cls, token: Token) -> "TokenResponse":
         return cls(
-            id=token.id, name=token.name, role=token.role, created_at=token.created_at, revoked_at=token.revoked_at
+            id=token.id,
+            name=token.name,
+            role=token.role,
+            created_at=token.created_at,
+            revoked_at=token.revoked_at,
+            expires_at=token.expires_at,
+            last_used_at=token.last_used_at,
         )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 _WORKSPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -44,3 +44,25 @@ class Token:
     role: AccessRole
     created_at: datetime
     revoked_at: datetime | None = None
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    """To within USE_INTERVAL; None if it was not used since uses are noted."""
+
+
+USE_INTERVAL = timedelta(hours=1)
+"""How often a use is noted: a write per request would double the cost of authorization."""
+
+
+@dataclass(frozen=True)
+class SecretState:
+    """What is stored with a token's secret."""
+
+    caller: Caller
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+    def is_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+    def is_use_to_be_noted(self, now: datetime) -> bool:
+        return self.last_used_at is None or now - self.last_used_at >= USE_INTERVAL

@@ -34,6 +34,7 @@ pk                                   sk                    item
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
 token#<sha256>                       token                 the workspace and role of a secret
+token#<sha256>                       ticket                a ticket for the events of one run
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
 erasures                             <time>#<ws>#<runId>#… content to be erased from that time on

@@ -6,7 +6,7 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.access import AccessRole, Caller, Token
+from cupel_core.domain.access import AccessRole, Caller, SecretState, Token
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import idempotency_keys, keys
@@ -21,6 +21,8 @@ class SecretItem(Item):
     role = UnicodeAttribute()
     token_id = UnicodeAttribute(attr_name="tokenId")
     revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
+    expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
+    last_used_at = UnicodeAttribute(attr_name="lastUsedAt", null=True)
 
 
 class TokenItem(Item):
@@ -29,10 +31,19 @@ class TokenItem(Item):
     digest = UnicodeAttribute()
     created_at = UnicodeAttribute(attr_name="createdAt")
     revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
+    expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
 
 
 def create(workspace: str, token: Token, digest: str) -> None:
-    secret = SecretItem(keys.token(digest), _SECRET, workspace=workspace, role=token.role, token_id=token.id)
+    expires_at = to_iso(token.expires_at) if token.expires_at else None
+    secret = SecretItem(
+        keys.token(digest),
+        _SECRET,
+        workspace=workspace,
+        role=token.role,
+        token_id=token.id,
+        expires_at=expires_at,
+    )
     entry = TokenItem(
         keys.tokens(workspace),
         token.id,
@@ -40,19 +51,29 @@ def create(workspace: str, token: Token, digest: str) -> None:
         role=token.role,
         digest=digest,
         created_at=to_iso(token.created_at),
+        expires_at=expires_at,
     )
     with idempotency_keys.transaction() as transaction:
         transaction.save(secret, condition=SecretItem.pk.does_not_exist())
         transaction.save(entry, condition=TokenItem.pk.does_not_exist())
 
 
-def find_caller(digest: str) -> Caller | None:
-    """The caller of a secret; None if it is unknown or revoked. Strongly consistent: revoking takes effect at once."""
+def find_secret(digest: str) -> SecretState | None:
+    """The state of a secret; None if it is unknown or revoked. Strongly consistent: revoking takes effect at once."""
     try:
         item = SecretItem.get(keys.token(digest), _SECRET, consistent_read=True)
     except SecretItem.DoesNotExist:
         return None
-    return None if item.revoked_at else Caller(item.workspace, AccessRole(item.role), item.token_id)
+    if item.revoked_at:
+        return None
+    caller = Caller(item.workspace, AccessRole(item.role), item.token_id)
+    return SecretState(caller, _time(item.expires_at), _time(item.last_used_at))
+
+
+def note_use(digest: str, now: datetime) -> None:
+    SecretItem(keys.token(digest), _SECRET).update(
+        [SecretItem.last_used_at.set(to_iso(now))], condition=SecretItem.pk.exists()
+    )
 
 
 def find_name(workspace: str, token_id: str) -> str | None:
@@ -78,10 +99,23 @@ def revoke(workspace: str, token_id: str, now: datetime) -> None:
 
 def list_tokens(workspace: str, limit: int, cursor: str | None) -> Page[Token]:
     """A page of tokens, newest first: token ids sort by creation time."""
-    entries = list_newest(TokenItem, keys.tokens(workspace), limit, cursor, by_sort_key=True)
-    return fill_page((entry.map(_token) for entry in entries), limit)
+    page = fill_page(list_newest(TokenItem, keys.tokens(workspace), limit, cursor, by_sort_key=True), limit)
+    secrets = SecretItem.batch_get([(keys.token(item.digest), _SECRET) for item in page.items])
+    last_uses = {item.token_id: _time(item.last_used_at) for item in secrets}
+    return page.map(lambda item: _token(item, last_uses.get(item.sk)))
 
 
-def _token(item: TokenItem) -> Token:
-    revoked_at = from_iso(item.revoked_at) if item.revoked_at else None
-    return Token(item.sk, item.name, AccessRole(item.role), from_iso(item.created_at), revoked_at)
+def _token(item: TokenItem, last_used_at: datetime | None) -> Token:
+    return Token(
+        item.sk,
+        item.name,
+        AccessRole(item.role),
+        from_iso(item.created_at),
+        _time(item.revoked_at),
+        _time(item.expires_at),
+        last_used_at,
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return from_iso(text) if text else None

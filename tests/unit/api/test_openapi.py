@@ -120,7 +120,7 @@ def test_starting_a_run_documents_its_idempotency_key(generated: dict[str, Any])
 
 def test_a_stream_continues_after_the_last_event_id(generated: dict[str, Any]) -> None:
     parameters = generated["paths"]["/v1/runs/{run_id}/events"]["get"]["parameters"]
-    assert [one["name"] for one in parameters] == ["run_id", "after", "Last-Event-ID"]
+    assert [one["name"] for one in parameters] == ["run_id", "ticket", "after", "Last-Event-ID"]
 
 
 def test_operation_ids_are_unique_camel_case(generated: dict[str, Any]) -> None:

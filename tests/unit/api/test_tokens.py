@@ -67,3 +67,17 @@ def test_a_wrong_field_is_named(client: Client, changes: dict[str, Any], field: 
 
 def test_missing_fields_are_named(client: Client) -> None:
     assert client.post("/v1/tokens", {}).fields() == ["name", "role"]
+
+
+def test_a_list_says_when_a_token_expires_and_was_last_used(client: Client) -> None:
+    created = make(client, expiresAt="2099-01-01T00:00:00Z")
+    assert (created["expiresAt"], created["lastUsedAt"]) == ("2099-01-01T00:00:00.000Z", None)
+    client.get("/v1/providers", token=created["token"])
+    listed = client.get("/v1/tokens").json()["items"][0]
+    assert (listed["expiresAt"], listed["lastUsedAt"][-1]) == (created["expiresAt"], "Z")
+
+
+@pytest.mark.parametrize("expires_at", ["2020-01-01T00:00:00Z", "2099-01-01T00:00:00", "tomorrow"])
+def test_a_time_in_the_past_or_without_offset_is_refused(client: Client, expires_at: str) -> None:
+    answer = client.post("/v1/tokens", {"name": "ci", "role": "member", "expiresAt": expires_at})
+    assert (answer.status, answer.fields()) == (422, ["expiresAt"])

@@ -44,7 +44,7 @@ def test_the_token_opens_the_workspace_as_admin(stack: str, cupel: Cupel):
     answer = cupel("tokens", "bootstrap", "--stack-name", stack, "--workspace", "team", "--json")
     first = json.loads(answer.stdout)
     assert first["apiUrl"] == "https://api.example"
-    assert tokens.identify(first["token"]) == Caller("team", AccessRole.ADMIN, first["tokenId"])
+    assert tokens.identify(first["token"], datetime.now(UTC)) == Caller("team", AccessRole.ADMIN, first["tokenId"])
 
 
 def test_it_prints_what_to_put_into_the_environment(stack: str, cupel: Cupel):

@@ -121,9 +121,14 @@ def test_a_token_has_a_known_role(cupel: Cupel):
 
 
 def test_tokens_are_listed(api: FakeApi, cupel: Cupel):
-    times = {"createdAt": "2026-01-31T09:30:00.000Z", "revokedAt": None}
+    created_at = "2026-01-31T09:30:00.000Z"
+    times = {"createdAt": created_at, "lastUsedAt": created_at, "expiresAt": None, "revokedAt": None}
     api.tokens = [{"id": "tok_1", "name": "[ci]", "role": "member", **times}]
-    assert cupel("tokens").stdout.splitlines()[1].split() == ["tok_1", "[ci]", "member", "2026-01-31", "09:30:00", "–"]
+    assert cupel("tokens").stdout.splitlines()[1].split() == [
+        *("tok_1", "[ci]", "member"),
+        *("2026-01-31T09:30:00+00:00", "2026-01-31T09:30:00+00:00"),
+        *("–", "–"),
+    ]
 
 
 def test_a_token_is_revoked(api: FakeApi, cupel: Cupel):

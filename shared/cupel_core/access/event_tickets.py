@@ -1,0 +1,45 @@
+"""Tickets by which a browser's EventSource, which cannot send a token, reads the events of one run.
+
+A ticket is part of an address, and addresses get into histories and logs. So it permits nothing else, for 15 minutes.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from cupel_core.access.tokens import digest_of
+from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.errors import Unauthorized
+from cupel_core.messages import RunRef
+from cupel_core.store import event_tickets
+from cupel_core.store.event_tickets import StoredTicket
+
+LIFETIME = timedelta(minutes=15)
+
+
+class IssuedTicket(NamedTuple):
+    secret: str
+    expires_at: datetime
+
+
+def issue(ref: RunRef, token_id: str, now: datetime) -> IssuedTicket:
+    """A ticket for the events of this run, which may be used as often as necessary until it expires."""
+    secret = f"evt_{secrets.token_urlsafe(32)}"
+    event_tickets.create(digest_of(secret), StoredTicket(ref, token_id, now + LIFETIME))
+    return IssuedTicket(secret, now + LIFETIME)
+
+
+def identify(secret: str, method: str, path: str, now: datetime) -> Caller:
+    """Who sends a request with this ticket. Unauthorized unless it reads the events that the ticket is for."""
+    ticket = event_tickets.find(digest_of(secret))
+    if ticket is None:
+        raise Unauthorized("the ticket is unknown")
+    if ticket.expires_at <= now:
+        raise Unauthorized("the ticket has expired; request another one")
+    if method not in ("GET", "HEAD") or path != events_path(ticket.ref.run_id):
+        raise Unauthorized("the ticket is for the events of another run")
+    return Caller(ticket.ref.workspace, AccessRole.VIEWER, ticket.token_id)
+
+
+def events_path(run_id: str) -> str:
+    return f"/v1/runs/{run_id}/events"
