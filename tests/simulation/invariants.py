@@ -261,8 +261,11 @@ class Invariants:
             all(counted[index] == stored.get(index) for index in counted),
             f"1: the barrier counts {counted}, but {stored} is stored",
         )
-        for index in (index for index, completed in stored.items() if completed):
-            self._check_answered(run, index)
+        for index, completed in stored.items():
+            if completed:
+                self._check_answered(run, index)
+            else:
+                self._check_errored(run, index)
 
     def _check_spend(self, run: Run) -> None:
         """After a cancellation, or if finishing gave up, the last summaries need not be counted any more."""
@@ -322,6 +325,13 @@ class Invariants:
         ref = RunRef(run.workspace, run.id)
         leaf = self._cloud.table.item(keys.barrier_nodes(ref, Node(0, number), 0), keys.barrier_node(number))
         return [int(member) for member in leaf.get(attribute, {}).get("NS", ())]
+
+    def _check_errored(self, run: Run, index: int) -> None:
+        """The table's refusal of an outcome is an error of its own probe only."""
+        error = self._cloud.table.item(keys.probes(RunRef(run.workspace, run.id), index), keys.probe(index))
+        if "the outcome could not be stored" in error["body"]["S"]:
+            refused = {self._index(run, turn) for turn in self._cloud.models.refused_turns}
+            require(index in refused, f"7: probe {index} has another probe's error")
 
     def _check_answered(self, run: Run, index: int) -> None:
         probe, snapshot = run.plan.probe(index), snapshots.get(run.snapshot_key)

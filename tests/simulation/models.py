@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from dataclasses import dataclass
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -11,6 +12,7 @@ from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, Pro
 from cupel_core.providers.errors import ProviderError
 from tests.simulation.faults import Fault
 from tests.simulation.scheduler import Invocation
+from tests.simulation.table import REFUSED
 
 if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
@@ -53,6 +55,9 @@ class Models:
         self.call_count = 0
         self.has_distinct_conversations = False
         """Whether no two conversations of the run start with the same message."""
+        self.refused_turns: set[Turn] = set()
+        """Turns with an answer whose outcome the table refuses."""
+        self._refusal_rate = Random(f"refusals {cloud.seed}").choice((0.0, 0.0, 0.05))
         self._rng = cloud.scheduler.rng
         latency = self._rng.choice((0.1, 0.5, 3.0, _SLOW_SECONDS))
         self._latency = _SLOW_SECONDS if has_slow_models else latency
@@ -70,7 +75,16 @@ class Models:
         finally:
             call.is_over = True
         self._cloud.scheduler.log(f"model replied to {call.turn}")
-        return Reply(f"Rating: {self._rng.randint(1, 5)}", "1", Usage(1, 1))
+        return Reply(f"Rating: {self._rng.randint(1, 5)}", self._model_version(call.turn), Usage(1, 1))
+
+    def _model_version(self, turn: Turn) -> str:
+        """Rarely one with which the table refuses an outcome, each time: in a transaction, or longer and alone."""
+        rng = Random(f"{self._cloud.seed} {turn}")
+        if rng.random() >= self._refusal_rate:
+            return "1"
+        self._cloud.faults.count(Fault.REFUSED)
+        self.refused_turns.add(turn)
+        return REFUSED * rng.choice((1, 100))
 
     async def _complete_structured(self, model: str, conversation: ModelRequest) -> Reply:
         """Reply as the judge of a decision, the judge of a conversation, or the simulated user."""

@@ -277,6 +277,16 @@ def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
 
 
 @mutation(LIMITED_SWEEPER)
+def let_an_outcome_that_cannot_be_stored_block_the_others(patches: Patches) -> None:
+    """The table's refusal of one outcome fails the commit of all. Two hours without an end are enough to see it."""
+    from cupel_core.store import outcomes
+    from tests.simulation import schedule
+
+    patches.set(schedule, "_MAX_REST_SECONDS", 2 * 3_600.0)
+    patches.set(outcomes, "_REFUSAL_CODES", frozenset())
+
+
+@mutation(LIMITED_SWEEPER)
 def send_remainders_after_acknowledging(patches: Patches) -> None:
     from cupel_core.probing import committer
 

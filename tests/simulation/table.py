@@ -17,6 +17,10 @@ type Observer = Callable[[Key, Item, Item], None]
 
 _VERSIONS = 6
 _MAX_LAG_SECONDS = 1.0
+REFUSED = "refused by the table"
+"""An item whose body contains this is refused, as DynamoDB refuses one that is too large or too deeply nested."""
+_TOO_LARGE = "Item size has exceeded the maximum allowed size"
+"""Without the text above: the reason of a refusal is stored in the probe's error."""
 _WRITES = ("Put", "Update", "Delete", "ConditionCheck")
 
 
@@ -159,6 +163,8 @@ class Table:
 
     def _reason(self, write: Any, key: Key) -> Any:
         body, present = _body(write), self.item(*key)
+        if _is_refused(body.get("Item", {})):
+            return {"Code": "ValidationError", "Message": _TOO_LARGE}
         if Scope(body).matches(body.get("ConditionExpression"), present):
             return {"Code": "None"}
         reason: Any = {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"}
@@ -236,7 +242,13 @@ def _projected(scope: Scope, request: Any, item: Item) -> Item:
     return {name: item[name] for name in names if name in item}
 
 
+def _is_refused(item: Item) -> bool:
+    return REFUSED in item.get("body", {}).get("S", "")
+
+
 def _check(item: Item) -> None:
+    if _is_refused(item):
+        raise BadExpression(_TOO_LARGE)
     for name, value in item.items():
         type_, content = next(iter(value.items()))
         if type_ in ("NS", "SS") and not content:
