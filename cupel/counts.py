@@ -1,6 +1,5 @@
 """Numbers with their nouns, for messages."""
 
+from cupel_core.domain.text.counts import count_of
 
-def count_of(number: int, noun: str) -> str:
-    """`1 probe`, `2,000 probes`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+__all__ = ["count_of"]

@@ -26,21 +26,21 @@ class Gate:
     def _rate_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         if self.fail_under is None:
             return
-        rate, judged = success_rate(results), sum(model.correct.judged for model in results if model.correct)
+        rate, judged = pass_rate(results), sum(model.pass_rate.judged for model in results if model.pass_rate)
         if rate is None:
             yield "nothing was judged: the definition has no assertions, and no criteria together with a judge model"
         elif rate < self.fail_under:
             yield f"pass rate {rate:.3f} of {count_of(judged, 'judged probe')} is below {self.fail_under:g}"
 
     def _error_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
-        failed, unscored = sum(model.failed for model in results), sum(model.unscored for model in results)
+        errored, unscored = sum(model.errored for model in results), sum(model.unscored for model in results)
         allowed = self.allow_errors or 0
-        if failed + unscored > allowed:
-            yield f"{count_of(failed, 'probe')} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
+        if errored + unscored > allowed:
+            yield f"{count_of(errored, 'probe')} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
 
 
-def success_rate(results: Sequence[ModelResults]) -> float | None:
-    """Share of successes among the judged probes of all models; None if there are none."""
-    correct = [model.correct for model in results if model.correct]
-    judged = sum(each.judged for each in correct)
-    return sum(each.successes for each in correct) / judged if judged else None
+def pass_rate(results: Sequence[ModelResults]) -> float | None:
+    """Share of passed ones among the judged probes of all models; None if there are none."""
+    rates = [model.pass_rate for model in results if model.pass_rate]
+    judged = sum(each.judged for each in rates)
+    return sum(each.passed for each in rates) / judged if judged else None

@@ -1,6 +1,6 @@
 """JUnit XML, as GitHub, GitLab and Jenkins read it: a suite per model, a case per scenario, persona and repeat.
 
-A conversation that did not pass is a failure; a probe that errored or could not be scored is an error; one that was not
+A conversation that failed is a failure; a probe that errored or could not be scored is an error; one that was not
 judged, or not run, is skipped.
 """
 

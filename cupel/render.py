@@ -26,8 +26,8 @@ class ResultColumn(NamedTuple):
 
 def results_tables(results: Sequence[ModelResults], width: int | None) -> list[Table]:
     """One table with a row per model; two if it does not fit so many characters. None is a pipe, where any fits."""
-    decided, judged = _has_decisions(results), any(model.correct for model in results)
-    decisions = [*(_DECISIONS * decided), *([_CORRECT] * judged), *(_DISTRIBUTION * decided)]
+    decided, judged = _has_decisions(results), any(model.pass_rate for model in results)
+    decisions = [*(_DECISIONS * decided), *([_PASS_RATE] * judged), *(_DISTRIBUTION * decided)]
     single = _results_table(results, [*_OUTCOMES, *decisions, *_USAGE])
     if fits(single, width):
         return [single]
@@ -48,7 +48,7 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
     `has_decision_rule` is that of the definition, None if it is not known.
     """
     lines = list(_decision_legend(results, has_decision_rule))
-    if any(model.correct for model in results):
+    if any(model.pass_rate for model in results):
         lines.append("pass rate: share of judged conversations that passed; its 95 % interval is clustered by scenario")
     for model in results:
         if model.unscored:
@@ -345,16 +345,16 @@ def _with_error(value: float | None, error: float | None) -> str:
 
 
 def _errored(model: ModelResults) -> str:
-    return f"[red]{model.failed:,}[/red]" if model.failed else "0"
+    return f"[red]{model.errored:,}[/red]" if model.errored else "0"
 
 
-def _correct(model: ModelResults) -> str:
-    if model.correct is None:
+def _pass_rate(model: ModelResults) -> str:
+    if model.pass_rate is None:
         return NO_VALUE
-    share = f"{model.correct.successes / model.correct.judged:.0%}"
-    if model.correct.interval is None:
+    share = f"{model.pass_rate.passed / model.pass_rate.judged:.0%}"
+    if model.pass_rate.interval is None:
         return share
-    low, high = model.correct.interval
+    low, high = model.pass_rate.interval
     return f"{share} \\[{low:.0%}-{high:.0%}]"
 
 
@@ -371,7 +371,7 @@ _DECISIONS = (
     ResultColumn("mean ± s.e.", lambda model: _with_error(model.decisions.mean, model.decisions.standard_error)),
     ResultColumn("s.d.", lambda model: _decimal(model.decisions.sd)),
 )
-_CORRECT = ResultColumn("pass rate [95 %]", _correct)
+_PASS_RATE = ResultColumn("pass rate [95 %]", _pass_rate)
 _DISTRIBUTION = (
     ResultColumn("1 2 3 4 5", _bars, right=False),
     ResultColumn(OTHER, lambda model: f"{model.decisions.distribution[OTHER]:,}"),

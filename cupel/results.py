@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FailureReason:
+class ErrorReason:
     """Why probes errored: an error code, their count, and the message of the first."""
 
     code: str
@@ -76,13 +76,13 @@ def is_unscored(transcript: Json) -> bool:
 
 
 @dataclass(frozen=True)
-class Correctness:
-    """Successes among the judged probes, with the 95 % interval of `GET /runs/{id}/scores`: clustered by scenario.
+class PassRate:
+    """Passed ones among the judged probes, with the 95 % interval of `GET /runs/{id}/scores`: clustered by scenario.
 
     `interval` is None if only one scenario was judged.
     """
 
-    successes: int
+    passed: int
     judged: int
     interval: Interval | None
 
@@ -90,20 +90,20 @@ class Correctness:
 @dataclass(frozen=True)
 class ModelResults:
     """`cost_usd` is that of all calls: target, judge, simulated user and summary, also of errored probes. It is None if
-    no call was answered or the price of any is unknown. `correct` is None if nothing was judged."""
+    no call was answered or the price of any is unknown. `pass_rate` is None if nothing was judged."""
 
     model: str
     probes: int
     completed: int
-    failed: int
+    errored: int
     decisions: DecisionStatistics
-    correct: Correctness | None
+    pass_rate: PassRate | None
     unscored: int
     """Completed probes without a result, because a weighted assertion could not be computed."""
     tokens: int
     median_duration_ms: float | None
     cost_usd: float | None
-    reasons: tuple[FailureReason, ...]
+    reasons: tuple[ErrorReason, ...]
 
     @property
     def simulated(self) -> bool:
@@ -118,8 +118,8 @@ def collect(client: "Client", run: Json, on_read: Callable[[int], None] = lambda
             yield transcript
             on_read(count)
 
-    failed = client.list_run_probes(run["id"], status=ProbeStatus.ERROR) if run["progress"]["failed"] else iter(())
-    return tabulate(run["config"]["models"], run["progress"]["total"], transcripts(), failed)
+    errored = client.list_run_probes(run["id"], status=ProbeStatus.ERROR) if run["progress"]["failed"] else iter(())
+    return tabulate(run["config"]["models"], run["progress"]["total"], transcripts(), errored)
 
 
 def tabulate(
@@ -139,24 +139,24 @@ def _results(model: str, probes: int, totals: ModelTotals) -> ModelResults:
         model=model,
         probes=probes,
         completed=len(totals.durations_ms),
-        failed=totals.errors.total(),
+        errored=totals.errors.total(),
         decisions=decision_statistics(totals.decisions),
-        correct=_correctness(totals),
+        pass_rate=_pass_rate(totals),
         unscored=totals.unscored,
         tokens=totals.tokens,
         median_duration_ms=median(totals.durations_ms) if totals.durations_ms else None,
         cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
-        reasons=tuple(FailureReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
+        reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
     )
 
 
-def _correctness(totals: ModelTotals) -> Correctness | None:
+def _pass_rate(totals: ModelTotals) -> PassRate | None:
     if not totals.judged:
         return None
     share = Proportion()
     for scenario_id, trials in totals.judged.items():
         share.add(Cluster(trials, totals.successes[scenario_id]))
-    return Correctness(share.successes, share.trials, share.interval)
+    return PassRate(share.successes, share.trials, share.interval)
 
 
 def to_json(results: Iterable[ModelResults]) -> list[Json]:
@@ -164,21 +164,20 @@ def to_json(results: Iterable[ModelResults]) -> list[Json]:
 
 
 def _model_json(model: ModelResults) -> Json:
-    decisions, correct = model.decisions, model.correct
+    decisions, rate = model.decisions, model.pass_rate
     return {
         "model": model.model,
         "simulated": model.simulated,
         "probes": model.probes,
         "completed": model.completed,
-        "failed": model.failed,
+        "errored": model.errored,
         "decision": {
             "distribution": decisions.distribution,
             "mean": decisions.mean,
             "sd": decisions.sd,
             "standardError": decisions.standard_error,
         },
-        "correct": correct
-        and {"successes": correct.successes, "judged": correct.judged, "interval95": correct.interval},
+        "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cupel.commands.options import AsJson, RunId, Yes, confirm
+from cupel.counts import count_of
 from cupel.extras import require_extra
 from cupel.session import Session
 
@@ -56,4 +57,6 @@ def reapply(
     if as_json:
         session.print_json({"reapplied": count})
     else:
-        session.out.print(f"reapplied {count} deletions; the sweeper erases deleted runs within the next minutes")
+        session.out.print(
+            f"reapplied {count_of(count, 'deletion')}; the sweeper erases deleted runs within the next minutes"
+        )

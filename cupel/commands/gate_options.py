@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cupel.errors import CupelError, UsageError
-from cupel.gates import Gate, success_rate
+from cupel.gates import Gate, pass_rate
 from cupel.results import ModelResults
 from cupel.session import Session
 
@@ -51,7 +51,7 @@ class GateOptions:
         for violation in violations:
             session.remark(f"gate: {violation}")
         if not self.gate.is_unconditional and not violations:
-            rate = success_rate(results)
+            rate = pass_rate(results)
             session.remark(f"gate: passed{'' if rate is None else f', pass rate {rate:.3f}'}")
         return not violations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 MAX_PRINTED_FAILURES = 10
-"""How many probes that did not pass are listed; the JUnit file and --json contain all of them."""
+"""How many probes that failed are listed; the JUnit file and --json contain all of them."""
 
 
 _CONFIG = {

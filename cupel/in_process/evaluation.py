@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from cupel.counts import count_of
-from cupel.gates import success_rate
+from cupel.gates import pass_rate
 from cupel.in_process.probes import ProbeResult, as_json
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
@@ -33,7 +33,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """One line: the results of thousands of conversations would fill a notebook."""
-        rate = "nothing judged" if self.success_rate is None else f"pass rate {self.success_rate:.1%}"
+        rate = "nothing judged" if self.pass_rate is None else f"pass rate {self.pass_rate:.1%}"
         probes, errors = count_of(len(self.results), "probe"), len(self.errors)
         return f"<Evaluation {self.name!r} of {', '.join(self.targets)}: {probes}, {errors:,} errored, {rate}>"
 
@@ -51,9 +51,9 @@ class Evaluation:
         return RunStatus.COMPLETED if self.completed else RunStatus.FAILED
 
     @property
-    def success_rate(self) -> float | None:
-        """Share of successes among the judged probes; None if there are none. Errored probes are not counted."""
-        return success_rate(self.models)
+    def pass_rate(self) -> float | None:
+        """Share of passed ones among the judged probes; None if there are none. Errored probes are not counted."""
+        return pass_rate(self.models)
 
     @cached_property
     def models(self) -> list[ModelResults]:
@@ -63,11 +63,11 @@ class Evaluation:
         return tabulate(self.targets, len(self.results), transcripts, errored)
 
     def to_json(self) -> Json:
-        """`{run, results, successRate, probes}`: run and results as in `cupel show --json`, then every probe."""
+        """`{run, results, passRate, probes}`: run and results as in `cupel show --json`, then every probe."""
         return {
             "run": self.run_json(),
             "results": to_json(self.models),
-            "successRate": self.success_rate,
+            "passRate": self.pass_rate,
             "probes": [result.to_json(self.id) for result in self.results],
         }
 

@@ -158,7 +158,7 @@ class ModelScoresResponse(ResponseModel):
     unscored: Annotated[
         int, Field(description="Number of transcripts without a result; excluded from the other figures")
     ]
-    mean: Annotated[float | None, Field(description="Success rate")]
+    mean: Annotated[float | None, Field(description="Pass rate")]
     standard_error: Annotated[float | None, Field(description="Standard error of the mean, clustered by scenario")]
     interval95: Annotated[
         list[float] | None, Field(description="95 % Wilson score interval, using the effective sample size")
@@ -208,7 +208,7 @@ class ScenarioScoresResponse(ResponseModel):
     judged: Annotated[int, Field(description="Number of transcripts with a result")]
     successes: int
     unscored: int
-    mean: Annotated[float | None, Field(description="Success rate")]
+    mean: Annotated[float | None, Field(description="Pass rate")]
     standard_error: Annotated[
         float | None, Field(description="Standard error of the mean over this scenario's results")
     ]

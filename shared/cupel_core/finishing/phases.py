@@ -11,6 +11,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import Action, IllegalTransition, Progress, Run, RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.text.counts import count_of
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.finishing.compare import needs_selection
 from cupel_core.messages import RunRef
@@ -100,7 +101,8 @@ def _fail(ref: RunRef, fencing_token: int, failure: RunFailure, now: datetime) -
 def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
     counts, spend, _ = barrier.get_state(Tree.for_run(run))
     if not counts.finished:
-        raise Conflict(f"{counts.total - counts.completed - counts.failed} probes have no outcome yet")
+        missing = counts.total - counts.completed - counts.failed
+        raise Conflict(f"{count_of(missing, 'probe')} without an outcome yet")
     data: dict[str, object] = {"completed": counts.completed, "failed": counts.failed}
     if not counts.completed:
         failure = _failure(ref, counts)

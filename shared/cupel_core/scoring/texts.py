@@ -8,6 +8,7 @@ import orjson
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
 from cupel_core.domain.scoring.assertion_values import parse_list, to_text
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.patterns import QUICK_SECONDS
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
@@ -109,7 +110,7 @@ def word_count(assertion: Assertion, context: AssertionContext) -> CheckResult:
     is_within = (low is None or count >= low) and (high is None or count <= high)
     expected = " to ".join(f"{bound:g}" for bound in dict.fromkeys((low, high)) if bound is not None)
     edge = "" if low is not None and high is not None else "at least " if high is None else "at most "
-    return binary(is_within, f"the output has {count} words; expected {edge}{expected}")
+    return binary(is_within, f"the output has {count_of(count, 'word')}; expected {edge}{expected}")
 
 
 def levenshtein(assertion: Assertion, context: AssertionContext) -> CheckResult:

@@ -74,7 +74,7 @@ def test_each_probe_has_a_result() -> None:
         ("France", "connector/capital", 0, ProbeStatus.COMPLETED, True),
         ("Italy", "connector/capital", 0, ProbeStatus.COMPLETED, False),
     ]
-    assert found.success_rate == 0.5
+    assert found.pass_rate == 0.5
     assert [message.content for message in found.results[0].messages] == ["France", "Paris"]
 
 
@@ -157,18 +157,18 @@ def test_an_errored_probe_does_not_stop_the_others() -> None:
     assert errored.error
     assert (errored.status, errored.error.code) == (ProbeStatus.ERROR, ProbeErrorCode.PROVIDER_ERROR)
     assert errored.error.message.startswith("RuntimeError: the agent is down (test_evaluate.py:")
-    assert found.success_rate == 1.0
+    assert found.pass_rate == 1.0
 
 
 def test_an_assertion_that_cannot_be_computed_is_not_a_failure() -> None:
     file = definition("France", content={"assertions": [{"type": "cost", "threshold": 0.01}]})
     found = cupel.evaluate(file, capital)
-    assert (found.success_rate, found.results[0].success, found.models[0].unscored) == (None, None, 1)
+    assert (found.pass_rate, found.results[0].success, found.models[0].unscored) == (None, None, 1)
 
 
 def test_an_answer_without_another_to_compare_with_is_not_the_best() -> None:
     file = definition("France", content={"assertions": [{"type": "select-best", "value": "the shortest"}]})
-    assert cupel.evaluate(file, capital, judge_model="sim/steady").success_rate is None
+    assert cupel.evaluate(file, capital, judge_model="sim/steady").pass_rate is None
 
 
 def test_criteria_without_a_judge_are_refused() -> None:
@@ -387,7 +387,7 @@ def test_scenarios_may_be_all_combinations_of_a_template() -> None:
 def test_a_transcript_has_the_fields_of_the_api() -> None:
     found = cupel.evaluate(APPOINTMENT, "sim/steady", judge_model="sim/steady", seed=1)
     probe = found.to_json()["probes"][0]
-    own = {"status", "scenarioName", "personaName", "repeat", "output"}
+    own = {"status", "output"}
     assert TranscriptResponse.model_validate({name: probe[name] for name in probe.keys() - own})
     assert probe.keys() - own == {field.alias for field in TranscriptResponse.model_fields.values()}
 
@@ -400,7 +400,7 @@ def test_ids_and_judges_are_written_as_on_a_stack() -> None:
 
 def test_the_document_has_the_fields_of_a_run() -> None:
     document = cupel.evaluate(definition(), capital, seed=4).to_json()
-    assert document.keys() == {"run", "results", "successRate", "probes"}
+    assert document.keys() == {"run", "results", "passRate", "probes"}
     assert document["run"]["progress"] == {"total": 2, "completed": 2, "failed": 0}
     assert document["run"]["config"]["sampleSeed"] == 4
     assert [model["model"] for model in document["results"]] == ["connector/capital"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel.gates import Gate, success_rate
+from cupel.gates import Gate, pass_rate
 from cupel.results import ModelResults, tabulate
 from tests.unit.cupel.fake_api import SIMULATED, a_transcript, an_error
 
@@ -37,7 +37,7 @@ def test_a_gate_checks_its_conditions(gate: Gate, found: list[ModelResults], vio
 
 
 def test_errors_do_not_change_the_rate() -> None:
-    assert success_rate(results(3, failed=1, errors=100, unscored=100)) == 0.75
+    assert pass_rate(results(3, failed=1, errors=100, unscored=100)) == 0.75
 
 
 def test_a_gate_does_not_pass_if_nothing_was_judged() -> None:

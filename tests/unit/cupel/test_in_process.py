@@ -38,7 +38,7 @@ def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupe
 
 def test_with_json_every_probe_is_printed(cupel: Cupel, echoes: str) -> None:
     document = json.loads(here(cupel, echoes, "--json", "--seed", "3").stdout)
-    assert document["successRate"] == 0.75
+    assert document["passRate"] == 0.75
     assert [probe["scenarioName"] for probe in document["probes"]] == ["gold", "golden", "old gold", "silver"]
     assert document["run"]["config"]["sampleSeed"] == 3
 

@@ -61,9 +61,9 @@ def test_repeats_of_a_scenario_narrow_the_interval_only_as_far_as_they_are_indep
     """Twelve conversations of two scenarios are little more than two observations; the API computes the same."""
     verdict = {"success": True, "score": None, "reason": None}
     api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i % 2}", result=verdict) for i in range(12)]
-    correct = collect(client, a_run())[0].correct
-    assert correct
-    assert correct.interval == wilson_interval(2, 2)
+    rate = collect(client, a_run())[0].pass_rate
+    assert rate
+    assert rate.interval == wilson_interval(2, 2)
 
 
 def test_the_pass_rate_of_one_scenario_has_no_interval(api: FakeApi, cupel: Cupel):
@@ -109,7 +109,14 @@ def test_results_as_json(cupel: Cupel):
     assert steady["simulated"] is True
     assert steady["decision"]["distribution"] == {"1": 0, "2": 1, "3": 1, "4": 1, "5": 0, "other": 0}
     assert real["errors"] == [{"code": "timeout", "count": 1, "example": "no answer in 60 s"}]
-    assert real["costUsd"] == 0.5
+    assert (real["costUsd"], real["errored"], real["passRate"]) == (0.5, 1, None)
+
+
+def test_the_pass_rate_as_json(api: FakeApi, cupel: Cupel):
+    verdicts = [{"success": index != 0, "score": None, "reason": None} for index in range(3)]
+    api.transcripts = [a_transcript(index, SIMULATED, "1", result=verdict) for index, verdict in enumerate(verdicts)]
+    rate = json.loads(cupel("show", "run_1", "--json").stdout)["results"][0]["passRate"]
+    assert (rate["passed"], rate["judged"]) == (2, 3)
 
 
 REFUSED = {

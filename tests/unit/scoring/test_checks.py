@@ -184,6 +184,7 @@ async def test_reasons_describe_the_output() -> None:
     assert (await check({"type": "word-count", "value": {"min": 1, "max": 2}}, "")).reason == (
         "the output has 0 words; expected 1 to 2"
     )
+    assert (await check({"type": "word-count", "value": 2}, "one")).reason == "the output has 1 word; expected 2"
     assert (
         await check({"type": "levenshtein", "value": "abc"}, "abcd")
     ).reason == "the edit distance is 1; the limit is 5"

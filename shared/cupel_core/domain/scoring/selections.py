@@ -12,6 +12,7 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, failure_tag
+from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.turns.conversation import Spend
 
 QUOTATION_DELETED = "deleted with one of the compared answers"
@@ -84,7 +85,7 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
     if index not in selection.candidates:
         return replace(result, error="completed after the answers were compared")
     won, others = selection.winner == index, len(selection.candidates) - 1
-    which = f"better than {others} other answers" if won else f"another of {others + 1} answers is better"
+    which = f"better than {count_of(others, 'other answer')}" if won else f"another of {others + 1} answers is better"
     return replace(
         result,
         passed=won,
