@@ -422,6 +422,10 @@ class Client:
         """Newest first, of the last 14 days."""
         return self._pages("/webhook/deliveries")
 
+    def list_audit_records(self, *, token_id: str | None = None, operation: str | None = None) -> Iterator[Json]:
+        """Who did what in the last year, newest first; requires the role admin."""
+        return self._pages("/audit", tokenId=token_id, operation=operation)
+
     def list_tokens(self) -> Iterator[Json]:
         return self._pages("/tokens")
 

@@ -15,6 +15,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api import cors, locations, problems, routing
 from api.admission import admit, check_edge
+from api.auditing import audit
 from api.compression import compress
 from api.idempotency import respond_once
 from cupel_core.contract.operations import Operation, operations_at
@@ -39,6 +40,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     request = APIGatewayProxyEventV2(event)
     routed = APIGatewayProxyEventV2(_as_get(event)) if request.http_method == "HEAD" else request
     response = cors.add_cors_headers(request, _respond(routed, context))
+    audit(request, response)
     response["headers"].setdefault("Cache-Control", "no-store")
     response["body"] = response.get("body") or ""
     response = compress(request, response)

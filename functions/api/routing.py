@@ -42,6 +42,7 @@ MODULES = {
     "schedules": ("schedules",),
     "queue": ("queue",),
     "tokens": ("tokens",),
+    "audit": ("audit",),
     "webhook": ("webhook",),
 }
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()

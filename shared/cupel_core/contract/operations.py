@@ -28,6 +28,7 @@ TAGS = {
     "webhook": "Signed calls that report what runs do",
     "queue": "Provider queues and their dead letters",
     "tokens": "API tokens of the workspace",
+    "audit": "Who did what in the workspace",
     "service": "Health, and this document",
 }
 """Descriptions by tag, in the order of the document."""
@@ -850,6 +851,16 @@ _ALL = (
         _ADMIN,
         "List the calls of the webhook in the last 14 days, newest first",
         "A page of calls, each with its newest attempt",
+    ),
+    Operation(
+        "listAuditRecords",
+        "GET",
+        "/v1/audit",
+        "audit",
+        _ADMIN,
+        "List the requests of the last year that changed something, newest first",
+        "A page of records",
+        "Also requests refused because of their role. With a filter, a page may have fewer items than `limit`.",
     ),
     Operation("listTokens", "GET", "/v1/tokens", "tokens", _ADMIN, "List the tokens, newest first", "A page of tokens"),
     Operation(

@@ -66,3 +66,16 @@ class SecretState:
 
     def is_use_to_be_noted(self, now: datetime) -> bool:
         return self.last_used_at is None or now - self.last_used_at >= USE_INTERVAL
+
+
+@dataclass(frozen=True)
+class AuditRecord:
+    """A request that changed something, or was refused for want of a role: who did what."""
+
+    request_id: str
+    at: datetime
+    caller: Caller
+    operation: str
+    path: str
+    """Of what was changed or created, without its query string."""
+    status: int

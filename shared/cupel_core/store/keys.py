@@ -29,6 +29,7 @@ pk                                   sk                    item
 <ws>#settings                        evaluation            the workspace's evaluation settings
 <ws>#settings                        webhook               the workspace's webhook, without its secret
 <ws>#callbacks                       <time>#<id>           the log of its calls, of the last 14 days
+<ws>#audit                           <time>#<requestId>    who did what, of the last year
 <ws>#settings                        executions            how many times evals were started
 <ws>#provider                        <name>                a provider's settings
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
@@ -200,6 +201,10 @@ def workspace_settings(workspace: str) -> str:
 
 def callback_log(workspace: str) -> str:
     return f"{workspace}#callbacks"
+
+
+def audit_log(workspace: str) -> str:
+    return f"{workspace}#audit"
 
 
 def provider(workspace: str) -> str:

@@ -1,0 +1,38 @@
+"""Records the requests that changed something, or were refused because of their role, in the audit log."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+
+from api.caller import caller
+from cupel_core.clock import utc_now
+from cupel_core.contract.operations import operations_at
+from cupel_core.domain.access import AuditRecord
+from cupel_core.errors import AppError
+from cupel_core.store.clients import AWS_ERRORS
+
+logger = Logger(child=True)
+_READING = ("GET", "HEAD", "OPTIONS")
+_FORBIDDEN = 403
+
+
+def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
+    """Never fails a request that has been carried out: a record that cannot be stored is logged."""
+    status = response["statusCode"]
+    operation = operations_at(request.path).get(request.http_method)
+    if request.http_method in _READING or operation is None or not (status < 400 or status == _FORBIDDEN):
+        return
+    try:
+        path = response["headers"].get("Location") or request.path
+        who, request_id = caller(request), request.request_context.request_id
+        record = AuditRecord(request_id, utc_now(), who, operation.id, path, status)
+    except AppError:  # the edge has refused it, without a caller
+        return
+    try:
+        from cupel_core.store import audit_log  # only requests that change something wait for PynamoDB
+
+        audit_log.append(record)
+    except AWS_ERRORS:
+        fields = {"tokenId": who.token_id, "operation": operation.id, "path": path, "status": status}
+        logger.exception("an audit record could not be stored", extra=fields | {"requestId": request_id})

@@ -1,0 +1,39 @@
+"""The audit log."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.domain.access import AccessRole, AuditRecord
+
+
+class AuditRecordResponse(ResponseModel):
+    """A request that changed something, or was refused because its role permits less."""
+
+    request_id: Annotated[str, Field(description="As in the header `apigw-requestid` and the logs")]
+    at: Time
+    token_id: Annotated[str, Field(description="The id of the API token, or the subject (`sub`) of a JWT")]
+    user_name: Annotated[str | None, Field(description="Of a JWT's user; null for an API token")]
+    role: AccessRole
+    operation: Annotated[str, Field(description="The operation's id, such as `createRun`")]
+    path: Annotated[str, Field(description="What was changed or created, such as `/v1/runs/run_01jd3v`")]
+    status: Annotated[int, Field(description="HTTP status of the response")]
+
+    @classmethod
+    def of(cls, record: AuditRecord) -> "AuditRecordResponse":
+        return cls(
+            request_id=record.request_id,
+            at=record.at,
+            token_id=record.caller.token_id,
+            user_name=record.caller.user_name,
+            role=record.caller.role,
+            operation=record.operation,
+            path=record.path,
+            status=record.status,
+        )
+
+
+class AuditPage(ResponseModel):
+    items: list[AuditRecordResponse]
+    next_cursor: str | None
