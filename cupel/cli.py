@@ -1,5 +1,7 @@
 """The `cupel` command. Each module of cupel/commands contains the commands for one subject."""
 
+from typing import Annotated
+
 import typer
 
 from cupel.commands import (
@@ -11,6 +13,7 @@ from cupel.commands import (
     imports,
     junit,
     labels,
+    probes,
     providers,
     queue,
     rescores,
@@ -26,13 +29,31 @@ from cupel.commands import (
 )
 from cupel.commands.error_handling import CommandGroup
 
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"cupel {version('cupel')}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     cls=CommandGroup,
-    help="Evaluate language models. Exit codes: 0 success, 1 run or command failed, 2 usage error, 130 interrupted.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_show_locals=False,  # they could contain a token
 )
+
+
+@app.callback()
+def cupel(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=print_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Evaluate language models. Exit codes: 0 success, 1 run or command failed, 2 usage error, 130 interrupted."""
+
 
 app.command()(stack.up)
 app.command()(stack.down)
@@ -46,6 +67,7 @@ app.command()(show.runs)
 app.command()(show.show)
 app.command()(labels.label)
 app.command()(show.transcripts)
+app.command()(probes.probes)
 app.command()(export.export)
 app.command()(junit.junit)
 app.command("import")(imports.import_)

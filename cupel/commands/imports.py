@@ -19,7 +19,7 @@ PROMPTFOO = "promptfoo"
 _FORMATS = ", ".join((PROMPTFOO, *DatasetFormat))
 
 SourceFormat = Annotated[str, typer.Argument(metavar="FORMAT", help=f"Format of the file: {_FORMATS}.")]
-File = Annotated[Path, typer.Argument(help="The file to import; for promptfoo, its configuration.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to import; for promptfoo, its configuration.")]
 
 
 def import_(

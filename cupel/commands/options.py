@@ -2,31 +2,49 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from cupel.commands.suggestions import complete_model
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+
+
+def model_option(name: str, *, help_text: str) -> Any:
+    """An option that takes a model, or several separated by commas."""
+    return typer.Option(name, autocompletion=complete_model, help=help_text)
+
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
 Limit = Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number to list.")]
 Ids = Annotated[bool, typer.Option("--ids", help="Also show the ids of what is shown by name.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-Model = Annotated[str | None, typer.Option(help="Only this model.")]
+Model = Annotated[str | None, model_option("--model", help_text="Only this model.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, max=100, help="Conversations per target, scenario and persona.")
 ]
 JudgeModel = Annotated[
-    str | None, typer.Option("--judge-model", help="Model that judges criteria and model-graded assertions.")
+    str | None,
+    typer.Option(
+        "--judge-model", autocompletion=complete_model, help="Model that judges criteria and model-graded assertions."
+    ),
 ]
 PersonaModel = Annotated[
-    str | None, typer.Option("--persona-model", help="Model that simulates the user; default: the judge model.")
+    str | None,
+    typer.Option(
+        "--persona-model",
+        autocompletion=complete_model,
+        help="Model that simulates the user; default: the judge model.",
+    ),
 ]
 EmbeddingModel = Annotated[
-    str | None, typer.Option("--embedding-model", help="Embedding model for assertions of type similar.")
+    str | None,
+    typer.Option(
+        "--embedding-model", autocompletion=complete_model, help="Embedding model for assertions of type similar."
+    ),
 ]
 
 RunName = Annotated[str | None, typer.Option("--name", help="Name of the run; need not be unique.")]

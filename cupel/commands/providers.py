@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cupel.commands.options import AsJson, refuse_group_options
+from cupel.commands.suggestions import complete_provider
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -18,7 +19,9 @@ app = typer.Typer(help="List providers and configure their keys, addresses and l
 
 def models(
     ctx: typer.Context,
-    provider: Annotated[str | None, typer.Option(help="Only models of this provider.")] = None,
+    provider: Annotated[
+        str | None, typer.Option(autocompletion=complete_provider, help="Only models of this provider.")
+    ] = None,
     include_all: Annotated[
         bool, typer.Option("--all", help="Include models of providers that are not configured; implied by --provider.")
     ] = False,
@@ -70,7 +73,9 @@ def providers(ctx: typer.Context, as_json: AsJson = False) -> None:
 @app.command("set")
 def set_provider(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Provider, such as openai.")],
+    name: Annotated[
+        str, typer.Argument(metavar="PROVIDER", autocompletion=complete_provider, help="Provider, such as openai.")
+    ],
     api_key_stdin: Annotated[bool, typer.Option("--api-key-stdin", help="Read the key from standard input.")] = False,
     api_key_env: Annotated[
         str | None, typer.Option(metavar="VARIABLE", help="Read the key from an environment variable.")

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from cupel.commands.options import AsJson, command_name, refuse_group_options
+from cupel.commands.options import AsJson, command_name, confirm, refuse_group_options
+from cupel.commands.suggestions import complete_provider
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.session import Session
@@ -17,7 +18,7 @@ app = typer.Typer(
     help="Show, pause and resume the providers' queues, and redrive dead letters.", invoke_without_command=True
 )
 
-Provider = Annotated[str | None, typer.Option(help="Only this provider.")]
+Provider = Annotated[str | None, typer.Option(autocompletion=complete_provider, help="Only this provider.")]
 All = Annotated[bool, typer.Option("--all", help="Every provider.")]
 
 
@@ -36,7 +37,7 @@ def queue(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False
 def pause(ctx: typer.Context, provider: Provider = None, all_providers: All = False, as_json: AsJson = False) -> None:
     """Pause one provider's queue, or all: start no further calls. Calls in flight complete."""
     session = ctx.ensure_object(Session)
-    _require_one(provider, all_providers=all_providers)
+    _require_one(session, "Pause", provider, all_providers=all_providers)
     with session.connect() as client:
         _print_queues(session, client.pause_queues(provider), as_json=as_json)
 
@@ -45,7 +46,7 @@ def pause(ctx: typer.Context, provider: Provider = None, all_providers: All = Fa
 def resume(ctx: typer.Context, provider: Provider = None, all_providers: All = False, as_json: AsJson = False) -> None:
     """Resume one provider's queue, or all."""
     session = ctx.ensure_object(Session)
-    _require_one(provider, all_providers=all_providers)
+    _require_one(session, "Resume", provider, all_providers=all_providers)
     with session.connect() as client:
         _print_queues(session, client.resume_queues(provider), as_json=as_json)
 
@@ -78,7 +79,7 @@ def dead_letters(ctx: typer.Context, provider: Provider = None, as_json: AsJson 
 def redrive(
     ctx: typer.Context,
     messages: Annotated[
-        list[str] | None, typer.Argument(metavar="[MESSAGE]...", help="Ids of dead letters; default: all.")
+        list[str] | None, typer.Argument(metavar="MESSAGE", help="Ids of dead letters; default: all.")
     ] = None,
     provider: Provider = None,
     as_json: AsJson = False,
@@ -101,8 +102,11 @@ def _print_redriven(session: Session, redriven: Json) -> None:
         session.out.print(f"to run its errored probes again: {command_name()} retry {run_id}", markup=False)
 
 
-def _require_one(provider: str | None, *, all_providers: bool) -> None:
-    if (provider is None) != all_providers:
+def _require_one(session: Session, verb: str, provider: str | None, *, all_providers: bool) -> None:
+    """One of --provider and --all; without either, a user at a terminal is asked."""
+    if provider is None and not all_providers and session.err.is_terminal:
+        confirm(f"{verb} the queues of all providers?", yes=False)
+    elif (provider is None) != all_providers:
         raise UsageError("give either --provider or --all")
 
 

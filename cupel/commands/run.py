@@ -19,6 +19,7 @@ from cupel.commands.options import (
     Watch,
     command_name,
     label_fields,
+    model_option,
 )
 from cupel.commands.show import print_run
 from cupel.commands.targets import run_config, split_models
@@ -56,7 +57,8 @@ def run(
         str, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
     ],
     models: Annotated[
-        list[str], typer.Option(help="Targets: provider/name or connector/…; comma-separated or repeated.")
+        list[str],
+        model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
     ],
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample; default: random.")] = None,
@@ -119,7 +121,8 @@ def rerun(
     ctx: typer.Context,
     run_id: RunId,
     models: Annotated[
-        list[str] | None, typer.Option(help="Other targets: provider/name or connector/…; comma-separated or repeated.")
+        list[str] | None,
+        model_option("--models", help_text="Other targets: provider/name or connector/…; comma-separated or repeated."),
     ] = None,
     repeats: Annotated[
         int | None, typer.Option(min=1, max=100, help="Conversations per target, scenario and persona.")

@@ -14,6 +14,7 @@ from cupel.commands.options import (
     Repeats,
     Tags,
     label_fields,
+    model_option,
     refuse_group_options,
 )
 from cupel.commands.run import resolve_definition
@@ -24,10 +25,11 @@ from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time, shorten
 
-app = typer.Typer(help="List, show, create, change, enable, disable and delete schedules.", invoke_without_command=True)
+app = typer.Typer(help="List, show, create, update, enable, disable and delete schedules.", invoke_without_command=True)
 
 Models = Annotated[
-    list[str] | None, typer.Option(help="Targets: provider/name or connector/…; comma-separated or repeated.")
+    list[str] | None,
+    model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
 ]
 EvalId = Annotated[str | None, typer.Option("--eval", help="The id of an eval, instead of a definition and --models.")]
 Cron = Annotated[str | None, typer.Option(help="A cron expression with six fields, such as '0 9 ? * MON-FRI *'.")]
@@ -40,7 +42,7 @@ ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a
 
 @app.callback()
 def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List, show, create, change, enable, disable and delete schedules, which start runs."""
+    """List, show, create, update, enable, disable and delete schedules, which start runs."""
     if ctx.invoked_subcommand:
         refuse_group_options(ctx)
         return
@@ -85,7 +87,7 @@ def create(
     ctx: typer.Context,
     name: Annotated[str, typer.Option(help="Name of the schedule.")],
     definition: Annotated[
-        str | None, typer.Argument(metavar="[DEFINITION]", help="A definition file (YAML), or the id of a definition.")
+        str | None, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
     ] = None,
     models: Models = None,
     eval_id: EvalId = None,
@@ -139,7 +141,7 @@ def create(
 
 
 @app.command()
-def change(
+def update(
     ctx: typer.Context,
     schedule_id: ScheduleId,
     name: Annotated[str | None, typer.Option(help="Name of the schedule.")] = None,
@@ -149,7 +151,7 @@ def change(
     timezone: Annotated[str | None, typer.Option(help="Time zone of --cron and --at.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the name of a schedule, or when it is due."""
+    """Update the name of a schedule, or when it is due."""
     session = ctx.ensure_object(Session)
     expression = None if (cron, rate, at) == (None, None, None) else _expression(cron, rate, at)
     changes = without_none(name=name, expression=expression, timezone=timezone)

@@ -8,10 +8,12 @@ import typer
 
 from cupel import render, results
 from cupel.commands.options import AsJson, Ids, Limit, Model, RunId
+from cupel.commands.suggestions import choice_of, complete_choice
 from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
 from cupel.terminal import NO_VALUE
+from cupel_core.domain.runs.run import RunStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -20,7 +22,15 @@ if TYPE_CHECKING:
 def runs(
     ctx: typer.Context,
     definition: Annotated[str | None, typer.Option(help="Only runs of this definition.")] = None,
-    status: Annotated[str | None, typer.Option(help="Only runs in this status, such as RUNNING.")] = None,
+    status: Annotated[
+        RunStatus | None,
+        typer.Option(
+            parser=choice_of(RunStatus),
+            metavar="STATUS",
+            autocompletion=complete_choice(RunStatus),
+            help="Only runs in this status, such as running.",
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Only runs whose name contains this, ignoring case.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only runs with this tag.")] = None,
     limit: Limit = 20,

@@ -71,7 +71,7 @@ def status(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 def sources(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="A new or empty folder.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder.", show_default=False)],
 ) -> None:
     """Write the sources of the stack to a folder, to build and deploy them to AWS with `sam`."""
     paths = _find_stack("cupel sources")

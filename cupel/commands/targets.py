@@ -1,11 +1,11 @@
 """Models named on the command line."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
+from cupel_core.domain.text.near_names import near_name
 
 
 def split_models(models: list[str]) -> list[str]:
@@ -47,6 +47,6 @@ def warn_about_unlisted_models(session: Session, models: Iterable[str | None]) -
         if prices.is_unlisted(model):
             provider, _, name = model.partition("/")
             listed = [known.id.partition("/")[2] for known in prices.known_models(provider)]
-            near = get_close_matches(name, listed, 1)
-            hint = f"did you mean {provider}/{near[0]}? Otherwise" if near else "if the name is right,"
+            near = near_name(name, listed)
+            hint = f"did you mean {provider}/{near}? Otherwise" if near else "if the name is right,"
             session.remark(f"warning: {model} is not in the price list; {hint} its costs are unknown")

@@ -37,7 +37,7 @@ def webhook(ctx: typer.Context, as_json: AsJson = False) -> None:
 @app.command("set")
 def set_webhook(
     ctx: typer.Context,
-    url: Annotated[str, typer.Argument(help="Address to call.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address to call.")],
     probes: Annotated[bool, typer.Option("--probes", help="Report finished probes too, not only runs.")] = False,
     enabled: Annotated[bool, typer.Option("--enable/--disable", help="Whether it is called.")] = True,
     secret_env: Annotated[

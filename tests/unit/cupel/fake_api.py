@@ -146,7 +146,7 @@ class FakeApi:
             case ["runs", _, "transcripts"]:
                 model = filters.get("model")
                 return self._page(request, [t for t in self.transcripts if model in (None, t["modelId"])])
-            case ["runs", _, "probes"]:
+            case ["probes"] | ["runs", _, "probes"]:
                 model = filters.get("model")
                 return self._page(request, [e for e in self.errors if model in (None, e["modelId"])])
             case ["definitions", definition_id, "scenarios"]:

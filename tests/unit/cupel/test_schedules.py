@@ -116,7 +116,7 @@ def test_a_schedule_is_shown_and_changed(client: Client, cupel: Cupel, definitio
     cupel("create", definition_id, "--models", "sim/steady", "--judge-model", "sim/judge", *CRON)
     (schedule,) = client.list_schedules()
     assert "judgeModel: sim/judge" in cupel("show", schedule["id"]).stdout
-    changed = cupel("change", schedule["id"], "--rate", "6 hours", "--name", "often")
+    changed = cupel("update", schedule["id"], "--rate", "6 hours", "--name", "often")
     assert (changed.exit_code, "rate(6 hours)" in changed.stdout) == (0, True)
     assert client.get_schedule(schedule["id"])["name"] == "often"
 

@@ -1,0 +1,80 @@
+"""`cupel probes`: the conversations of a run or of all runs, with their status and errors."""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from cupel import render
+from cupel.commands.options import AsJson, Limit, Model
+from cupel.commands.suggestions import choice_of, complete_choice
+from cupel.errors import UsageError
+from cupel.json_types import Json
+from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, shorten
+from cupel_core.domain.runs.run import ProbeStatus
+
+if TYPE_CHECKING:
+    pass
+
+
+def probes(
+    ctx: typer.Context,
+    run_id: Annotated[str | None, typer.Argument(metavar="RUN", help="The id of a run; default: all runs.")] = None,
+    status: Annotated[
+        ProbeStatus | None,
+        typer.Option(
+            parser=choice_of(ProbeStatus),
+            metavar="STATUS",
+            autocompletion=complete_choice(ProbeStatus),
+            help="Only probes in this status, such as error.",
+        ),
+    ] = None,
+    error: Annotated[str | None, typer.Option(help="Only errored probes with this code, such as timeout.")] = None,
+    model: Model = None,
+    eval_id: Annotated[str | None, typer.Option("--eval", help="Of all runs: only those of this eval.")] = None,
+    scenario: Annotated[str | None, typer.Option(help="Only this scenario, by its id.")] = None,
+    persona: Annotated[str | None, typer.Option(help="Only this persona, by its id.")] = None,
+    limit: Limit = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the probes of a run, or of all runs (newest first), with why they errored."""
+    session = ctx.ensure_object(Session)
+    if run_id is not None and eval_id is not None:
+        raise UsageError("--eval: give either a run or --eval")
+    if error is not None:
+        status = ProbeStatus.ERROR
+    with session.connect() as client:
+        listed = (
+            client.list_probes(evalId=eval_id, scenarioId=scenario, personaId=persona, status=status)
+            if run_id is None
+            else client.list_run_probes(run_id, status=status, model=model)
+        )
+        chosen = (each for each in listed if _matches(each, error, model, scenario, persona))
+        items = list(islice(chosen, limit))
+    if as_json:
+        session.print_json(items)
+    else:
+        session.out.print(_table(items))
+
+
+def _matches(probe: Json, error: str | None, model: str | None, scenario: str | None, persona: str | None) -> bool:
+    """What the API filters by in only one of its two lists is compared here."""
+    expected = {"modelId": model, "scenarioId": scenario, "personaId": persona}
+    if any(value is not None and probe.get(name) != value for name, value in expected.items()):
+        return False
+    return error is None or (probe.get("error") or {}).get("code") == error
+
+
+def _table(probes: Iterable[Json]) -> Table:
+    columns = table("probe", "status", "model", "scenario", "error", texts=["scenario", "error"])
+    for probe in probes:
+        error = probe.get("error")
+        why = shorten(f"{error['code']}: {error['message']}", 200) if error else NO_VALUE
+        texts = map(escape, (probe["modelId"], render.case_title(probe), why))
+        columns.add_row(escape(probe["id"]), render.format_status(probe["status"]), *texts)
+    return columns

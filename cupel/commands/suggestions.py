@@ -1,0 +1,46 @@
+"""Names for shell completion, and for suggestions when one is misspelled. Known without a request."""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+
+import typer
+
+from cupel_core.domain.text.near_names import did_you_mean
+
+
+def choice_of[T: StrEnum](kind: type[T]) -> Callable[[str], T]:
+    """A parser of an option: a member of the enumeration, whatever its case."""
+
+    def parse(text: str) -> T:
+        for member in kind:
+            if member.casefold() == text.casefold():
+                return member
+        known = list(map(str, kind))
+        raise typer.BadParameter(f"unknown value {text}{did_you_mean(text, known)}; known values: {', '.join(known)}")
+
+    return parse
+
+
+def complete_choice(kind: type[StrEnum]) -> Callable[[str], list[str]]:
+    return lambda incomplete: _starting_with(incomplete, map(str, kind))
+
+
+def complete_model(incomplete: str) -> list[str]:
+    """Of names separated by commas, the last one."""
+    from cupel_core.domain.turns import simulation
+    from cupel_core.providers import PROVIDERS, prices
+
+    before, comma, last = incomplete.rpartition(",")
+    known = [f"sim/{name}" for name in simulation.MODELS]
+    known += [model.id for provider in PROVIDERS for model in prices.known_models(provider)]
+    return [f"{before}{comma}{name}" for name in _starting_with(last, dict.fromkeys(known))]
+
+
+def complete_provider(incomplete: str) -> list[str]:
+    from cupel_core.providers import PROVIDERS
+
+    return _starting_with(incomplete, PROVIDERS)
+
+
+def _starting_with(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.casefold().startswith(incomplete.casefold())]

@@ -1,0 +1,140 @@
+"""The command as a whole: help, version, completion, suggestions, and messages that name commands."""
+
+import re
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import httpx
+import pytest
+import typer
+from typer.core import TyperArgument, TyperGroup
+from typer.testing import CliRunner
+
+from cupel.cli import app
+from cupel.commands.command_messages import name_commands
+from cupel.commands.suggestions import complete_choice, complete_model, complete_provider
+from cupel.session import PlainTextConsole, Session
+from cupel_core.domain.runs.run import RunStatus
+from tests.conftest import ROOT
+from tests.unit.cupel.fake_api import Connect, Cupel, FakeApi, an_error
+
+COMMANDS = typer.main.get_command(app)
+
+
+def leaves(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], typer.core.TyperCommand]]:
+    if isinstance(command, TyperGroup):
+        for name, each in command.commands.items():
+            yield from leaves(each, (*path, name))
+    elif isinstance(command, typer.core.TyperCommand):
+        yield path, command
+
+
+EVERY_COMMAND = dict(leaves(COMMANDS))
+
+
+def test_the_version_is_printed(cupel: Cupel) -> None:
+    assert cupel("--version").stdout == f"cupel {version('cupel')}\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("run",), ("queue", "pause"), ("definitions",)])
+def test_h_is_help(cupel: Cupel, arguments: tuple[str, ...]) -> None:
+    result = cupel(*arguments, "-h")
+    assert (result.exit_code, "Usage: " in result.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("path", EVERY_COMMAND, ids=" ".join)
+def test_arguments_are_named_in_capitals(path: tuple[str, ...]) -> None:
+    arguments = [each for each in EVERY_COMMAND[path].params if isinstance(each, TyperArgument)]
+    assert [each.metavar for each in arguments if not re.fullmatch(r"[A-Z]+", each.metavar or "")] == []
+
+
+@pytest.mark.parametrize("path", EVERY_COMMAND, ids=" ".join)
+def test_commands_and_their_parameters_have_help(path: tuple[str, ...]) -> None:
+    command = EVERY_COMMAND[path]
+    assert command.help
+    assert [each.name for each in command.params if not getattr(each, "help", None)] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggestion"),
+    [
+        (("rnu",), "Did you mean 'run'"),
+        (("definitions", "shwo"), "Did you mean 'show'"),
+        (("runs", "--stauts", "x"), "--status"),
+        (("runs", "--status", "runing"), "did you mean RUNNING?"),
+    ],
+)
+def test_misspellings_are_answered_with_the_nearest_name(
+    cupel: Cupel, arguments: tuple[str, ...], suggestion: str
+) -> None:
+    refused = cupel(*arguments)
+    text = " ".join(refused.stderr.replace("│", " ").split())
+    assert (refused.exit_code, suggestion in text) == (2, True), text
+
+
+def test_a_status_is_accepted_in_any_case(api: FakeApi, cupel: Cupel) -> None:
+    assert cupel("runs", "--status", "running").exit_code == 0
+    assert api.requests[0].url.params["status"] == "RUNNING"
+
+
+@pytest.mark.parametrize(("answer", "exit_code", "requests"), [("n", 1, 0), ("y", 0, 1)])
+def test_pausing_every_queue_is_confirmed_at_a_terminal(
+    api: FakeApi, connect: Connect, answer: str, exit_code: int, requests: int
+) -> None:
+    api.respond_to_posts = httpx.Response(200, json={"items": []})
+    session = Session(connect=connect, err=PlainTextConsole(stderr=True, force_terminal=True))
+    result = CliRunner().invoke(app, ["queue", "pause"], input=f"{answer}\n", obj=session)
+    assert (result.exit_code, len(api.requests)) == (exit_code, requests)
+    assert "Pause the queues of all providers?" in result.stderr
+
+
+def test_models_providers_and_statuses_are_completed() -> None:
+    assert complete_model("sim/ste") == ["sim/steady"]
+    assert complete_model("sim/bold,openai/gpt-5-mi")[0] == "sim/bold,openai/gpt-5-mini"
+    assert complete_provider("OPEN") == ["openai"]
+    assert complete_choice(RunStatus)("pa") == ["PAUSED"]
+
+
+def test_completion_can_be_installed(cupel: Cupel) -> None:
+    assert "--install-completion" in cupel("--help").stdout
+
+
+def http_requests_in_messages() -> set[str]:
+    """Requests that the API's messages name; operations and docstrings are written in other places."""
+    files = [path for path in (ROOT / "shared").rglob("*.py") if path.name != "operations.py"]
+    texts = (re.sub(r'"""(?s:.*?)"""', "", path.read_text()) for path in files)
+    return {found for text in texts for found in re.findall(r"(?:PUT|POST|PATCH|DELETE) /v1/[\w/{}.-]+", text)}
+
+
+def test_messages_of_the_api_name_commands() -> None:
+    assert http_requests_in_messages()
+    named = {each: name_commands(re.sub(r"{.*?}", "openai", each)) for each in http_requests_in_messages()}
+    assert {each: text for each, text in named.items() if "/v1/" in text} == {}
+
+
+def test_a_refusal_names_the_command(api: FakeApi, cupel: Cupel) -> None:
+    detail = "provider openai has no API key: PUT /v1/providers/openai sets it"
+    api.refusals = [httpx.Response(409, json={"title": "Conflict", "detail": detail})]
+    assert cupel("retry", "run_1").stderr == (
+        "cupel: 409 Conflict: provider openai has no API key: cupel providers set openai sets it\n"
+    )
+
+
+def test_probes_of_a_run_are_filtered_by_their_error(api: FakeApi, cupel: Cupel) -> None:
+    api.errors = [
+        {"id": f"run_1-{index}", **an_error(index, "openai/x", code), "scenarioId": f"scn_{index}"}
+        for index, code in enumerate(["timeout", "auth", "timeout"])
+    ]
+    table = cupel("probes", "run_1", "--error", "timeout").stdout
+    assert [line.split()[0] for line in table.splitlines()[1:]] == ["run_1-0", "run_1-2"]
+    assert api.requests[0].url.params["status"] == "ERROR"
+    one = cupel("probes", "run_1", "--status", "error", "--scenario", "scn_1").stdout
+    assert "auth: no answer in 60 s" in one
+
+
+def test_probes_of_all_runs_are_filtered_by_the_api(api: FakeApi, cupel: Cupel) -> None:
+    api.errors = [{"id": "run_1-0", **an_error(0, "openai/x"), "scenarioId": "scn_0"}]
+    assert "run_1-0" in cupel("probes", "--scenario", "scn_0", "--status", "ERROR").stdout
+    assert api.requests[0].url.path == "/v1/probes"
+    assert api.requests[0].url.params["scenarioId"] == "scn_0"
+    assert cupel("probes", "run_1", "--eval", "evl_1").exit_code == 2
