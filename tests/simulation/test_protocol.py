@@ -1,4 +1,4 @@
-"""The run protocol keeps its invariants: 2,000 schedules of crashes, lost replies, duplicates and control actions.
+"""The run protocol keeps its invariants: 1,000 schedules of crashes, lost replies, duplicates and control actions.
 
 The failure message says how to replay a failing seed. `make simulate SCHEDULES=100000` runs more schedules.
 """
@@ -7,7 +7,7 @@ import pytest
 
 from tests.simulation.schedule import run_schedule
 
-_SCHEDULES = 2_000
+_SCHEDULES = 1_000
 _CHUNK = 250
 
 
