@@ -23,7 +23,8 @@ from tests.conftest import ROOT
 from tests.stacks import ModelServer
 
 _BLOCK = re.compile(
-    r'(?:<!-- not run: (?P<excuse>[^\n]+) -->\n)?```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>.*?)^```',
+    r"(?:<!-- not run: (?P<excuse>[^\n]+) -->\n)?"
+    r'```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>.*?)^```',
     re.MULTILINE | re.DOTALL,
 )
 _ID = re.compile(r"\b(?:([a-z]+)_[0-9a-z]{26}|(scn)_[0-9a-z]+_\d+)\b")

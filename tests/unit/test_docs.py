@@ -21,7 +21,9 @@ README = ROOT / "README.md"
 ARCHITECTURE = ROOT / "docs/architecture.md"
 OPERATIONS = ROOT / "docs/operations.md"
 DECISIONS = ROOT / "docs/decisions.md"
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+GENERATED = {"reference/api.md", "reference/command.md"}
+"""Written by `make docs`, which checks the links to them."""
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/recipes/*.md")])
 
 
 _ONLY_A_LINK = re.compile(r"(?:[-*] )?(?:\[[^]]*\]\([^)]*\)|<?https?://\S+>?)[.:,]?")
