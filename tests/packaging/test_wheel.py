@@ -198,6 +198,7 @@ def test_the_stack_outside_of_a_clone_is_built_from_the_same_sources(
     assert (finished.stdout.strip(), finished.stderr) == (sources_digest(PATHS), "")
     copied = StackPaths(tmp_path / ".cupel/sources", tmp_path / ".cupel")
     assert sources_digest(copied) == sources_digest(PATHS)
+    assert (copied.state / ".gitignore").read_text() == "*\n"
     launcher = Path("cupel/stack/durability/launcher.py")
     assert (copied.repository / launcher).read_text() == (PATHS.repository / launcher).read_text()
 
