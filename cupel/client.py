@@ -77,9 +77,14 @@ class Client:
         include_children: bool = False,
         search: str | None = None,
         tag: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        sort: str | None = None,
     ) -> Iterator[Json]:
+        """Newest first, unless `sort` is `createdAt`."""
+        times = {"createdAfter": created_after, "createdBefore": created_before, "sort": sort}
         children = "true" if include_children else None
-        return self._pages("/definitions", folder=folder, includeChildren=children, search=search, tag=tag)
+        return self._pages("/definitions", folder=folder, includeChildren=children, search=search, tag=tag, **times)
 
     def get_definition(self, definition_id: str, *, version: int | None = None) -> TaggedJson:
         return self._get(f"/definitions/{_segment(definition_id)}", version=version)
@@ -96,6 +101,10 @@ class Client:
     def erase_definition(self, definition_id: str) -> None:
         """Erase it with its scenarios, its runs and everything said in them."""
         self._send("POST", f"/definitions/{_segment(definition_id)}/erase")
+
+    def delete_definitions(self, ids: list[str]) -> list[Json]:
+        """Delete up to 100 definitions; `{id, deleted, problem}` for each."""
+        return self._delete_each("/definitions/bulk-delete", ids)
 
     def fork_definition(self, definition_id: str, changes: Json) -> Json:
         """`changes` is `{name?, folder?, tags?, content?, version?}`; content that is not overridden is inherited."""
@@ -236,10 +245,14 @@ class Client:
         status: str | None = None,
         name: str | None = None,
         tag: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        sort: str | None = None,
     ) -> Iterator[Json]:
-        """Newest first. `name` is a part of the name, ignoring case."""
+        """Newest first, unless `sort` is `createdAt`. `name` is a part of the name, ignoring case."""
+        times = {"createdAfter": created_after, "createdBefore": created_before, "sort": sort}
         filters = {"definitionId": definition_id, "scheduleId": schedule_id, "evalId": eval_id, "status": status}
-        return self._pages("/runs", **filters, name=name, tag=tag)
+        return self._pages("/runs", **filters, **times, name=name, tag=tag)
 
     def get_run(self, run_id: str) -> TaggedJson:
         return self._get(f"/runs/{_segment(run_id)}")
@@ -254,6 +267,10 @@ class Client:
 
     def delete_run(self, run_id: str) -> None:
         self._send("DELETE", f"/runs/{_segment(run_id)}")
+
+    def delete_runs(self, ids: list[str]) -> list[Json]:
+        """Delete up to 100 runs; `{id, deleted, problem}` for each."""
+        return self._delete_each("/runs/bulk-delete", ids)
 
     def pause_run(self, run_id: str) -> Json:
         return self._send("POST", f"/runs/{_segment(run_id)}/pause")
@@ -295,7 +312,8 @@ class Client:
         return self._pages(f"/runs/{_segment(run_id)}/probes", status=status, model=model)
 
     def list_probes(self, *, order: str = "newest", **filters: str | None) -> Iterator[Json]:
-        """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`, `status`."""
+        """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`,
+        `status`, `createdAfter`, `createdBefore`."""
         return self._pages("/probes", order=order, **filters)
 
     def get_probe(self, probe_id: str) -> TaggedJson:
@@ -309,10 +327,23 @@ class Client:
         """Delete the conversation. The probe, its counts and its result stay."""
         self._send("DELETE", f"/probes/{_segment(probe_id)}/content")
 
+    def delete_probe_contents(self, ids: list[str]) -> list[Json]:
+        """Delete the conversations of up to 100 probes; `{id, deleted, problem}` for each."""
+        return self._delete_each("/probes/bulk-delete-content", ids)
+
     def list_transcripts(
-        self, run_id: str, *, model: str | None = None, scenario_id: str | None = None
+        self,
+        run_id: str,
+        *,
+        model: str | None = None,
+        scenario_id: str | None = None,
+        result: str | None = None,
+        decision: str | None = None,
+        tag: str | None = None,
     ) -> Iterator[Json]:
-        return self._pages(f"/runs/{_segment(run_id)}/transcripts", model=model, scenarioId=scenario_id)
+        """`result` is passed, failed or unscored; `tag` is one of a failed assertion."""
+        filters = {"model": model, "scenarioId": scenario_id, "result": result, "decision": decision, "tag": tag}
+        return self._pages(f"/runs/{_segment(run_id)}/transcripts", **filters)
 
     def get_transcript(self, transcript_id: str) -> Json:
         return self._get(f"/transcripts/{_segment(transcript_id)}")
@@ -436,6 +467,9 @@ class Client:
 
     def revoke_token(self, token_id: str) -> None:
         self._send("DELETE", f"/tokens/{_segment(token_id)}")
+
+    def _delete_each(self, path: str, ids: list[str]) -> list[Json]:
+        return list(self._send("POST", path, {"ids": ids})["items"])
 
     def _pages(self, path: str, **filters: str | None) -> Iterator[Json]:
         cursor: str | None = None

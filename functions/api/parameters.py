@@ -1,10 +1,23 @@
 """Parameters that several operations have."""
 
+from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
+from pydantic import AwareDatetime
 
-from cupel_core.paging import MAX_LIMIT
+from cupel_core.paging import MAX_LIMIT, Creation
+
+
+class CreationSort(StrEnum):
+    OLDEST_FIRST = "createdAt"
+    NEWEST_FIRST = "-createdAt"
+
+
+def creation(after: datetime | None, before: datetime | None, sort: CreationSort) -> Creation:
+    return Creation(after, before, sort is CreationSort.OLDEST_FIRST)
+
 
 Limit = Annotated[
     int,
@@ -15,6 +28,13 @@ Limit = Annotated[
     ),
 ]
 Cursor = Annotated[str | None, Query(max_length=1_024, description="`nextCursor` of the previous page")]
+CreatedAfter = Annotated[
+    AwareDatetime | None, Query(alias="createdAfter", description="Return only what was created then or later")
+]
+CreatedBefore = Annotated[
+    AwareDatetime | None, Query(alias="createdBefore", description="Return only what was created earlier")
+]
+Sort = Annotated[CreationSort, Query(description="By creation time: `createdAt` ascending, `-createdAt` descending")]
 ModelFilter = Annotated[str | None, Query(description="Return only items of this model, as `provider/name`")]
 ProviderFilter = Annotated[str | None, Query(description="Return only items of this provider")]
 DefinitionFilter = Annotated[

@@ -74,7 +74,7 @@ def document(error: AppError, request_id: str) -> dict[str, Any]:
         "type": f"urn:cupel:problem:{error.title.lower().replace(' ', '-')}",
         "title": error.title,
         "status": error.status,
-        "detail": error.detail if error.status < 500 or isinstance(error, RetryableError) else "internal error",
+        "detail": public_detail(error),
         "requestId": request_id,
     }
     if error.errors:
@@ -82,6 +82,11 @@ def document(error: AppError, request_id: str) -> dict[str, Any]:
     if isinstance(error, PreconditionFailed) and error.etag is not None:
         problem["etag"] = error.etag
     return problem
+
+
+def public_detail(error: AppError) -> str:
+    """What the caller may know: nothing of an internal error."""
+    return error.detail if error.status < AppError.status or isinstance(error, RetryableError) else "internal error"
 
 
 def from_validation(error: RequestValidationError) -> AppError:

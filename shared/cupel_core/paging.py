@@ -4,6 +4,7 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from cupel_core.errors import Invalid
@@ -32,6 +33,25 @@ class Page[T]:
             yield Entry(cursor, item)
         if self.next_cursor is not None:
             yield Entry(self.next_cursor, None)
+
+
+@dataclass(frozen=True)
+class Creation:
+    """Which items of a list that is sorted by creation time, and in which order."""
+
+    after: datetime | None = None
+    """Created then or later."""
+    before: datetime | None = None
+    """Created earlier."""
+    oldest_first: bool = False
+
+    def __post_init__(self) -> None:
+        if self.after is not None and self.before is not None and self.after >= self.before:
+            raise Invalid.field("createdBefore", "must be later than createdAfter")
+
+
+ANY_TIME = Creation()
+OLDEST_FIRST = Creation(oldest_first=True)
 
 
 class Entry[T](NamedTuple):

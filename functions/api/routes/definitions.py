@@ -6,7 +6,18 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from api.parameters import Cursor, IfMatch, Limit, VersionFilter
+from api.deletions import delete_each
+from api.parameters import (
+    CreatedAfter,
+    CreatedBefore,
+    CreationSort,
+    Cursor,
+    IfMatch,
+    Limit,
+    Sort,
+    VersionFilter,
+    creation,
+)
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.definitions import (
@@ -17,6 +28,7 @@ from cupel_core.contract.definitions import (
     ForkDefinition,
     UpdateDefinition,
 )
+from cupel_core.contract.deletions import DeleteDefinitions, DeletionListResponse
 from cupel_core.definitions import catalog, forks
 from cupel_core.domain.definitions.definitions import Definition, DefinitionHead
 from cupel_core.paging import DEFAULT_LIMIT, Page
@@ -48,6 +60,9 @@ def list_definitions(
     include_children: IncludeChildren = False,
     search: Search = None,
     tag: TagFilter = None,
+    created_after: CreatedAfter = None,
+    created_before: CreatedBefore = None,
+    sort: Sort = CreationSort.NEWEST_FIRST,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> DefinitionPage:
@@ -60,6 +75,7 @@ def list_definitions(
             tag=tag,
             limit=limit,
             cursor=cursor,
+            created=creation(created_after, created_before, sort),
         )
     )
 
@@ -91,6 +107,12 @@ def erase_definition(definition_id: str) -> Response[None]:
     until = monotonic() + _ERASE_SECONDS
     erasure.erase_definition(router.workspace, definition_id, utc_now(), lambda: monotonic() < until)
     return Response(204)
+
+
+@router.operation("deleteDefinitions")
+def delete_definitions(body: DeleteDefinitions) -> DeletionListResponse:
+    workspace, now = router.workspace, utc_now()
+    return delete_each(body.ids, lambda definition_id: catalog.delete(workspace, definition_id, now))
 
 
 @router.operation("forkDefinition", status=201)

@@ -10,6 +10,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
 from api import idempotency, routing
 from api.problems import CONTENT_TYPE
+from cupel_core.contract.descriptions import describe
 from cupel_core.contract.operations import OPERATIONS, TAGS, Operation, Replay
 from cupel_core.contract.service import VERSION
 
@@ -102,11 +103,13 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
     for name in _POWERTOOLS_SCHEMAS:
         schemas.pop(name, None)
     schemas["Problem"] = _PROBLEM
-    for schema in schemas.values():
+    for name, schema in schemas.items():
         if "description" in schema:
             schema["description"] = _LINE_BREAK.sub(" ", schema["description"])
-        for field in schema.get("properties", {}).values():
+        for field_name, field in schema.get("properties", {}).items():
             field.pop("title", None)
+            if "description" not in field and (description := describe(name, field_name)):
+                field["description"] = description
     for path_item in openapi["paths"].values():
         for described in path_item.values():
             operation = OPERATIONS[described["operationId"]]

@@ -5,14 +5,25 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from api.deletions import delete_each
 from api.pages import bounded_page, bounded_record
-from api.parameters import Cursor, EvalFilter, IfMatch, Limit, PersonaFilter, ScenarioFilter
+from api.parameters import (
+    CreatedAfter,
+    CreatedBefore,
+    Cursor,
+    EvalFilter,
+    IfMatch,
+    Limit,
+    PersonaFilter,
+    ScenarioFilter,
+)
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
+from cupel_core.contract.deletions import DeleteProbeContents, DeletionListResponse
 from cupel_core.contract.probes import CorrectProbe, ProbeDetailPage, ProbeDetailResponse, ProbeOrder
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.paging import DEFAULT_LIMIT, Creation
 from cupel_core.preconditions import Precondition
 from cupel_core.runs import corrections, erasure, probe_search
 from cupel_core.runs import probes as run_probes
@@ -30,10 +41,13 @@ def list_probes(
         ProbeOrder,
         Query(description="By the creation time of their runs; within a run by `index`, in the same direction"),
     ] = ProbeOrder.NEWEST,
+    created_after: CreatedAfter = None,
+    created_before: CreatedBefore = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> ProbeDetailPage:
-    filters = probe_search.ProbeFilter(eval_id, scenario_id, persona_id, status, order is ProbeOrder.OLDEST)
+    created = Creation(created_after, created_before, order is ProbeOrder.OLDEST)
+    filters = probe_search.ProbeFilter(eval_id, scenario_id, persona_id, status, created)
     entries = probe_search.search_probes(router.workspace, filters, utc_now(), limit, cursor)
     page = bounded_page(entries, limit, ProbeDetailResponse.of)
     return ProbeDetailPage(items=list(page.items), next_cursor=page.next_cursor)
@@ -55,6 +69,12 @@ def correct_probe(probe_id: str, body: CorrectProbe, if_match: IfMatch = None) -
 def delete_probe_content(probe_id: str) -> Response[None]:
     erasure.delete_probe_content(router.workspace, probe_id, utc_now())
     return Response(204)
+
+
+@router.operation("deleteProbeContents")
+def delete_probe_contents(body: DeleteProbeContents) -> DeletionListResponse:
+    workspace, now = router.workspace, utc_now()
+    return delete_each(body.ids, lambda probe_id: erasure.delete_probe_content(workspace, probe_id, now))
 
 
 def _tagged(view: ProbeView) -> ProbeDetailResponse:

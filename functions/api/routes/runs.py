@@ -5,8 +5,12 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
+from api.deletions import delete_each
 from api.pages import bounded_page
 from api.parameters import (
+    CreatedAfter,
+    CreatedBefore,
+    CreationSort,
     Cursor,
     DefinitionFilter,
     EvalFilter,
@@ -16,11 +20,14 @@ from api.parameters import (
     ModelFilter,
     RunNameFilter,
     ScheduleFilter,
+    Sort,
     TagFilter,
+    creation,
 )
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
+from cupel_core.contract.deletions import DeleteRuns, DeletionListResponse
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.run_labels import UpdateRun
 from cupel_core.contract.runs import (
@@ -63,6 +70,9 @@ def list_runs(
     status: Annotated[RunStatus | None, Query(description="Return only runs with this status")] = None,
     name: RunNameFilter = None,
     tag: TagFilter = None,
+    created_after: CreatedAfter = None,
+    created_before: CreatedBefore = None,
+    sort: Sort = CreationSort.NEWEST_FIRST,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> RunPage:
@@ -77,6 +87,7 @@ def list_runs(
         tag=tag,
         limit=limit,
         cursor=cursor,
+        created=creation(created_after, created_before, sort),
     )
     page = bounded_page(listed.entries(), limit, RunResponse.of)
     return RunPage(items=list(page.items), next_cursor=page.next_cursor)
@@ -103,6 +114,12 @@ def get_run_progress(run_id: str) -> DetailedProgressResponse:
 def delete_run(run_id: str) -> Response[None]:
     erasure.delete_run(router.workspace, run_id, utc_now())
     return Response(204)
+
+
+@router.operation("deleteRuns")
+def delete_runs(body: DeleteRuns) -> DeletionListResponse:
+    workspace, now = router.workspace, utc_now()
+    return delete_each(body.ids, lambda run_id: erasure.delete_run(workspace, run_id, now))
 
 
 @router.operation("listRunProbes")

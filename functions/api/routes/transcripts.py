@@ -1,10 +1,15 @@
 """Transcripts: the records of completed probes."""
 
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
 from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit, ModelFilter, ScenarioFilter
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.transcripts import TranscriptPage, TranscriptResponse
+from cupel_core.domain.runs.transcripts import ResultKind, TranscriptFilter
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.runs import queries
 
@@ -16,6 +21,15 @@ def list_transcripts(
     run_id: str,
     model: ModelFilter = None,
     scenario_id: ScenarioFilter = None,
+    result: Annotated[ResultKind | None, Query(description="Return only transcripts with this result")] = None,
+    decision: Annotated[
+        str | None,
+        Query(min_length=1, max_length=100, description="Return only transcripts with this `decisionCode`"),
+    ] = None,
+    tag: Annotated[
+        str | None,
+        Query(min_length=1, max_length=200, description="Return only transcripts with a failed assertion of this tag"),
+    ] = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> TranscriptPage:
@@ -24,6 +38,7 @@ def list_transcripts(
         run_id,
         model=model,
         scenario_id=scenario_id,
+        wanted=TranscriptFilter(result, decision, tag),
         limit=limit,
         cursor=cursor,
         now=utc_now(),

@@ -89,6 +89,7 @@ class Operation:
 
 _PUBLIC = None
 _VIEWER, _MEMBER, _ADMIN = AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN
+_BULK = "Always 200: each id has a result of its own, and may be sent again."
 _ALL = (
     Operation(
         "listDefinitions",
@@ -147,6 +148,16 @@ _ALL = (
         "Erase a definition with its scenarios, its runs and everything said in them",
         "Unreadable from now on, and erased within a day",
         description="Also one that was deleted before. 409 while it has forks, which use its versions.",
+    ),
+    Operation(
+        "deleteDefinitions",
+        "POST",
+        "/v1/definitions/bulk-delete",
+        "definitions",
+        _MEMBER,
+        "Delete up to 100 definitions; keep their runs and forks",
+        "For each definition, whether it was deleted",
+        _BULK,
     ),
     Operation(
         "forkDefinition",
@@ -469,6 +480,16 @@ _ALL = (
     ),
     Operation("deleteRun", "DELETE", "/v1/runs/{run_id}", "runs", _MEMBER, "Delete a run", "Deleted"),
     Operation(
+        "deleteRuns",
+        "POST",
+        "/v1/runs/bulk-delete",
+        "runs",
+        _MEMBER,
+        "Delete up to 100 runs",
+        "For each run, whether it was deleted",
+        _BULK,
+    ),
+    Operation(
         "listRunProbes",
         "GET",
         "/v1/runs/{run_id}/probes",
@@ -665,6 +686,16 @@ _ALL = (
         _MEMBER,
         "Delete the content of a probe's conversation; keep the probe and its result",
         "Deleted",
+    ),
+    Operation(
+        "deleteProbeContents",
+        "POST",
+        "/v1/probes/bulk-delete-content",
+        "probes",
+        _MEMBER,
+        "Delete the content of up to 100 probes' conversations; keep the probes and their results",
+        "For each probe, whether its content was deleted",
+        _BULK,
     ),
     Operation(
         "judgeConversation",

@@ -21,7 +21,7 @@ from cupel_core.domain.definitions.definitions import (
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
-from cupel_core.paging import Page
+from cupel_core.paging import ANY_TIME, Creation, Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definitions
 from cupel_core.store import scenarios as pages
@@ -61,8 +61,10 @@ def list_definitions(
     tag: str | None = None,
     limit: int,
     cursor: str | None = None,
+    created: Creation = ANY_TIME,
 ) -> Page[DefinitionHead]:
-    """Newest first; `search` is a part of the name, case-insensitive; `include_children` adds folders below."""
+    """Newest first unless `created` says otherwise; `search` is a part of the name, case-insensitive;
+    `include_children` adds folders below."""
     return definitions.list_definitions(
         workspace,
         folder=folder,
@@ -71,6 +73,7 @@ def list_definitions(
         tag=tag,
         limit=limit,
         cursor=cursor,
+        created=created,
     )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import Invalid, NotFound
-from cupel_core.paging import DEFAULT_LIMIT, Entry, decode_cursor, encode_cursor
+from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor
 from cupel_core.resources import references
 from cupel_core.runs.probes import BATCH_SIZE, probe_statuses, with_conversations
 from cupel_core.store import runs, snapshots
@@ -32,7 +32,8 @@ class ProbeFilter:
     scenario_id: str | None = None
     persona_id: str | None = None
     status: ProbeStatus | None = None
-    oldest_first: bool = False
+    created: Creation = ANY_TIME
+    """Of their runs."""
 
 
 class _Position(NamedTuple):
@@ -59,7 +60,7 @@ def search_probes(
             eval_id=probe_filter.eval_id,
             limit=_RUNS_PER_READ,
             cursor=run_cursor,
-            oldest_first=probe_filter.oldest_first,
+            created=probe_filter.created,
         )
         for run in page.items:
             candidates = list(islice(_candidates_from(run, probe_filter, start), budget + 1))
@@ -83,9 +84,9 @@ def search_probes(
 
 def _candidates_from(run: Run, probe_filter: ProbeFilter, start: int | None) -> Iterator[int]:
     """The candidates of a run in the list's order, from index `start` on."""
-    step = 1 if probe_filter.oldest_first else -1
+    step = 1 if probe_filter.created.oldest_first else -1
     indexes = _candidates(run, probe_filter)
-    ordered: Iterable[int] = indexes if probe_filter.oldest_first else reversed(indexes)
+    ordered: Iterable[int] = indexes if probe_filter.created.oldest_first else reversed(indexes)
     return (index for index in ordered if start is None or index * step >= start * step)
 
 

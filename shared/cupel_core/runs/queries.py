@@ -4,18 +4,25 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from itertools import batched, chain
+from itertools import batched
 
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunEvent, RunStatus
 from cupel_core.domain.runs.run_spend import UNKNOWN, RunSpend
 from cupel_core.domain.runs.slices import providers_of
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, readable_at
+from cupel_core.domain.runs.transcripts import (
+    ALL_TRANSCRIPTS,
+    Outcome,
+    ProbeError,
+    Transcript,
+    TranscriptFilter,
+    readable_at,
+)
 from cupel_core.domain.runs.views import RunView, TranscriptView
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.messages import RunRef
-from cupel_core.paging import DEFAULT_LIMIT, Entry, Page, decode_index, encode_cursor
+from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import barrier, definitions, governor, outcomes, resources, runs, schedules, snapshots
 from cupel_core.store import events as event_store
@@ -73,8 +80,10 @@ def list_runs(
     tag: str | None = None,
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
+    created: Creation = ANY_TIME,
 ) -> Page[RunView]:
-    """Newest first; without definition snapshots and suspended models, which only `get_run` reads.
+    """Newest first unless `created` says otherwise; without definition snapshots and suspended models, which only
+    `get_run` reads.
 
     Raises Invalid for a definition, schedule or eval that the workspace never had.
     """
@@ -89,6 +98,7 @@ def list_runs(
         tag=tag,
         limit=limit,
         cursor=cursor,
+        created=created,
     )
     if not page.items:
         _check_filters(workspace, definition_id, schedule_id, eval_id)
@@ -139,20 +149,21 @@ def list_transcripts(
     *,
     model: str | None = None,
     scenario_id: str | None = None,
+    wanted: TranscriptFilter = ALL_TRANSCRIPTS,
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
     now: datetime,
 ) -> Iterator[Entry[TranscriptView]]:
-    """By probe index; read lazily, about `limit` at a time."""
+    """By probe index; read lazily, about `limit` at a time. With `wanted`, it may end after many that do not match."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     ranges = probe_ranges(run.plan, model, decode_index(cursor))
-    if scenario_id is None:
-        stored = chain.from_iterable(outcomes.list_range(ref, indexes, page_size=limit + 1) for indexes in ranges)
+    if scenario_id is not None:
+        found = wanted.transcripts(_scenario_outcomes(run, scenario_id, ranges))
+        entries: Iterator[Entry[Transcript]] = (Entry(encode_cursor(str(each.probe_index)), each) for each in found)
     else:
-        stored = chain(_scenario_outcomes(run, scenario_id, ranges))
-    transcripts = (outcome for outcome in stored if isinstance(outcome, Transcript))
-    return (Entry(encode_cursor(str(each.probe_index)), _transcript_view(run, each, now)) for each in transcripts)
+        entries = outcomes.list_matching(ref, ranges, wanted, page_size=limit + 1)
+    return (entry.map(lambda transcript: _transcript_view(run, transcript, now)) for entry in entries)
 
 
 def get_transcript(workspace: str, transcript_id: str, now: datetime) -> TranscriptView:

@@ -16,7 +16,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.errors import Conflict, NotFound
-from cupel_core.paging import Page, fill_page
+from cupel_core.paging import ANY_TIME, Creation, Page, fill_page
 from cupel_core.store import idempotency_keys, keys, partitions
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code
@@ -214,8 +214,9 @@ def list_definitions(
     tag: str | None,
     limit: int,
     cursor: str | None,
+    created: Creation = ANY_TIME,
 ) -> Page[DefinitionHead]:
-    """A page of definitions, newest first; `search` is a part of the name, in any case.
+    """A page of definitions, newest first unless `created` says otherwise; `search` is a part of the name, in any case.
 
     With `include_children` also those of folders below `folder`, whose names start with it and a slash.
     """
@@ -227,6 +228,7 @@ def list_definitions(
         cursor,
         condition=condition,
         is_selective=condition is not None,
+        created=created,
     )
     return fill_page((entry.map(_to_head) for entry in entries), limit)
 

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.paging import Entry, decode_cursor, encode_cursor
+from cupel_core.clock import to_iso
+from cupel_core.paging import ANY_TIME, Creation, Entry, decode_cursor, encode_cursor
 from cupel_core.store.table import CreationIndex, Item
 
 MAX_EXAMINED = 1_000
@@ -22,7 +24,7 @@ def list_newest[I: Item](
     condition: Condition | None = None,
     is_selective: bool = False,
     by_sort_key: bool = False,
-    oldest_first: bool = False,
+    created: Creation = ANY_TIME,
 ) -> Iterator[Entry[I]]:
     """The items of a partition of the index of creation times, or `by_sort_key` of the table itself.
 
@@ -30,24 +32,39 @@ def list_newest[I: Item](
     ends with an entry without an item.
     """
     sort_key = model.sk if by_sort_key else CreationIndex.gsi1sk
-    after = decode_cursor(cursor) if cursor else None
+    position = decode_cursor(cursor) if cursor else None
     pages = model.query(
         partition,
-        None if after is None else sort_key > after if oldest_first else sort_key < after,
+        _range(sort_key, created, position),
         filter_condition=condition,
         index_name=None if by_sort_key else CreationIndex.Meta.index_name,
-        scan_index_forward=oldest_first,
+        scan_index_forward=created.oldest_first,
         page_size=_EXAMINED_PER_READ if is_selective else limit + 1,
     ).page_iter
     next_cursor = cursor or ""
     for page in pages:
         for raw in page["Items"]:
+            if position is not None and raw["sk" if by_sort_key else "gsi1sk"]["S"] == position:
+                continue  # The last item of the previous page: a range includes its ends.
             yield Entry(next_cursor, model.from_raw_data(raw))
             next_cursor = _cursor_after(raw, by_sort_key=by_sort_key)
         last = pages.last_evaluated_key
         if last is not None and pages.total_scanned_count >= MAX_EXAMINED:
             yield Entry(_cursor_after(last, by_sort_key=by_sort_key), None)
             return
+
+
+def _range(sort_key: UnicodeAttribute, created: Creation, position: str | None) -> Condition | None:
+    """The items of these times after `position`. Sort keys start with the time of creation, and continue with an id."""
+    lower = to_iso(created.after) if created.after else None
+    upper = to_iso(created.before) if created.before else None
+    if position is not None and created.oldest_first:
+        lower = max(position, lower or position)
+    elif position is not None:
+        upper = min(position, upper or position)
+    if lower is not None and upper is not None:
+        return sort_key.between(lower, max(lower, upper))
+    return sort_key > lower if lower is not None else sort_key < upper if upper is not None else None
 
 
 def _cursor_after(raw: dict[str, Any], *, by_sort_key: bool) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
-from itertools import batched
-from typing import Any, NamedTuple
+from itertools import batched, chain
+from typing import Any, NamedTuple, cast
 
 from botocore.exceptions import ClientError, ParamValidationError
 from pynamodb.attributes import Attribute
@@ -20,17 +20,28 @@ from pynamodb.expressions.update import Action
 from cupel_core.clock import to_iso
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.run_spend import Cost, Recorded, lost_member
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult, unstorable
+from cupel_core.domain.runs.transcripts import (
+    Outcome,
+    ProbeError,
+    Summary,
+    Transcript,
+    TranscriptFilter,
+    TranscriptResult,
+    unstorable,
+)
 from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import RunRef
+from cupel_core.paging import Entry, encode_cursor
 from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
 from cupel_core.store.batches import get_batch
 from cupel_core.store.clients import dynamodb
+from cupel_core.store.listing import MAX_EXAMINED
 from cupel_core.store.outcome_items import OutcomeItem, from_item, spending_of, summary_to_json, to_item
 from cupel_core.store.table import updated
 
 _MAX_TRANSACTION_ITEMS = 100
+_EXAMINED_PER_READ = 250
 _UNIT_BYTES = 1_024
 _WRITERS = 8
 _MAX_ATTEMPTS = 6
@@ -136,6 +147,27 @@ def list_range(ref: RunRef, indexes: range, *, page_size: int | None = None) -> 
         between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
         for item in OutcomeItem.query(keys.probes(ref, block.start), between, page_size=page_size):
             yield from_item(item)
+
+
+def list_matching(
+    ref: RunRef, ranges: Sequence[range], wanted: TranscriptFilter, *, page_size: int
+) -> Iterator[Entry[Transcript]]:
+    """The matching transcripts of these indexes, ascending; an entry without one once MAX_EXAMINED were examined.
+
+    Content in the bucket is read of matching transcripts only.
+    """
+    examined = 0
+    for block in chain.from_iterable(map(keys.blocks, ranges)):
+        between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
+        per_read = _EXAMINED_PER_READ if wanted.is_set else page_size
+        for item in OutcomeItem.query(keys.probes(ref, block.start), between, page_size=per_read):
+            outcome = from_item(item, read_content=False)
+            examined += 1
+            if isinstance(outcome, Transcript) and wanted.matches(outcome):
+                yield Entry(encode_cursor(str(item.index)), cast("Transcript", from_item(item)))
+            elif examined >= MAX_EXAMINED:
+                yield Entry(encode_cursor(str(item.index + 1)), None)
+                return
 
 
 def set_summary(ref: RunRef, index: int, summary: Summary) -> bool:

@@ -26,7 +26,7 @@ from cupel_core.domain.runs.run import (
 )
 from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
-from cupel_core.paging import Page, encode_cursor, fill_page
+from cupel_core.paging import ANY_TIME, Creation, Page, encode_cursor, fill_page
 from cupel_core.settings import settings
 from cupel_core.store import callbacks, idempotency_keys, keys
 from cupel_core.store.active_runs import ActiveRunItem
@@ -175,10 +175,10 @@ def list_runs(
     tag: str | None = None,
     limit: int,
     cursor: str | None,
-    oldest_first: bool = False,
+    created: Creation = ANY_TIME,
 ) -> Page[Run]:
-    """A page of a workspace's runs, newest first unless `oldest_first`; a filter that is None matches all, `name` a
-    part of the name, ignoring case.
+    """A page of a workspace's runs, newest first unless `created` says otherwise; a filter that is None matches all,
+    `name` a part of the name, ignoring case.
 
     With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another.
     """
@@ -204,7 +204,7 @@ def list_runs(
         cursor,
         condition=condition,
         is_selective=bool(filters),
-        oldest_first=oldest_first,
+        created=created,
     )
     return fill_page((entry.map(from_item) for entry in entries), limit)
 

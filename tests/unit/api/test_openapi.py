@@ -13,6 +13,7 @@ from api import routing
 from api.app import app
 from api.routes.openapi import document
 from cupel_core import contract
+from cupel_core.contract import descriptions
 from cupel_core.contract.common import RequestModel
 from cupel_core.contract.operations import TAGS
 from cupel_core.contract.service import VERSION
@@ -105,6 +106,28 @@ def test_every_parameter_is_described(generated: dict[str, Any]) -> None:
     ]
     assert [(path, one["name"]) for path, one in parameters if not one.get("description")] == []
     assert [(path, one["name"]) for path, one in parameters if "null" in str(one["schema"])] == []
+
+
+def test_every_property_is_described(schemas: dict[str, Any]) -> None:
+    undescribed = [
+        f"{name}.{field}"
+        for name, schema in schemas.items()
+        for field, described in schema.get("properties", {}).items()
+        if not described.get("description")
+    ]
+    assert undescribed == []
+
+
+def test_every_description_is_used(schemas: dict[str, Any]) -> None:
+    used = {
+        (name, field, described.get("description"))
+        for name, schema in schemas.items()
+        for field, described in schema.get("properties", {}).items()
+    }
+    by_name = {(field, text) for _, field, text in used}
+    by_schema = {(f"{name}.{field}", text) for name, field, text in used}
+    assert descriptions.BY_NAME.items() - by_name == set()
+    assert descriptions.BY_SCHEMA.items() - by_schema == set()
 
 
 def test_only_health_and_the_document_need_no_token(generated: dict[str, Any]) -> None:

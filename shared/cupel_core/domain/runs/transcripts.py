@@ -4,8 +4,10 @@ Its content is everything that was said, and every text that may quote it: reaso
 of errors. Content can be deleted and expires; what was decided, used, spent and scored stays.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Self
 
 from cupel_core.domain.runs.spending import Spending, conversation_spending
@@ -123,6 +125,49 @@ class ProbeError:
 
 
 type Outcome = Transcript | ProbeError
+
+
+class ResultKind(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    UNSCORED = "unscored"
+    """Nothing was judged, or judging was not possible."""
+
+    @classmethod
+    def of(cls, result: TranscriptResult | None) -> "ResultKind":
+        if result is None:
+            return cls.UNSCORED
+        return cls.PASSED if result.success else cls.FAILED
+
+
+@dataclass(frozen=True)
+class TranscriptFilter:
+    """What the listed transcripts have in common; None matches everything."""
+
+    result: ResultKind | None = None
+    decision: str | None = None
+    tag: str | None = None
+    """Of a failed assertion."""
+
+    @property
+    def is_set(self) -> bool:
+        return self != ALL_TRANSCRIPTS
+
+    def matches(self, transcript: Transcript) -> bool:
+        decision = transcript.summary.decision_code if transcript.summary else None
+        tags = transcript.scoring.tags if transcript.scoring else ()
+        return (
+            self.result in (None, ResultKind.of(transcript.result))
+            and self.decision in (None, decision)
+            and (self.tag is None or self.tag in tags)
+        )
+
+    def transcripts(self, outcomes: Iterable[Outcome]) -> Iterator[Transcript]:
+        """Those outcomes that are matching transcripts."""
+        return (each for each in outcomes if isinstance(each, Transcript) and self.matches(each))
+
+
+ALL_TRANSCRIPTS = TranscriptFilter()
 
 
 def readable_at[T: (Transcript, ProbeError, Outcome)](outcome: T, now: datetime) -> T:
