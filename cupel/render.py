@@ -225,19 +225,20 @@ def problem_lines(run: Json) -> list[str]:
         lines.append(f"cupel retry {escape(run['id'])} runs the errored probes again, once it can be called")
     if cause := run.get("pauseCause"):
         lines.append(f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]")
-        lines.append(_repair_hint(run, cause["model"]))
+        lines.append(escape(repair_hint(run, cause["model"])))
     return lines
 
 
-def _repair_hint(run: Json, model: str) -> str:
+def repair_hint(run: Json, model: str) -> str:
+    """What to do about a run that Cupel has paused because of a model."""
     provider, _, name = model.partition("/")
     repair = f"correct the connector {name}" if provider == "connector" else f"cupel providers set {provider} …"
-    run_id, config = escape(run["id"]), run["config"]
+    run_id, config = run["id"], run["config"]
     options = {"--models": config["models"], "--judge-model": [config.get("judgeModel")]}
     option = next((option for option, models in options.items() if model in models), None)
     other = f"cupel rerun {run_id} {option} … and cupel cancel {run_id}" if option else f"cupel cancel {run_id}"
     return (
-        f"repair it ({escape(repair)}) and the run resumes by itself; cupel resume {run_id} tries again without"
+        f"repair it ({repair}) and the run resumes by itself; cupel resume {run_id} tries again without"
         f" a change; a wrong model name needs another run ({other})"
     )
 

@@ -1,22 +1,29 @@
 """Follows a run to its end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from rich.live import Live
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from cupel import render
 from cupel.json_types import Json
+from cupel.live_view import is_waiting_for_repair, live_view, problems, progress_line
 from cupel.session import Session
-from cupel_core.domain.runs.run import TERMINAL, RunStatus
+from cupel_core.domain.runs.run import TERMINAL
 
 if TYPE_CHECKING:
     from cupel.client import Client
 
 FIRST_WAIT_SECONDS = 0.25
 MAX_WAIT_SECONDS = 1.0
+MAX_WAIT_SECONDS_LARGE = 3.0
 WAIT_GROWTH = 1.2
+_LARGE_RUN = 100_000
+"""Probes; the progress of a larger run takes up to a hundred reads."""
+_LINE_INTERVAL = timedelta(seconds=10)
 
 
 def watch(session: Session, client: "Client", run: Json) -> Json:
@@ -24,36 +31,61 @@ def watch(session: Session, client: "Client", run: Json) -> Json:
 
     A run that is paused because of its provider is followed further only on a terminal, where someone may repair it.
     """
-    shown: list[str] = []
-    with progress_bar(session) as display:
-        task = display.add_task("", total=run["progress"]["total"], run=run)
-        for run in follow(client, run, session.sleep):  # noqa: B020 - each is the same run, later
-            progress = run["progress"]
-            display.update(task, completed=progress["completed"] + progress["failed"], run=run)
-            problems = render.problem_lines(run)
-            if problems != shown:
-                for line in problems:
-                    display.console.print(line, soft_wrap=True)
-                shown = problems
-            if _waits_for_repair(run) and not session.err.is_terminal:
+    longest = MAX_WAIT_SECONDS_LARGE if run["progress"]["total"] > _LARGE_RUN else MAX_WAIT_SECONDS
+    with _display(session, run) as show:
+        for progress in _poll(lambda: client.get_run_progress(run["id"]), session.sleep, longest):
+            show(progress)
+            if is_waiting_for_repair(progress) and not session.err.is_terminal:
                 break
-    return run
-
-
-def _waits_for_repair(run: Json) -> bool:
-    return run["status"] == RunStatus.PAUSED and run.get("pauseReason") == "provider"
+    return client.get_run(run["id"])
 
 
 def follow(client: "Client", run: Json, sleep: Callable[[float], None]) -> Iterator[Json]:
-    """The run now and after each wait; the last one is terminal."""
+    """The run after each wait; the last one is terminal."""
+    return _poll(lambda: client.get_run(run["id"]), sleep, MAX_WAIT_SECONDS)
+
+
+def _poll(read: Callable[[], Json], sleep: Callable[[float], None], longest_wait: float) -> Iterator[Json]:
+    """What is read now and after each wait, until its status is terminal."""
     wait = FIRST_WAIT_SECONDS
     while True:
-        yield run
-        if run["status"] in TERMINAL:
+        current = read()
+        yield current
+        if current["status"] in TERMINAL:
             return
         sleep(wait)
-        wait = min(MAX_WAIT_SECONDS, wait * WAIT_GROWTH)
-        run = client.get_run(run["id"])
+        wait = min(longest_wait, wait * WAIT_GROWTH)
+
+
+@contextmanager
+def _display(session: Session, run: Json) -> Iterator[Callable[[Json], None]]:
+    """Shows the progress that it is called with."""
+    if not session.err.is_terminal:
+        yield _LinePrinter(session, run).show
+        return
+    with Live(console=session.err, auto_refresh=False, vertical_overflow="crop") as live:
+        yield lambda progress: live.update(live_view(progress, run, *session.err.size), refresh=True)
+
+
+class _LinePrinter:
+    """Prints a line every ten seconds and at the end, and what holds up targets when it begins to."""
+
+    def __init__(self, session: Session, run: Json) -> None:
+        self._session, self._run = session, run
+        self._problems: Collection[tuple[str, ...]] = ()
+        self._printed_at: datetime | None = None
+
+    def show(self, progress: Json) -> None:
+        read_at = datetime.fromisoformat(progress["readAt"])
+        is_due = self._printed_at is None or read_at - self._printed_at >= _LINE_INTERVAL
+        if is_due or progress["status"] in TERMINAL:
+            self._session.remark(progress_line(progress, self._run))
+            self._printed_at = read_at
+        current = problems(progress, self._run)
+        for key, lines in current.items():
+            for line in lines if key not in self._problems else ():
+                self._session.remark(line)
+        self._problems = current.keys()
 
 
 def progress_bar(session: Session) -> Progress:
@@ -71,5 +103,5 @@ class _CountsColumn(ProgressColumn):
         progress = task.fields["run"]["progress"]
         rate = f"  {task.speed:,.0f}/s" if task.speed else ""
         return Text(
-            f"{progress['completed']:,} completed, {progress['failed']:,} failed of {progress['total']:,}{rate}"
+            f"{progress['completed']:,} completed, {progress['failed']:,} errored of {progress['total']:,}{rate}"
         )

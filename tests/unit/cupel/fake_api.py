@@ -43,6 +43,48 @@ def a_run(**changes: Any) -> Json:
     return run | changes
 
 
+def a_target(target: str, total: int, completed: int = 0, errored: int = 0, **changes: Any) -> Json:
+    """The progress of one target; `changes` of `results` are merged."""
+    results = {"probes": completed, "isComplete": True, "judged": 0, "passRate": None, "decided": 0}
+    results |= {"meanDecision": None, "estimatedTokens": 100 * completed, **changes.pop("results", {})}
+    return {
+        "target": target,
+        "total": total,
+        "completed": completed,
+        "errored": errored,
+        "running": 0,
+        "ratePerSecond": None,
+        "etaSeconds": 0.0 if completed + errored == total else None,
+        "costUsd": 0.0,
+        "pricedUsd": 0.0,
+        "results": results,
+        "errors": {"probes": errored, "isComplete": True, "causes": []},
+        "delays": [],
+        **changes,
+    }
+
+
+def a_progress(*targets: Json, **changes: Any) -> Json:
+    """The progress of a run with these targets."""
+    priced = sum(target["pricedUsd"] for target in targets)
+    return {
+        "runId": "run_1",
+        "status": "RUNNING",
+        "pauseReason": None,
+        "pauseCause": None,
+        "readAt": "2026-01-31T09:31:12.000Z",
+        **{count: sum(target[count] for target in targets) for count in ("total", "completed", "errored", "running")},
+        "spend": {"costUsd": priced, "pricedUsd": priced, "lostUsd": 0.0, "models": []},
+        "targets": list(targets),
+        **changes,
+    }
+
+
+def a_delay(reason: str, **changes: Any) -> Json:
+    fields = ("provider", "model", "until", "message", "limit", "learnedLimit")
+    return {"reason": reason, **dict.fromkeys(fields), **changes}
+
+
 def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Json:
     transcript = {
         "id": f"run_1.{index}",
@@ -96,6 +138,8 @@ class FakeApi:
     scenarios: dict[str, list[Json]] = field(default_factory=dict)
     runs: list[Json] = field(default_factory=lambda: [a_run()])
     polls: list[str] = field(default_factory=list)
+    progress: list[Json] = field(default_factory=list)
+    """What successive reads of the run's progress return; then it follows from the run."""
     transcripts: list[Json] = field(default_factory=list)
     errors: list[Json] = field(default_factory=list)
     models: list[Json] = field(default_factory=list)
@@ -143,6 +187,8 @@ class FakeApi:
                 return httpx.Response(200, json={"id": "gen_1", **self.generations.pop(0)})
             case ["runs", run_id] if run_id == self.runs[0]["id"]:
                 return httpx.Response(200, json=self._read_run())
+            case ["runs", _, "progress"]:
+                return httpx.Response(200, json=self._progress(self._read_run()))
             case ["runs", _, "transcripts"]:
                 model = filters.get("model")
                 return self._page(request, [t for t in self.transcripts if model in (None, t["modelId"])])
@@ -207,6 +253,18 @@ class FakeApi:
         if self.polls:
             self.runs[0]["status"] = self.polls.pop(0)
         return self.runs[0]
+
+    def _progress(self, run: Json) -> Json:
+        if self.progress:
+            return self.progress.pop(0)
+        models, counts = run["config"]["models"], run["progress"]
+        cause = run.get("pauseCause")
+        delay = a_delay("run_paused", **(cause or {}))
+        targets = [a_target(model, counts["total"] // len(models)) for model in models]
+        for target in targets:
+            target["delays"] = [delay] if run["status"] == "PAUSED" else []
+        same = {name: run.get(name) for name in ("status", "pauseReason", "pauseCause")}
+        return a_progress(*targets, **same, completed=counts["completed"], errored=counts["failed"])
 
     def _page(self, request: httpx.Request, items: list[Json]) -> httpx.Response:
         start = int(request.url.params.get("cursor", 0))

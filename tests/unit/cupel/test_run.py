@@ -8,7 +8,18 @@ import pytest
 
 from cupel.client import Client
 from cupel.watch import follow
-from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_transcript, an_error
+from tests.unit.cupel.fake_api import (
+    REAL,
+    SIMULATED,
+    Cupel,
+    FakeApi,
+    a_delay,
+    a_progress,
+    a_run,
+    a_target,
+    a_transcript,
+    an_error,
+)
 
 FACTS = """
 name: Facts
@@ -177,6 +188,21 @@ def test_a_failed_run_says_where_and_why(api: FakeApi, cupel: Cupel):
     answer = cupel("watch", "run_1")
     assert "failed in probing: no probe completed" in answer.stdout
     assert answer.exit_code == 1
+
+
+def test_without_a_terminal_there_is_a_line_every_ten_seconds_and_at_the_end(api: FakeApi, cupel: Cupel):
+    times = [("09:30:00", "RUNNING"), ("09:30:09", "RUNNING"), ("09:30:10", "RUNNING"), ("09:30:12", "COMPLETED")]
+    target = a_target(SIMULATED, 6, 2)
+    api.progress = [a_progress(target, status=status, readAt=f"2026-01-31T{time}.000Z") for time, status in times]
+    lines = [line for line in cupel("watch", "run_1").stderr.splitlines() if line.startswith("run_1 ")]
+    assert [line.rpartition("after ")[2] for line in lines] == ["0:00", "0:10", "0:12"]
+
+
+def test_what_holds_up_a_run_is_printed_when_it_begins_to(api: FakeApi, cupel: Cupel):
+    limits = [a_delay("learned_limit", provider="sim", limit=10, learnedLimit=limit) for limit in (4, 5, 6)]
+    targets = [a_target(SIMULATED, 6, 2, delays=[limit]) for limit in limits]
+    api.progress = [*map(a_progress, targets), a_progress(a_target(SIMULATED, 6, 6), status="COMPLETED")]
+    assert cupel("watch", "run_1").stderr.count("sim throttles: ") == 1
 
 
 def test_polling_slows_down_to_once_a_second(api: FakeApi, client: Client, waits: list[float]):

@@ -1,0 +1,300 @@
+"""How far a run is, as text: a view for a terminal of any width, and single lines for a pipe."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from rich.console import Group
+from rich.text import Text
+
+from cupel import render
+from cupel.counts import count_of
+from cupel.json_types import Json
+from cupel.printable import printable
+from cupel.terminal import NO_VALUE, shorten
+from cupel_core.domain.runs.delays import DelayReason
+from cupel_core.domain.runs.run import PauseReason, RunStatus
+
+_GAP = "  "
+_MAX_BAR = 24
+_MIN_BAR = 5
+_COMPACT_FROM = 10_000
+_UNITS = "kMG"
+_DONE, _LEFT = "━", "─"
+
+
+class _Figure(NamedTuple):
+    heading: str
+    cells: list[str]
+
+    @property
+    def width(self) -> int:
+        return max(map(len, (self.heading, *self.cells)))
+
+
+class _FigureLayout(NamedTuple):
+    """Figures to the right of the bars."""
+
+    columns: list[_Figure]
+    gap: int
+
+    @property
+    def width(self) -> int:
+        return sum(self.gap + column.width for column in self.columns)
+
+    def headings(self) -> str:
+        return self._line([column.heading for column in self.columns])
+
+    def cells(self, row: int) -> str:
+        return self._line([column.cells[row] for column in self.columns])
+
+    def _line(self, texts: Sequence[str]) -> str:
+        pairs = zip(self.columns, texts, strict=True)
+        return "".join(text.rjust(self.gap + column.width) for column, text in pairs)
+
+
+def live_view(progress: Json, run: Json, width: int, height: int) -> Group:
+    """The run, a row per target, what holds them up, and why probes are errored."""
+    name = Text.assemble((progress["runId"], "bold"), _GAP, Text.from_markup(render.format_status(progress["status"])))
+    header = [name, *map(Text, _totals_lines(progress, run, width))]
+    notes = [Text(printable(line), style=style) for style, line in _notes(progress, run)]
+    room = height - 1 - len(header) - sum(-(-note.cell_len // width) for note in notes)
+    return Group(*header, *_target_rows(progress["targets"], width, room), *notes)
+
+
+def progress_line(progress: Json, run: Json) -> str:
+    """The same in one line, for a pipe."""
+    return ", ".join((f"{progress['runId']} {progress['status']}", *_totals(progress, run)))
+
+
+def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
+    """What holds up targets, each once, and what to do about it; the key is the same as long as the reason is."""
+    delays = (delay for target in progress["targets"] for delay in target["delays"])
+    return {
+        tuple(str(delay[name]) for name in ("reason", "provider", "model", "message")): [
+            printable(line) for line in _delay_lines(progress, run, delay)
+        ]
+        for delay in delays
+    }
+
+
+def _totals_lines(progress: Json, run: Json, width: int) -> Iterator[str]:
+    line = ""
+    for part in _totals(progress, run):
+        if line and len(line) + len(_GAP) + len(part) > width:
+            yield line
+            line = part
+        else:
+            line = f"{line}{_GAP}{part}" if line else part
+    yield line
+
+
+def _totals(progress: Json, run: Json) -> Iterator[str]:
+    total, completed, errored = progress["total"], progress["completed"], progress["errored"]
+    yield f"{completed:,} completed, {errored:,} errored of {total:,} ({(completed + errored) / total:.0%})"
+    if progress["running"]:
+        yield f"{progress['running']:,} running"
+    rates = [target["ratePerSecond"] for target in progress["targets"]]
+    if any(rate is not None for rate in rates):
+        yield format_rate(sum(rate or 0 for rate in rates))
+    if eta := _eta(progress["targets"]):
+        yield f"ETA {eta}"
+    if spent := _spent(progress["spend"]):
+        yield spent
+    yield f"after {format_seconds(_seconds_between(run['createdAt'], progress['readAt']))}"
+
+
+def _seconds_between(earlier: str, later: str) -> float:
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def _eta(targets: Sequence[Json]) -> str | None:
+    """The run ends with its last target; None if that of any is unknown, or none is left."""
+    etas = [target["etaSeconds"] for target in targets]
+    return format_seconds(max(etas)) if all(eta is not None for eta in etas) and max(etas) > 0 else None
+
+
+def _spent(spend: Json) -> str | None:
+    if not spend["pricedUsd"]:
+        return None
+    return f"{'at least ' if spend['costUsd'] is None else ''}{render.format_cost(spend['pricedUsd'])}"
+
+
+def _target_rows(targets: Sequence[Json], width: int, room: int) -> Iterator[Text]:
+    """One line per target if all fit into the width, else two; of more than fit into `room`, those with most to do."""
+    names = [printable(target["target"]) for target in targets]
+    prefix = max(map(len, ("target", *names))) + 2
+    layout = _FigureLayout(_columns(targets), gap=2)
+    lines_per_target = 1 if prefix + _MIN_BAR + layout.width <= width else 2
+    if lines_per_target == 2:
+        prefix, columns = 0, _columns(targets, compact=True)
+        layout = next(
+            each for gap in (2, 1) if (each := _FigureLayout(columns, gap)).width + _MIN_BAR <= width or gap == 1
+        )
+    bar_width = max(_MIN_BAR, min(_MAX_BAR, width - prefix - layout.width))
+    shown = _shown(targets, room, lines_per_target)
+    yield Text(_crop("target".ljust(prefix)[:prefix] + " " * bar_width + layout.headings(), width), style="bold")
+    for row in shown:
+        if lines_per_target == 2:
+            yield Text(names[row], no_wrap=True, overflow="ellipsis")
+        name = names[row].ljust(prefix) if prefix else ""
+        yield Text.assemble(name, _bar(targets[row], bar_width), _crop(layout.cells(row), width - prefix - bar_width))
+    if hidden := len(targets) - len(shown):
+        yield Text(f"and {count_of(hidden, 'more target')}", style="dim")
+
+
+def _crop(text: str, width: int) -> str:
+    return text[: max(0, width)]
+
+
+def _shown(targets: Sequence[Json], room: int, lines_per_target: int) -> list[int]:
+    """The numbers of the targets to show, in order; those with most left if there is no room for all."""
+    heading = more = 1
+    if len(targets) * lines_per_target + heading <= room:
+        return list(range(len(targets)))
+    limit = max(1, (room - heading - more) // lines_per_target)
+    by_left = sorted(range(len(targets)), key=lambda row: _recorded(targets[row]) - targets[row]["total"])
+    return sorted(by_left[:limit])
+
+
+def _recorded(target: Json) -> int:
+    return int(target["completed"] + target["errored"])
+
+
+def _columns(targets: Sequence[Json], *, compact: bool = False) -> list[_Figure]:
+    number = format_compact if compact else _grouped
+    columns = [
+        _Figure("done", [f"{number(_recorded(each))}/{number(each['total'])}" for each in targets]),
+        _Figure("errored", [number(each["errored"]) for each in targets]),
+        _result_column([each["results"] for each in targets], compact=compact),
+        _Figure("tokens", [_tokens(each["results"]) for each in targets]),
+        _Figure("cost", [_cost(each, compact=compact) for each in targets]),
+        _Figure("rate", [format_rate(each["ratePerSecond"]) for each in targets]),
+        _Figure("ETA", [format_seconds(each["etaSeconds"]) for each in targets]),
+    ]
+    return [column for column in columns if any(cell != NO_VALUE for cell in column.cells)]
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}"
+
+
+def _result_column(results: Sequence[Json], *, compact: bool) -> _Figure:
+    """The pass rate if anything was judged, else the mean of the decisions; estimates are marked."""
+    judged = any(each["passRate"] is not None for each in results)
+    name, text = ("passRate", "{:.0%}") if judged else ("meanDecision", "{:.2f}")
+    cells = [
+        NO_VALUE if each[name] is None else ("" if each["isComplete"] else "≈") + text.format(each[name])
+        for each in results
+    ]
+    return _Figure(("pass" if compact else "pass rate") if judged else "mean", cells)
+
+
+def _tokens(results: Json) -> str:
+    if not results["probes"]:
+        return NO_VALUE
+    return ("" if results["isComplete"] else "≈") + format_compact(results["estimatedTokens"])
+
+
+def _cost(target: Json, *, compact: bool) -> str:
+    priced = target["pricedUsd"]
+    if not priced and target["costUsd"] is None:
+        return NO_VALUE
+    cost = f"${priced:,.0f}" if compact and priced >= 100 else render.format_cost(priced)
+    return ("≥" if target["costUsd"] is None else "") + cost
+
+
+def _bar(target: Json, width: int) -> Text:
+    """Completed, then errored, then what is left."""
+    total = max(1, target["total"])
+    recorded = round(width * _recorded(target) / total)
+    errored = min(recorded, -(-width * target["errored"] // total))
+    return Text.assemble(
+        (_DONE * (recorded - errored), "green"), (_DONE * errored, "red"), (_LEFT * (width - recorded), "dim")
+    )
+
+
+def _notes(progress: Json, run: Json) -> Iterator[tuple[str, str]]:
+    """(style, line)"""
+    for lines in problems(progress, run).values():
+        for line in lines:
+            yield "yellow", line
+    for line in _error_lines(progress["targets"]):
+        yield "red", line
+
+
+def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
+    """Why probes are errored, over all targets."""
+    causes: dict[str, list[tuple[str, Json]]] = {}
+    for target in targets:
+        for cause in target["errors"]["causes"]:
+            causes.setdefault(cause["code"], []).append((target["target"], cause))
+    at_least = "" if all(target["errors"]["isComplete"] for target in targets) else "at least "
+    for code, found in causes.items():
+        where = found[0][0] if len(found) == 1 else count_of(len(found), "target")
+        message = shorten(max(found, key=lambda each: each[1]["count"])[1]["message"], 100)
+        yield f"{at_least}{sum(cause['count'] for _, cause in found):,} errored with {code} ({where}): {message}"
+
+
+def _delay_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
+    match delay["reason"]:
+        case DelayReason.RUN_PAUSED:
+            yield from _pause_lines(progress, run, delay)
+        case DelayReason.QUEUE_PAUSED:
+            provider = delay["provider"]
+            yield f"the queue of {provider} is paused; cupel queue resume --provider {provider} resumes it"
+        case DelayReason.MODEL_SUSPENDED:
+            yield f"{delay['model']} is suspended, next try in {_wait(progress, delay)}: {delay['message']}"
+            if progress["errored"]:
+                yield f"cupel retry {progress['runId']} runs the errored probes again, once it can be called"
+        case DelayReason.THROTTLED:
+            yield f"{delay['provider']} throttles: next call in {_wait(progress, delay)}"
+        case DelayReason.LEARNED_LIMIT:
+            limit = count_of(delay["limit"], "parallel request")
+            yield f"{delay['provider']} throttles: {delay['learnedLimit']} of {limit}"
+
+
+def _wait(progress: Json, delay: Json) -> str:
+    return format_seconds(max(0.0, _seconds_between(progress["readAt"], delay["until"])))
+
+
+def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
+    if delay["model"] is not None:
+        yield f"{delay['model']} cannot be called: {delay['message']}"
+        yield render.repair_hint(run, delay["model"])
+    else:
+        reason = "by a user" if progress["pauseReason"] == PauseReason.USER else f"({progress['pauseReason']})"
+        yield f"the run is paused {reason}; cupel resume {progress['runId']} resumes it"
+
+
+def is_waiting_for_repair(progress: Json) -> bool:
+    return (progress["status"], progress["pauseReason"]) == (RunStatus.PAUSED, PauseReason.PROVIDER)
+
+
+def format_rate(per_second: float | None) -> str:
+    """`3.4/s`, `120/s`, or `2.5/min` if it is slow."""
+    if per_second is None:
+        return NO_VALUE
+    if 0 < per_second < 0.5:
+        return f"{per_second * 60:.1f}/min"
+    return f"{per_second:.1f}/s" if 0 < per_second < 10 else f"{per_second:,.0f}/s"
+
+
+def format_seconds(seconds: float | None) -> str:
+    """`0:42`, `1:02:03`, or `2 d 3 h`."""
+    if seconds is None:
+        return NO_VALUE
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{hours // 24} d {hours % 24} h"
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def format_compact(number: int) -> str:
+    """`9,999`, `12k`, `1.2M`."""
+    if number < _COMPACT_FROM:
+        return f"{number:,}"
+    power = min((len(str(number)) - 1) // 3, len(_UNITS))
+    scaled = number / 1_000**power
+    return (f"{scaled:.1f}" if scaled < 10 else f"{scaled:,.0f}") + _UNITS[power - 1]
