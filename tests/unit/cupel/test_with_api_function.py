@@ -1,14 +1,17 @@
 """The command against the real API function on moto: both agree on the JSON."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from junitparser import JUnitXml
+from rich.console import Console
 from typer.testing import CliRunner
 
 from cupel.cli import app
 from cupel.client import Client
+from cupel.live_view import live_view
 from cupel.session import Session
 from cupel_core.domain.runs.sampling import sample as sample_of
 from cupel_core.settings import Settings
@@ -63,6 +66,17 @@ def test_a_token_is_created_listed_and_revoked(cupel: Cupel):
     listed = {token["id"]: token for token in output_of(cupel, "tokens")}
     assert listed[created["id"]]["revokedAt"] is not None
     assert cupel("tokens").exit_code == 0
+
+
+def test_the_live_view_shows_what_holds_up_a_run(cupel: Cupel, client: Client):
+    started = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady,sim/bold", *JUDGED)
+    client.pause_queues("sim")
+    progress = client.get_run_progress(started["run"]["id"])
+    console = Console(file=StringIO(), width=120)
+    console.print(live_view(progress, started["run"], 120, 40))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert f"0 completed, 0 errored of {started['jobCount']}" in shown
+    assert shown.count("the queue of sim is paused; cupel queue resume --provider sim resumes it") == 1
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
