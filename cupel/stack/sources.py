@@ -8,7 +8,7 @@ from cupel.errors import UsageError
 from cupel.stack.paths import StackPaths
 
 PACKAGED = Path(__file__).parent / "packaged"
-"""Of the wheel: the files of a clone that are not part of its two packages (pyproject.toml lists them)."""
+"""Of the wheel: the files of a clone that are not part of its two packages (hatch_build.py lists them)."""
 _CORE = Path(cupel_core.__file__).parent
 _PACKAGE = Path(__file__).parents[2]
 
