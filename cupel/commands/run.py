@@ -90,6 +90,8 @@ def run(
     """Start a run of a definition."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch or in_process)
+    if new and in_process:
+        raise UsageError("--new: has no effect with --in-process, which stores no definition")
     if definition_version is not None and (in_process or Path(definition).exists()):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
     targets = split_models(models)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
+from cupel_core.domain.text.near_names import did_you_mean
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers import PROVIDERS, Provider, model_name_error, prices
@@ -135,7 +136,9 @@ def list_providers(workspace: str) -> tuple[ProviderView, ...]:
 def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
     """The models in the price list of every provider, or of one. Invalid for an unknown provider."""
     if provider is not None and provider not in PROVIDERS:
-        raise Invalid.field("provider", f"must be one of {', '.join(PROVIDERS)}")
+        raise Invalid.field(
+            "provider", f"must be one of {', '.join(PROVIDERS)}{did_you_mean(provider, list(PROVIDERS))}"
+        )
     views = (view for view in list_providers(workspace) if provider in (None, view.name))
     return tuple(
         ModelView(model.id, model.name, view, model.input_usd_per_million, model.output_usd_per_million)
@@ -161,7 +164,8 @@ def model_error(workspace: str, model: str) -> str | None:
 
 def _registered(name: str) -> Provider:
     if name not in PROVIDERS:
-        raise NotFound(f"there is no provider {name}; known providers: {', '.join(PROVIDERS)}")
+        known = list(PROVIDERS)
+        raise NotFound(f"there is no provider {name}{did_you_mean(name, known)}; known providers: {', '.join(known)}")
     return PROVIDERS[name]
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from cupel_core.domain.limits.provider_status import QueueStatus
 from cupel_core.domain.runs.run import ACTIVE
 from cupel_core.domain.runs.slices import provider_ranges, providers_of
+from cupel_core.domain.text.near_names import did_you_mean
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS
 from cupel_core.store import active_runs, barrier, dead_letters, governor, runs
@@ -50,7 +51,9 @@ def select_providers(provider: str | None) -> tuple[str, ...]:
     if provider is None:
         return tuple(PROVIDERS)
     if provider not in PROVIDERS:
-        raise Invalid.field("provider", f"must be one of {', '.join(PROVIDERS)}")
+        raise Invalid.field(
+            "provider", f"must be one of {', '.join(PROVIDERS)}{did_you_mean(provider, list(PROVIDERS))}"
+        )
     return (provider,)
 
 

@@ -213,3 +213,4 @@ def test_a_run_of_a_file_says_and_fixes_its_version(api: FakeApi, cupel: Cupel, 
 def test_only_a_file_makes_another_definition(api: FakeApi, cupel: Cupel):
     refused = cupel("run", "def_7", "--models", "a/x", "--new")
     assert (refused.exit_code, "--new: needs a definition file" in refused.stderr) == (2, True)
+    assert cupel("run", "facts.yaml", "--models", "a/x", "--new", "--in-process").exit_code == 2
