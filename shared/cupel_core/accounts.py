@@ -7,10 +7,9 @@ from functools import lru_cache
 from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
-from cupel_core.domain.text.near_names import did_you_mean
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
-from cupel_core.providers import PROVIDERS, Provider, model_name_error, prices
+from cupel_core.providers import PROVIDERS, Provider, model_name_error, prices, unknown_provider_message
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
 from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.settings import settings
@@ -164,8 +163,7 @@ def model_error(workspace: str, model: str) -> str | None:
 
 def _registered(name: str) -> Provider:
     if name not in PROVIDERS:
-        known = list(PROVIDERS)
-        raise NotFound(f"there is no provider {name}{did_you_mean(name, known)}; known providers: {', '.join(known)}")
+        raise NotFound(f"there is no provider {name}: {unknown_provider_message(name)}")
     return PROVIDERS[name]
 
 

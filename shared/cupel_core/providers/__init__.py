@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.text.control_characters import has_control_characters
-from cupel_core.domain.text.near_names import near_name
+from cupel_core.domain.text.near_names import did_you_mean, near_name
 from cupel_core.domain.turns import simulation
 from cupel_core.errors import Invalid
 
@@ -70,6 +70,10 @@ def _name_error(model: str) -> str | None:
         hint = f"did you mean {near}/{name}? " if near else ""
         return f'unknown provider for model "{model}"; {hint}known providers: {", ".join(PROVIDERS)}'
     return None
+
+
+def unknown_provider_message(name: str) -> str:
+    return f"must be one of {', '.join(PROVIDERS)}{did_you_mean(name, list(PROVIDERS))}"
 
 
 def simulated_target_error(target: str) -> str | None:

@@ -11,7 +11,6 @@ from itertools import islice
 from cupel_core.domain.limits.provider_status import QueueStatus
 from cupel_core.domain.runs.run import ACTIVE
 from cupel_core.domain.runs.slices import provider_ranges, providers_of
-from cupel_core.domain.text.near_names import did_you_mean
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS
 from cupel_core.store import active_runs, barrier, dead_letters, governor, runs
