@@ -135,9 +135,7 @@ def list_providers(workspace: str) -> tuple[ProviderView, ...]:
 def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
     """The models in the price list of every provider, or of one. Invalid for an unknown provider."""
     if provider is not None and provider not in PROVIDERS:
-        raise Invalid.field(
-            "provider", f"must be one of {', '.join(PROVIDERS)}{did_you_mean(provider, list(PROVIDERS))}"
-        )
+        raise Invalid.field("provider", unknown_provider_message(provider))
     views = (view for view in list_providers(workspace) if provider in (None, view.name))
     return tuple(
         ModelView(model.id, model.name, view, model.input_usd_per_million, model.output_usd_per_million)

@@ -50,9 +50,7 @@ def select_providers(provider: str | None) -> tuple[str, ...]:
     if provider is None:
         return tuple(PROVIDERS)
     if provider not in PROVIDERS:
-        raise Invalid.field(
-            "provider", f"must be one of {', '.join(PROVIDERS)}{did_you_mean(provider, list(PROVIDERS))}"
-        )
+        raise Invalid.field("provider", unknown_provider_message(provider))
     return (provider,)
 
 
