@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cupel.commands.options import AsJson, Limit, Yes, confirm, refuse_group_options
+from cupel.commands.options import (
+    After,
+    AsJson,
+    Before,
+    Limit,
+    OldestFirst,
+    Yes,
+    confirm,
+    creation_filters,
+    refuse_group_options,
+)
 from cupel.commands.run import print_uploaded
 from cupel.json_types import Json, without_none
 from cupel.session import Session
@@ -45,6 +55,9 @@ def list_definitions(
     folder: Annotated[str | None, typer.Option(help="Only this folder.")] = None,
     recursive: Annotated[bool, typer.Option("--recursive", help="With --folder: also the folders below it.")] = False,
     tag: Annotated[str | None, typer.Option(help="Only definitions with this tag.")] = None,
+    after: After = None,
+    before: Before = None,
+    oldest_first: OldestFirst = False,
     limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
@@ -53,7 +66,8 @@ def list_definitions(
 
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        listed = client.list_definitions(folder=folder, include_children=recursive, search=name, tag=tag)
+        times = creation_filters(after, before, oldest_first=oldest_first)
+        listed = client.list_definitions(folder=folder, include_children=recursive, search=name, tag=tag, **times)
         items = list(islice(listed, limit))
     if as_json:
         session.print_json(items)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cupel.commands.suggestions import complete_model
+from cupel.commands.suggestions import complete_model, parse_time
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 
@@ -20,6 +20,14 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
 Limit = Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number to list.")]
 Ids = Annotated[bool, typer.Option("--ids", help="Also show the ids of what is shown by name.")]
+After = Annotated[
+    str | None,
+    typer.Option("--after", parser=parse_time, metavar="TIME", help="Only what was created since this date or time."),
+]
+Before = Annotated[
+    str | None, typer.Option("--before", parser=parse_time, metavar="TIME", help="Only what was created earlier.")
+]
+OldestFirst = Annotated[bool, typer.Option("--oldest-first", help="Reverse the order.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Model = Annotated[str | None, model_option("--model", help_text="Only this model.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
@@ -67,6 +75,11 @@ def _metadata_entry(option: str) -> tuple[str, str]:
     if not key or not equals:
         raise UsageError(f"--metadata: {option}: expected KEY=VALUE, such as commit=6f1b2c9")
     return key, value
+
+
+def creation_filters(after: str | None, before: str | None, *, oldest_first: bool) -> dict[str, str | None]:
+    """The arguments of the client's lists for these options."""
+    return {"created_after": after, "created_before": before, "sort": "createdAt" if oldest_first else None}
 
 
 def refuse_group_options(ctx: typer.Context) -> None:

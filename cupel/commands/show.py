@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render, results
-from cupel.commands.options import AsJson, Ids, Limit, Model, RunId
+from cupel.commands.options import (
+    After,
+    AsJson,
+    Before,
+    Ids,
+    Limit,
+    Model,
+    OldestFirst,
+    RunId,
+    creation_filters,
+)
 from cupel.commands.suggestions import choice_of, complete_choice
 from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.runs.transcripts import ResultKind
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -33,13 +44,18 @@ def runs(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Only runs whose name contains this, ignoring case.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only runs with this tag.")] = None,
+    after: After = None,
+    before: Before = None,
+    oldest_first: OldestFirst = False,
     limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List runs, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(islice(client.list_runs(definition_id=definition, status=status, name=name, tag=tag), limit))
+        times = creation_filters(after, before, oldest_first=oldest_first)
+        listed = client.list_runs(definition_id=definition, status=status, name=name, tag=tag, **times)
+        items = list(islice(listed, limit))
         if not items and definition is not None:
             client.get_definition(definition)  # An unknown id is an error, not an empty list.
     if as_json:
@@ -60,6 +76,17 @@ def transcripts(
     run_id: RunId,
     model: Model = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
+    result: Annotated[
+        ResultKind | None,
+        typer.Option(
+            parser=choice_of(ResultKind),
+            metavar="RESULT",
+            autocompletion=complete_choice(ResultKind),
+            help="Only transcripts with this result: passed, failed or unscored.",
+        ),
+    ] = None,
+    decision: Annotated[str | None, typer.Option(help="Only transcripts with this decision, such as 5.")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only transcripts with a failed assertion of this tag.")] = None,
     limit: Limit = 20,
     full: Annotated[bool, typer.Option("--full", help="Print whole conversations instead of a table.")] = False,
     ids: Ids = False,
@@ -68,7 +95,8 @@ def transcripts(
     """List a run's transcripts."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(islice(client.list_transcripts(run_id, model=model, scenario_id=scenario), limit))
+        filters = {"model": model, "scenario_id": scenario, "result": result, "decision": decision, "tag": tag}
+        items = list(islice(client.list_transcripts(run_id, **filters), limit))
         if not items and scenario is not None:
             run = client.get_run(run_id)
             client.get_scenario(run["definitionId"], scenario, version=run["definitionVersion"])

@@ -1,6 +1,7 @@
 """Names for shell completion, and for suggestions when one is misspelled. Known without a request."""
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from enum import StrEnum
 
 import typer
@@ -19,6 +20,14 @@ def choice_of[T: StrEnum](kind: type[T]) -> Callable[[str], T]:
         raise typer.BadParameter(f"unknown value {text}{did_you_mean(text, known)}; known values: {', '.join(known)}")
 
     return parse
+
+
+def parse_time(text: str) -> str:
+    """A date or time, in the user's zone unless it names another, as the API accepts it."""
+    try:
+        return datetime.fromisoformat(text).astimezone().isoformat()
+    except ValueError:
+        raise typer.BadParameter(f"{text} is not a date or time such as 2026-01-31 or 2026-01-31T09:30") from None
 
 
 def complete_choice(kind: type[StrEnum]) -> Callable[[str], list[str]]:

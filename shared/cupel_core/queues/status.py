@@ -12,7 +12,7 @@ from cupel_core.domain.limits.provider_status import QueueStatus
 from cupel_core.domain.runs.run import ACTIVE
 from cupel_core.domain.runs.slices import provider_ranges, providers_of
 from cupel_core.errors import Invalid
-from cupel_core.providers import PROVIDERS
+from cupel_core.providers import PROVIDERS, unknown_provider_message
 from cupel_core.store import active_runs, barrier, dead_letters, governor, runs
 from cupel_core.store.barrier import Tree
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib.metadata import version
 
 import httpx
@@ -86,6 +87,26 @@ def test_pausing_every_queue_is_confirmed_at_a_terminal(
     result = CliRunner().invoke(app, ["queue", "pause"], input=f"{answer}\n", obj=session)
     assert (result.exit_code, len(api.requests)) == (exit_code, requests)
     assert "Pause the queues of all providers?" in result.stderr
+
+
+def test_lists_are_limited_to_a_time_and_reversed(api: FakeApi, cupel: Cupel) -> None:
+    cupel("runs", "--after", "2026-01-31T09:30+01:00", "--before", "2026-02-01", "--oldest-first")
+    cupel("definitions", "list", "--after", "2026-01-31T09:30+01:00")
+    of_runs, of_definitions = (request.url.params for request in api.requests)
+    assert datetime.fromisoformat(of_runs["createdAfter"]) == datetime(2026, 1, 31, 8, 30, tzinfo=UTC)
+    assert datetime.fromisoformat(of_runs["createdBefore"]) == datetime(2026, 2, 1).astimezone()
+    assert (of_runs["sort"], of_definitions["createdAfter"]) == ("createdAt", of_runs["createdAfter"])
+
+
+def test_a_time_that_is_none_is_a_usage_error(cupel: Cupel) -> None:
+    refused = cupel("runs", "--after", "yesterday")
+    assert (refused.exit_code, "2026-01-31T09:30" in refused.stderr) == (2, True)
+
+
+def test_transcripts_are_filtered_by_result_decision_and_tag(api: FakeApi, cupel: Cupel) -> None:
+    cupel("transcripts", "run_1", "--result", "FAILED", "--decision", "5", "--tag", "FORMAT_ERROR")
+    sent = api.requests[0].url.params
+    assert (sent["result"], sent["decision"], sent["tag"]) == ("failed", "5", "FORMAT_ERROR")
 
 
 def test_models_providers_and_statuses_are_completed() -> None:
