@@ -117,7 +117,8 @@ def evaluation_lines(run: Json) -> list[str]:
     config = run["config"]
     return [
         f"[bold]{escape(run['name'] or run['definitionName'])}[/bold]  {format_status(run['status'])}",
-        f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']}), repeats {config['repeats']}",
+        f"{count_of(run['scenarioCount'], 'scenario')} ({config['samplePercentage']} %, seed {config['sampleSeed']}), "
+        f"repeats {config['repeats']}",
         _counts(run["progress"]),
         *_simulated_judge_warning(config),
     ]

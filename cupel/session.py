@@ -27,7 +27,10 @@ def _connect() -> "Client":
 
 
 class PlainTextConsole(Console):
-    """Prints names, answers and messages without characters that would control the terminal, and tables that fit."""
+    """Prints names, answers and messages without characters that would control the terminal, and tables that fit.
+
+    Texts are not folded: a terminal does that itself, without a line break in what is copied.
+    """
 
     @property
     def table_width(self) -> int | None:
@@ -36,7 +39,8 @@ class PlainTextConsole(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         if len(objects) != 1 or not isinstance(objects[0], Table):
-            super().print(*objects, **options)
+            is_text = all(isinstance(each, str) for each in objects)
+            super().print(*objects, **({"soft_wrap": True} if is_text else {}) | options)
             return
         for part in layout(objects[0], self.table_width):
             super().print(part, soft_wrap=not isinstance(part, Table))

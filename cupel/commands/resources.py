@@ -29,6 +29,10 @@ HeaderEnv = Annotated[
 ]
 
 
+_TEXTS = frozenset({"description", "headerNames"})
+"""Fields that a narrow terminal may fold; the others are ids, addresses and models."""
+
+
 class Operations(NamedTuple):
     """The client's methods for one kind of resource."""
 
@@ -134,15 +138,15 @@ def _print_all(session: Session, resources: list[Json], columns: tuple[str, ...]
     if as_json:
         session.print_json(resources)
         return
-    rows = table("id", "name", *columns, texts=["name", *columns])
+    rows = table("id", "name", *columns, texts=["name", *_TEXTS.intersection(columns)])
     for each in resources:
-        rows.add_row(each["id"], escape(each["name"]), *(escape(_cell(each[column])) for column in columns))
+        rows.add_row(each["id"], escape(each["name"]), *(escape(_cell(column, each[column])) for column in columns))
     session.out.print(rows)
 
 
-def _cell(value: str | list[str] | None) -> str:
-    text = ", ".join(value) if isinstance(value, list) else value
-    return shorten(text, 60) if text else NO_VALUE
+def _cell(column: str, value: str | list[str] | None) -> str:
+    text = ", ".join(value) if isinstance(value, list) else value or NO_VALUE
+    return shorten(text, 60) if column in _TEXTS else text
 
 
 def _body(source: SourceFile, header_env: list[str] | None) -> Json:

@@ -52,9 +52,8 @@ def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         session.print_json(items)
         return
-    columns = table(
-        "schedule", "name", "when", "time zone", "status", "last due", "run or error", texts=["name", "run or error"]
-    )
+    headings = ("schedule", "name", "when", "time zone", "status", "last due", "last run", "error")
+    columns = table(*headings, texts=["name", "error"])
     for schedule in items:
         columns.add_row(*map(escape, _cells(schedule)))
     session.out.print(columns)
@@ -75,10 +74,9 @@ def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -
         if name != "config" and value not in (None, [], {}):
             text = ", ".join(value) if isinstance(value, list) else value
             session.out.print(f"{name}: {text}", markup=False, soft_wrap=True)
-    firings = table("due", "run or error", texts=["run or error"])
+    firings = table("due", "run", "error", texts=["error"])
     for firing in schedule["firings"]:
-        result = firing["runId"] or shorten(firing["error"] or NO_VALUE, 80)
-        firings.add_row(format_time(firing["scheduledTime"]), escape(result))
+        firings.add_row(*map(escape, _firing_cells(firing)))
     session.out.print(firings)
 
 
@@ -210,7 +208,11 @@ def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
 
 
 def _cells(schedule: Json) -> list[str]:
-    last = next(iter(schedule["firings"]), None)
-    started = (last["runId"] or shorten(last["error"], 80)) if last else NO_VALUE
-    due = format_time(last and last["scheduledTime"])
-    return [*(schedule[key] for key in ("id", "name", "expression", "timezone", "status")), due, started]
+    firing = _firing_cells(schedule["firings"][0]) if schedule["firings"] else [NO_VALUE] * 3
+    return [*(schedule[key] for key in ("id", "name", "expression", "timezone", "status")), *firing]
+
+
+def _firing_cells(firing: Json) -> list[str]:
+    """When it was due, the run that it started, and why there is none."""
+    error = shorten(firing["error"], 80) if firing["error"] else NO_VALUE
+    return [format_time(firing["scheduledTime"]), firing["runId"] or NO_VALUE, error]

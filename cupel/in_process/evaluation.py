@@ -90,6 +90,7 @@ class Evaluation:
             "id": self.id,
             **self.labels.to_json(),
             "definitionName": self.name,
+            "scenarioCount": len({result.probe.scenario.id for result in self.results}),
             "status": str(self.status),
             "config": as_json(config),
             "progress": as_json(progress),

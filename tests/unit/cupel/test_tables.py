@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,7 +18,29 @@ RUN, DEFINITION, SCENARIO = "run_01jd3vqkzj8m2n4p6r8t0w2y4a", "def_01jd3vqkzj8m2
 LONG = "An answer of many words. " * 20
 MODEL = "custom/a-model-with-a-rather-long-name-as-some-providers-have"
 
+TIME = "2026-01-31T09:30:00.000Z"
+
 type OnTerminal = Callable[..., str]
+
+
+def further_lists() -> dict[str, list[dict[str, Any]]]:
+    """By path. Ids are those of `RUN`, next to texts that need not fit."""
+    named = {"id": RUN, "name": LONG, "createdAt": TIME, "updatedAt": TIME}
+    firing = {"scheduledTime": TIME, "runId": RUN, "error": None}
+    schedule = {"expression": "cron(0 9 ? * MON-FRI *)", "timezone": "Europe/Berlin", "status": "ENABLED"}
+    failed = firing | {"runId": None, "error": LONG}
+    letter = {"messageId": RUN, "provider": "custom", "runId": RUN, "indexes": [1], "receivedCount": 5, "cause": LONG}
+    call = {"type": "run.finished", "runId": RUN, "status": "PENDING", "attempts": 1, "httpStatus": None, "error": LONG}
+    overrides = {"judgeModel": MODEL, "assertions": None}
+    progress = {"total": 1, "completed": 1, "failed": 0}
+    return {
+        "schedules": [named | schedule | {"firings": [firing]}, named | schedule | {"firings": [failed]}],
+        "connectors": [named | {"type": "openai", "baseUrl": f"https://{MODEL}", "headerNames": ["a", "b"]}],
+        "evals": [named | {"connectorId": RUN, "model": None, "judgeModel": MODEL}],
+        "queue/dead-letters": [letter],
+        "webhook/deliveries": [call | {"createdAt": TIME, "nextAttemptAt": TIME}],
+        f"runs/{RUN}/rescores": [named | {"status": "COMPLETED", "progress": progress, "config": overrides}],
+    }
 
 
 @pytest.fixture
@@ -33,7 +56,10 @@ def listed(api: FakeApi) -> FakeApi:
         {"id": RUN, "name": "ci", "role": "admin", "createdAt": "2026-01-31T09:30:00.000Z", "revokedAt": None}
     ]
     api.personas = [{"id": RUN, "name": "Ada", "description": LONG, "headerNames": ["authorization"]}]
+    tagged = {"folder": None, "version": 1, "tags": ["eu"], "updatedAt": TIME}
+    api.definitions = [{"id": RUN, "name": LONG, **tagged}]
     api.models = [{"id": MODEL, "inputUsdPerMillion": 1, "outputUsdPerMillion": 2, "simulated": False, "usable": True}]
+    api.lists = further_lists()
     limits = {"maxParallelRequests": 5, "requestsPerMinute": None, "tokensPerMinute": None}
     api.providers = [{"name": "custom", "usable": True, "baseUrl": f"https://{MODEL}", **limits}]
     return api
@@ -60,12 +86,19 @@ LISTINGS = [
     (("personas",), RUN),
     (("models",), MODEL),
     (("providers",), MODEL),
+    (("schedules",), RUN),
+    (("connectors",), MODEL),
+    (("evals",), RUN),
+    (("queue", "dead-letters"), RUN),
+    (("webhook", "deliveries"), RUN),
+    (("rescores", RUN), RUN),
+    (("definitions", "list"), RUN),
 ]
 
 
 @pytest.mark.usefixtures("listed")
 @pytest.mark.parametrize(("command", "name"), LISTINGS, ids=lambda value: " ".join(value) if value else "")
-@pytest.mark.parametrize("width", [60, 120, 200])
+@pytest.mark.parametrize("width", [60, 120, 150, 200])
 def test_no_id_is_folded_on_a_terminal(on_terminal: OnTerminal, command: tuple[str, ...], name: str, width: int):
     assert name in on_terminal(*command, width=width)
 
@@ -108,6 +141,11 @@ def test_wide_characters_are_aligned_in_a_pipe():
     listing.add_row("全角", "1")
     listing.add_row("[bold]ab[/bold]", "22")
     assert [line.plain for line in layout(listing, None)] == ["name   n", "全角   1", "ab    22"]  # type: ignore[union-attr]
+
+
+def test_a_text_is_not_folded_on_a_terminal(capsys: pytest.CaptureFixture[str]):
+    PlainTextConsole(width=20, force_terminal=True, color_system=None).print(f"deleted {RUN}", markup=False)
+    assert capsys.readouterr().out == f"deleted {RUN}\n"
 
 
 def test_empty_cells_are_left_out_of_a_block():
