@@ -23,14 +23,16 @@ class FirstToken(NamedTuple):
     secret: str
 
 
-def issue_first_token(stack_name: str, workspace: str, name: str, now: datetime) -> FirstToken:
+def issue_first_token(
+    stack_name: str, workspace: str, name: str, now: datetime, role: AccessRole = AccessRole.ADMIN
+) -> FirstToken:
     """Requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table."""
     from cupel_core.access import tokens  # after the environment is set
 
     try:
         outputs = stack_outputs(stack_name)
         set_variables(_settings(stack_name, outputs))
-        issued = tokens.issue(workspace, AccessRole.ADMIN, name, now)
+        issued = tokens.issue(workspace, role, name, now)
     except Invalid as error:
         raise UsageError(error.detail) from error
     except (BotoCoreError, ClientError) as error:

@@ -453,6 +453,13 @@ class Client:
         """Newest first, of the last 14 days."""
         return self._pages("/webhook/deliveries")
 
+    def create_workspace(self, name: str) -> Json:
+        """The workspace with its first admin token; requires the role operator."""
+        return self._send("POST", "/workspaces", {"name": name}, is_repeatable=True)
+
+    def get_workspace(self, name: str) -> Json:
+        return self._send("GET", f"/workspaces/{_segment(name)}")
+
     def list_audit_records(self, *, token_id: str | None = None, operation: str | None = None) -> Iterator[Json]:
         """Who did what in the last year, newest first; requires the role admin."""
         return self._pages("/audit", tokenId=token_id, operation=operation)

@@ -88,6 +88,9 @@ def bootstrap(
     ctx: typer.Context,
     stack_name: Annotated[str, typer.Option(help="Name of the stack on AWS, in the region of your AWS configuration.")],
     workspace: Annotated[str, typer.Option(help="Workspace of the token.")] = "default",
+    operator: Annotated[
+        bool, typer.Option("--operator", help="Write a token that may create workspaces, and nothing else.")
+    ] = False,
     name: Name = "first admin",
     as_json: AsJson = False,
 ) -> None:
@@ -99,8 +102,9 @@ def bootstrap(
     require_extra("stack", "`cupel tokens bootstrap`")
     from cupel.bootstrap import issue_first_token
 
+    role = AccessRole.OPERATOR if operator else AccessRole.ADMIN
     session = ctx.ensure_object(Session)
-    first = issue_first_token(stack_name, workspace, name, datetime.now(UTC))
+    first = issue_first_token(stack_name, workspace, name, datetime.now(UTC), role)
     if as_json:
         session.print_json({"apiUrl": first.api_url, "tokenId": first.token_id, "token": first.secret})
         return

@@ -42,6 +42,7 @@ MODULES = {
     "schedules": ("schedules",),
     "queue": ("queue",),
     "tokens": ("tokens",),
+    "workspaces": ("workspaces",),
     "audit": ("audit",),
     "webhook": ("webhook",),
 }

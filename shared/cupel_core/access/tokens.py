@@ -35,7 +35,13 @@ class IssuedToken(NamedTuple):
 
 
 def issue(
-    workspace: str, role: AccessRole, name: str, now: datetime, expires_at: datetime | None = None
+    workspace: str,
+    role: AccessRole,
+    name: str,
+    now: datetime,
+    expires_at: datetime | None = None,
+    *,
+    of_new_workspace: bool = False,
 ) -> IssuedToken:
     """Create a token for this workspace. Invalid for an invalid workspace name or a time that is not in the future."""
     if not is_valid_workspace(workspace):
@@ -44,7 +50,7 @@ def issue(
         raise Invalid.field("expiresAt", "must be in the future")
     secret = f"cupel_{secrets.token_urlsafe(32)}"
     token = Token(new_id("tok"), name, role, now, expires_at=expires_at)
-    tokens.create(workspace, token, digest_of(secret))
+    tokens.create(workspace, token, digest_of(secret), of_new_workspace=of_new_workspace)
     return IssuedToken(token, secret)
 
 

@@ -28,6 +28,7 @@ TAGS = {
     "webhook": "Signed calls that report what runs do",
     "queue": "Provider queues and their dead letters",
     "tokens": "API tokens of the workspace",
+    "workspaces": "Creation of workspaces, by an operator",
     "audit": "Who did what in the workspace",
     "service": "Health, and this document",
 }
@@ -90,6 +91,7 @@ class Operation:
 _PUBLIC = None
 _VIEWER, _MEMBER, _ADMIN = AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN
 _BULK = "Always 200: each id has a result of its own, and may be sent again."
+_OPERATOR = AccessRole.OPERATOR
 _ALL = (
     Operation(
         "listDefinitions",
@@ -882,6 +884,27 @@ _ALL = (
         _ADMIN,
         "List the calls of the webhook in the last 14 days, newest first",
         "A page of calls, each with its newest attempt",
+    ),
+    Operation(
+        "createWorkspace",
+        "POST",
+        "/v1/workspaces",
+        "workspaces",
+        _OPERATOR,
+        "Create a workspace",
+        "The workspace with its first admin token",
+        "409 if it was used before: an operator gets no access to existing content.",
+        location="/v1/workspaces/{name}",
+        replay=Replay.REFUSAL,
+    ),
+    Operation(
+        "getWorkspace",
+        "GET",
+        "/v1/workspaces/{name}",
+        "workspaces",
+        _OPERATOR,
+        "Get a workspace that an operator has created",
+        "When it was created",
     ),
     Operation(
         "listAuditRecords",

@@ -1,6 +1,6 @@
 """API tokens."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -13,7 +13,7 @@ class CreateToken(RequestModel):
     model_config = example({"name": "nightly CI", "role": "member", "expiresAt": "2027-01-01T00:00:00Z"})
 
     name: Annotated[Label, Field(description="What the token is used for")]
-    role: AccessRole
+    role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER]
     expires_at: Annotated[
         AwareDatetime | None, Field(description="From then on the token is refused; null for never")
     ] = None
@@ -43,6 +43,28 @@ class TokenResponse(ResponseModel):
 
 class TokenCreatedResponse(TokenResponse):
     token: Annotated[str, Field(description="The secret; shown only once")]
+
+
+class CreateWorkspace(RequestModel):
+    model_config = example({"name": "team-a"})
+
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$",
+            description="1 to 63 of a-z, 0-9, - and _, starting with a letter or digit",
+        ),
+    ]
+
+
+class WorkspaceResponse(ResponseModel):
+    name: str
+    created_at: Time
+
+
+class WorkspaceCreatedResponse(ResponseModel):
+    name: str
+    token: Annotated[TokenCreatedResponse, Field(description="The first admin token of the workspace")]
 
 
 class TokenPage(ResponseModel):

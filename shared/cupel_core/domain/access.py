@@ -12,9 +12,13 @@ class AccessRole(StrEnum):
     ADMIN = "admin"
     MEMBER = "member"
     VIEWER = "viewer"
+    OPERATOR = "operator"
+    """Creates workspaces, and may do nothing within one."""
 
     def includes(self, other: "AccessRole") -> bool:
         """Whether a caller with this role may do everything that one with the other role may."""
+        if AccessRole.OPERATOR in (self, other):
+            return self is other
         ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN)
         return ascending.index(self) >= ascending.index(other)
 

@@ -36,6 +36,7 @@ pk                                   sk                    item
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
+workspaces                           <ws>                  workspaces that operators have created
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
 erasures                             <time>#<ws>#<runId>#… content to be erased from that time on
@@ -237,6 +238,7 @@ def idempotency_key(workspace: str, digest: str) -> str:
 
 PROGRESS_READINGS = "progress"
 OUTBOX = "outbox"
+WORKSPACES = "workspaces"
 ACTIVE_RUNS = "active"
 OPEN_RESCORES = "rescoring"
 OPEN_GENERATIONS = "generating"

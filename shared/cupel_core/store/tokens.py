@@ -3,15 +3,16 @@
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.exceptions import TransactWriteError
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.access import AccessRole, Caller, SecretState, Token
-from cupel_core.errors import NotFound
+from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import idempotency_keys, keys
 from cupel_core.store.listing import list_newest
-from cupel_core.store.table import Item, connection
+from cupel_core.store.table import Item, connection, error_code
 
 _SECRET = "token"  # noqa: S105 - a sort key
 
@@ -34,7 +35,12 @@ class TokenItem(Item):
     expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
 
 
-def create(workspace: str, token: Token, digest: str) -> None:
+class WorkspaceItem(Item):
+    created_at = UnicodeAttribute(attr_name="createdAt")
+
+
+def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool = False) -> None:
+    """With `of_new_workspace`, create the workspace in the same transaction. Conflict if an operator has before."""
     expires_at = to_iso(token.expires_at) if token.expires_at else None
     secret = SecretItem(
         keys.token(digest),
@@ -53,9 +59,17 @@ def create(workspace: str, token: Token, digest: str) -> None:
         created_at=to_iso(token.created_at),
         expires_at=expires_at,
     )
-    with idempotency_keys.transaction() as transaction:
-        transaction.save(secret, condition=SecretItem.pk.does_not_exist())
-        transaction.save(entry, condition=TokenItem.pk.does_not_exist())
+    try:
+        with idempotency_keys.transaction() as transaction:
+            transaction.save(secret, condition=SecretItem.pk.does_not_exist())
+            transaction.save(entry, condition=TokenItem.pk.does_not_exist())
+            if of_new_workspace:
+                item = WorkspaceItem(keys.WORKSPACES, workspace, created_at=to_iso(token.created_at))
+                transaction.save(item, condition=WorkspaceItem.pk.does_not_exist())
+    except TransactWriteError as error:
+        if not of_new_workspace or error_code(error) != "TransactionCanceledException":
+            raise
+        raise Conflict(f"the workspace {workspace} exists") from None
 
 
 def find_secret(digest: str) -> SecretState | None:
@@ -74,6 +88,14 @@ def note_use(digest: str, now: datetime) -> None:
     SecretItem(keys.token(digest), _SECRET).update(
         [SecretItem.last_used_at.set(to_iso(now))], condition=SecretItem.pk.exists()
     )
+
+
+def get_workspace_created_at(workspace: str) -> datetime:
+    """Raises NotFound unless an operator has created the workspace."""
+    try:
+        return from_iso(WorkspaceItem.get(keys.WORKSPACES, workspace).created_at)
+    except WorkspaceItem.DoesNotExist:
+        raise NotFound(f"no operator has created a workspace {workspace}") from None
 
 
 def find_name(workspace: str, token_id: str) -> str | None:
