@@ -54,3 +54,16 @@ def test_an_invalid_json_body_gets_a_problem_document(stack: LocalStack) -> None
     headers = {"Authorization": f"Bearer {stack.token}", "Content-Type": "application/json"}
     response = httpx.post(f"{stack.api_url}/v1/runs", content=b"{", headers=headers, trust_env=False)
     assert (response.status_code, response.json()["detail"]) == (400, "the body is not valid JSON")
+
+
+def test_a_large_response_reaches_a_client_compressed(stack: LocalStack) -> None:
+    plain = send(stack, "GET", "/openapi.json", **{"Accept-Encoding": "identity"})
+    compressed = send(stack, "GET", "/openapi.json", **{"Accept-Encoding": "gzip"})
+    assert (plain.headers.get("content-encoding"), compressed.headers["content-encoding"]) == (None, "gzip")
+    assert compressed.json() == plain.json()
+
+
+def test_head_is_answered_without_a_body(stack: LocalStack) -> None:
+    response = send(stack, "HEAD", "/settings", Authorization=f"Bearer {stack.token}")
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["etag"]
