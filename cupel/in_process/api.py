@@ -49,6 +49,7 @@ async def evaluate_async(
             results = await EvaluationRunner(plan, executor).run()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+    options = plan.options
     return Evaluation(
         id=plan.id,
         name=plan.definition.name,

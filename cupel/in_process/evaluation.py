@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from cupel.counts import count_of
 from cupel.gates import pass_rate
 from cupel.in_process.probes import ProbeResult, as_json
+from cupel.in_process.tables import data_frame, html_table
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
@@ -36,6 +38,17 @@ class Evaluation:
         rate = "nothing judged" if self.pass_rate is None else f"pass rate {self.pass_rate:.1%}"
         probes, errors = count_of(len(self.results), "probe"), len(self.errors)
         return f"<Evaluation {self.name!r} of {', '.join(self.targets)}: {probes}, {errors:,} errored, {rate}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row per target."""
+        return html_table(self.labels.name or self.name, self.models)
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame with a row per probe: its result, answer, duration, tokens and cost.
+
+        pandas is not a dependency of Cupel; UsageError if it is not installed.
+        """
+        return data_frame(self.results)
 
     @property
     def completed(self) -> tuple[ProbeResult, ...]:

@@ -1,7 +1,8 @@
 """The options of an evaluation, besides its definition and its targets."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from pydantic import ValidationError
 
@@ -13,6 +14,7 @@ from cupel_core.domain.runs.labels import LabelChanges, MetadataValue, RunLabels
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.text.near_names import unknown_field_message
 from cupel_core.domain.text.validation_messages import field_message
 
 type OnStatus = Callable[[Probe, ProbeStatus], Awaitable[None] | None]
@@ -31,13 +33,14 @@ _RANGES = {
     "max_concurrency": (1, 1_000),
     "call_timeout_seconds": (0.001, 86_400),
 }
+_FRACTIONAL = ("temperature", "call_timeout_seconds")
 _LISTS = ("scenarios", "personas")
 _LABELS = ("name", "tags", "metadata")
 _MAPPINGS = ("evaluator_headers", "providers")
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """All are optional."""
+    """All are optional; None stands for the default."""
 
     scenarios: Sequence[str | Mapping[str, Any]] | None
     """Run only these: names of scenarios of the definition, or mappings with the fields of a scenario."""
@@ -70,22 +73,30 @@ class EvaluationOptions(TypedDict, total=False):
     on_error: OnError | None
 
 
-def check_options(options: EvaluationOptions) -> None:
-    """Raise UsageError for an unknown option, a value of another type, and a number outside its range."""
-    for name, value in options.items():
-        if name not in EvaluationOptions.__annotations__:
-            known = ", ".join(sorted(EvaluationOptions.__annotations__))
-            raise UsageError(f"{name}: unknown option; options: {known}")
-        if value is not None:
-            check = _check_label if name in _LABELS else _check_value
-            check(name, value)
+def checked_options(options: EvaluationOptions) -> EvaluationOptions:
+    """The options that are not None, which stands for the default.
+
+    Raise UsageError for unknown options, a value of another type, and a number outside its range.
+    """
+    known = sorted(EvaluationOptions.__annotations__)
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise UsageError("; ".join(f"{name}: {unknown_field_message(_snake_case(name), known)}" for name in unknown))
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        check = _check_label if name in _LABELS else _check_value
+        check(name, value)
+    return cast(EvaluationOptions, given)
+
+
+def _snake_case(name: str) -> str:
+    """`judge_model` for `judgeModel`, as the field is called in a run's `config`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def _check_value(name: str, value: object) -> None:
     if name in _RANGES:
-        low, high = _RANGES[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise UsageError(f"{name}: must be a number from {low} to {high}")
+        _check_number(name, value)
     elif name in _LISTS:
         if isinstance(value, str | bytes) or not isinstance(value, Sequence):
             raise UsageError(f"{name}: must be a list of names or mappings")
@@ -97,6 +108,13 @@ def _check_value(name: str, value: object) -> None:
             raise UsageError(f"{name}: must be a function")
     elif not isinstance(value, str):
         raise UsageError(f"{name}: must be a string")
+
+
+def _check_number(name: str, value: object) -> None:
+    low, high = _RANGES[name]
+    kind, article = (int | float, "a number") if name in _FRACTIONAL else (int, "a whole number")
+    if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
+        raise UsageError(f"{name}: must be {article} from {low} to {high}")
 
 
 def _check_label(name: str, value: object) -> None:

@@ -22,7 +22,7 @@ from cupel.in_process.options import (
     CALL_TIMEOUT_SECONDS,
     MAX_CONCURRENCY,
     EvaluationOptions,
-    check_options,
+    checked_options,
     grader_config_of,
 )
 from cupel.in_process.probes import Probe
@@ -136,7 +136,7 @@ class EvaluationPlan:
 
 def plan_evaluation(definition: DefinitionSource, targets: Targets, options: EvaluationOptions) -> EvaluationPlan:
     """Raise UsageError, naming the option or field, if anything cannot be executed."""
-    check_options(options)
+    options = checked_options(options)
     loaded = _load_definition(definition, options)
     accounts = AccountResolver(options.get("providers") or {})
     resolved_targets = tuple(_resolve_targets(targets, loaded, accounts))

@@ -50,6 +50,12 @@ class ProbeResult:
     probe: Probe
     outcome: Outcome
 
+    def __repr__(self) -> str:
+        """Without the conversation, which may fill pages."""
+        result = {True: ", passed", False: ", failed", None: ""}[self.success]
+        code = f", {self.error.code}" if self.error else ""
+        return f"<ProbeResult {self.probe.name!r} of {self.target}: {self.status}{result}{code}>"
+
     @property
     def status(self) -> ProbeStatus:
         return ProbeStatus.COMPLETED if self.transcript else ProbeStatus.ERROR

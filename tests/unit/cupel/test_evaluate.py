@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Unpack
 
 import orjson
@@ -61,6 +62,48 @@ def test_an_evaluation_is_represented_by_one_line() -> None:
     evaluation = cupel.evaluate({"name": "Capitals", **definition()}, capital)
     expected = "<Evaluation 'Capitals' of connector/capital: 2 probes, 0 errored, pass rate 50.0%>"
     assert repr(evaluation) == expected
+
+
+def test_a_result_is_represented_without_its_conversation() -> None:
+    passed, failed = cupel.evaluate(definition(), capital).results
+    assert repr(passed) == "<ProbeResult 'France' of connector/capital: COMPLETED, passed>"
+    assert repr(failed) == "<ProbeResult 'Italy' of connector/capital: COMPLETED, failed>"
+
+
+def test_an_errored_result_is_represented_by_its_code() -> None:
+    (result,) = cupel.evaluate(definition("France"), lambda _: 5).results
+    assert repr(result) == "<ProbeResult 'France' of connector/<lambda>: ERROR, provider_error>"
+
+
+def test_a_notebook_shows_a_row_per_target() -> None:
+    shown = cupel.evaluate(definition(), [capital, "sim/echo"], name="<b>Capitals</b>")._repr_html_()
+    assert "<caption>&lt;b&gt;Capitals&lt;/b&gt;</caption>" in shown
+    assert "<td>connector/capital</td><td>2</td><td>2</td><td>0</td><td>50.0% of 2</td>" in shown
+    assert shown.count("<tr>") == 3
+
+
+def test_a_data_frame_has_a_row_per_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    first, second = cupel.evaluate(definition(), [capital]).to_dataframe()
+    assert (first["scenario"], first["passed"], first["answer"]) == ("France", True, "Paris")
+    assert (second["scenario"], second["passed"], second["error_code"]) == ("Italy", False, None)
+
+
+def test_an_errored_probe_has_a_row_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    (row,) = cupel.evaluate(definition("France"), lambda _: 5).to_dataframe()
+    assert (row["status"], row["error_code"], row["passed"], row["answer"]) == ("ERROR", "provider_error", None, None)
+
+
+def test_a_data_frame_without_pandas_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match="pip install pandas"):
+        cupel.evaluate(definition(), capital).to_dataframe()
+
+
+def test_none_stands_for_the_default_of_every_option() -> None:
+    nothing: Any = dict.fromkeys(EvaluationOptions.__annotations__)
+    assert cupel.evaluate(definition(), capital, **nothing).repeats == 1
 
 
 def test_the_names_of_the_package_are_listed() -> None:
@@ -474,9 +517,13 @@ def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, m
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"repeats": 0}, "repeats: must be a number from 1 to 100"),
+        ({"repeats": 0}, "repeats: must be a whole number from 1 to 100"),
         ({"sample_percentage": 101}, "sample_percentage"),
-        ({"judge_modell": "sim/judge"}, "judge_modell: unknown option; options: call_timeout_seconds, "),
+        ({"judge_modell": "x"}, "judge_modell: is not a known field (did you mean judge_model?); known fields: call_"),
+        ({"repeat": 2, "judgeModel": "x"}, "judgeModel: is not a known field (did you mean judge_model?)"),
+        ({"repeat": 2, "judgeModel": "x"}, "repeat: is not a known field (did you mean repeats?)"),
+        ({"repeats": 1.5}, "repeats: must be a whole number from 1 to 100"),
+        ({"temperature": "0"}, "temperature: must be a number from 0 to 2"),
         ({"judge_model": 5}, "judge_model: must be a string"),
         ({"scenarios": "Boiling point"}, "scenarios: must be a list of names or mappings"),
         ({"personas": 5}, "personas: must be a list of names or mappings"),

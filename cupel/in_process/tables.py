@@ -1,0 +1,80 @@
+"""The results of an evaluation as rows for data frames, and as a table for notebooks."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import import_module
+from typing import Any
+
+from cupel.errors import UsageError
+from cupel.in_process.probes import ProbeResult
+from cupel.printable import printable
+from cupel.render import format_cost
+from cupel.results import ModelResults
+from cupel.terminal import NO_VALUE
+from cupel_core.domain.scoring.decisions import last_answer
+
+_HEADINGS = ("target", "probes", "completed", "errored", "pass rate", "mean decision", "tokens", "cost")
+
+
+def data_frame(results: Iterable[ProbeResult]) -> Any:
+    """A pandas.DataFrame with a row per probe. UsageError if pandas is not installed."""
+    try:
+        pandas = import_module("pandas")
+    except ModuleNotFoundError:
+        raise UsageError("to_dataframe() needs pandas, which is not installed: pip install pandas") from None
+    return pandas.DataFrame([_row(result) for result in results])
+
+
+def _row(result: ProbeResult) -> dict[str, Any]:
+    judged, error, transcript = result.result, result.error, result.transcript
+    spend = result.outcome.spending.total
+    return {
+        "target": result.target,
+        "scenario": result.scenario,
+        "persona": result.persona,
+        "repeat": result.repeat,
+        "status": str(result.status),
+        "passed": result.success,
+        "score": judged.score if judged else None,
+        "reason": judged.reason if judged else None,
+        "decision": transcript.summary.decision_code if transcript and transcript.summary else None,
+        "answer": last_answer(result.messages) if transcript else None,
+        "turns": transcript.conversation.turns if transcript else None,
+        "duration_ms": transcript.conversation.duration_ms if transcript else None,
+        "tokens": spend.usage.total,
+        "cost_usd": spend.cost_usd if spend.calls else None,
+        "error_code": str(error.code) if error else None,
+        "error_message": error.message if error else None,
+    }
+
+
+def html_table(title: str, models: Sequence[ModelResults]) -> str:
+    """A row per target. Names are escaped: they come from the definition and the caller."""
+    head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
+    rows = "".join(_html_row(model) for model in models)
+    return f"<table><caption>{_text(title)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _html_row(model: ModelResults) -> str:
+    mean = model.decisions.mean
+    cells = (
+        model.model,
+        f"{model.probes:,}",
+        f"{model.completed:,}",
+        f"{model.failed:,}",
+        _pass_rate(model),
+        NO_VALUE if mean is None else f"{mean:.2f}",
+        f"{model.tokens:,}",
+        format_cost(model.cost_usd),
+    )
+    return f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+
+
+def _pass_rate(model: ModelResults) -> str:
+    if model.correct is None:
+        return NO_VALUE
+    return f"{model.correct.successes / model.correct.judged:.1%} of {model.correct.judged:,}"
+
+
+def _text(value: str) -> str:
+    return escape(printable(value))
