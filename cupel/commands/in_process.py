@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from cupel import junit_xml
+from cupel.commands import saved_evaluations
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.show import print_results
 from cupel.errors import UsageError
-from cupel.in_process import Evaluation, EvaluationOptions, Probe, ProbeResult, evaluate
+from cupel.in_process import Evaluation, EvaluationOptions, Probe, ProbeResult
+from cupel.in_process.plan import plan_evaluation
 from cupel.json_types import Json
 from cupel.render import evaluation_lines
 from cupel.session import Session
@@ -39,12 +41,13 @@ def run_in_process(
     definition: str,
     specification: Json,
     concurrency: int,
+    resume: str | None,
     gate_options: GateOptions,
     *,
     as_json: bool,
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
-    evaluation = _evaluate(session, definition, _options(specification, concurrency), specification["models"])
+    evaluation = _evaluate(session, definition, _options(specification, concurrency, resume), specification["models"])
     if as_json:
         session.print_json(evaluation.to_json())
     else:
@@ -56,7 +59,7 @@ def run_in_process(
         raise typer.Exit(1)
 
 
-def _options(specification: Json, concurrency: int) -> EvaluationOptions:
+def _options(specification: Json, concurrency: int, resume: str | None) -> EvaluationOptions:
     options = {_CONFIG[name]: value for name, value in specification["config"].items()}
     return cast(
         EvaluationOptions,
@@ -66,6 +69,7 @@ def _options(specification: Json, concurrency: int) -> EvaluationOptions:
             "seed": specification.get("sampleSeed"),
             "repeats": specification["repeats"],
             "max_concurrency": concurrency,
+            "resume": None if resume is None else saved_evaluations.find(resume),
             **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },
     )
@@ -77,10 +81,11 @@ def _evaluate(session: Session, definition: str, options: EvaluationOptions, tar
         display = _ProgressDisplay(progress)
         options["on_status"] = display.update
         try:
-            return evaluate(Path(definition), targets, **options)
+            plan = plan_evaluation(Path(definition), targets, options)
+            return saved_evaluations.run(session, plan)
         except UsageError as error:
             name, separator, message = str(error).partition(":")
-            if name not in _CONFIG.values():
+            if name not in (*_CONFIG.values(), "resume"):
                 raise
             raise UsageError(f"--{name.replace('_', '-')}{separator}{message}") from error
 

@@ -50,6 +50,13 @@ New = Annotated[
 ]
 Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Concurrent conversations with --in-process.")]
 
+Resume = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Continue an interrupted evaluation --in-process: its file, or `last` for the latest."
+    ),
+]
+
 
 def run(
     ctx: typer.Context,
@@ -82,6 +89,7 @@ def run(
     watch: Watch = False,
     in_process: InProcess = False,
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
+    resume: Resume = None,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
@@ -114,7 +122,9 @@ def run(
         "config": config,
     }
     if in_process:
-        _run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
+        _run_in_process(session, definition, specification, concurrency, resume, gate_options, as_json=as_json)
+    elif resume is not None:
+        raise UsageError("--resume: continues an evaluation --in-process; runs on a stack continue by themselves")
     else:
         _start_on_stack(session, definition, specification, gate_options if watch else None, new=new, as_json=as_json)
 
@@ -184,6 +194,7 @@ def _run_in_process(
     definition: str,
     specification: Json,
     concurrency: int,
+    resume: str | None,
     gate_options: GateOptions,
     *,
     as_json: bool,
@@ -192,9 +203,8 @@ def _run_in_process(
     from cupel.commands.in_process import run_in_process
 
     try:
-        run_in_process(session, definition, specification, concurrency, gate_options, as_json=as_json)
+        run_in_process(session, definition, specification, concurrency, resume, gate_options, as_json=as_json)
     except KeyboardInterrupt:
-        session.remark("interrupted; no results were saved")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -11,9 +11,10 @@ from weakref import WeakKeyDictionary
 from cupel.errors import UsageError
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.evaluation import Evaluation
-from cupel.in_process.options import EvaluationOptions, labels_of
-from cupel.in_process.plan import Targets, plan_evaluation
+from cupel.in_process.options import EvaluationOptions, labels_of, resume_path
+from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
 from cupel.in_process.runner import EvaluationRunner
+from cupel.in_process.saved_outcomes import OutcomeFile
 
 _active_evaluations: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 """The number of evaluations running in an event loop. They share its connections, which the last one closes."""
@@ -29,7 +30,7 @@ def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[E
 
     Errored probes are part of the results and do not stop the others. Raises UsageError, before any call, for invalid
     arguments. An exception of a callback is raised too and ends the evaluation, like Ctrl-C: no further call is made,
-    and calls in flight are abandoned.
+    and calls in flight are abandoned. With `resume`, what was finished is in its file, and the same call continues.
     """
     try:
         asyncio.get_running_loop()
@@ -43,10 +44,16 @@ async def evaluate_async(
 ) -> Evaluation:
     """Like `evaluate`, within a running event loop."""
     plan = plan_evaluation(definition, targets, options)
+    path = resume_path(plan.options)
+    return await run_plan(plan, OutcomeFile.open(path, plan) if path else None)
+
+
+async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None) -> Evaluation:
+    """Run the probes that are not saved yet, and save each in the file when it is finished."""
     executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
         async with _shared_connections():
-            results = await EvaluationRunner(plan, executor).run()
+            results = await EvaluationRunner(plan, executor, file).run()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
     options = plan.options

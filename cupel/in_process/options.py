@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from pydantic import ValidationError
@@ -34,9 +35,19 @@ _RANGES = {
     "call_timeout_seconds": (0.001, 86_400),
 }
 _FRACTIONAL = ("temperature", "call_timeout_seconds")
-_LISTS = ("scenarios", "personas")
 _LABELS = ("name", "tags", "metadata")
-_MAPPINGS = ("evaluator_headers", "providers")
+_TYPES = {
+    "scenarios": "a list of names or mappings",
+    "personas": "a list of names or mappings",
+    "evaluator_headers": "a mapping",
+    "providers": "a mapping",
+    "resume": "a path",
+    "on_status": "a function",
+    "on_start": "a function",
+    "on_complete": "a function",
+    "on_error": "a function",
+}
+"""Of the options that are neither numbers nor strings."""
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -65,6 +76,8 @@ class EvaluationOptions(TypedDict, total=False):
     """Of the evaluation, like `tags` and `metadata`, which have no effect on it."""
     tags: Sequence[str] | None
     metadata: Mapping[str, MetadataValue] | None
+    resume: str | Path | None
+    """A file in which finished probes are saved; if it exists, only the missing ones are run."""
     providers: Mapping[str, ProviderAccess] | None
     """`{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
     on_status: OnStatus | None
@@ -97,17 +110,21 @@ def _snake_case(name: str) -> str:
 def _check_value(name: str, value: object) -> None:
     if name in _RANGES:
         _check_number(name, value)
-    elif name in _LISTS:
-        if isinstance(value, str | bytes) or not isinstance(value, Sequence):
-            raise UsageError(f"{name}: must be a list of names or mappings")
-    elif name in _MAPPINGS:
-        if not isinstance(value, Mapping):
-            raise UsageError(f"{name}: must be a mapping")
-    elif name.startswith("on_"):
-        if not callable(value):
-            raise UsageError(f"{name}: must be a function")
-    elif not isinstance(value, str):
-        raise UsageError(f"{name}: must be a string")
+    elif not _is_of_type(name, value):
+        raise UsageError(f"{name}: must be {_TYPES.get(name, 'a string')}")
+
+
+def _is_of_type(name: str, value: object) -> bool:
+    match _TYPES.get(name):
+        case "a list of names or mappings":
+            return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        case "a mapping":
+            return isinstance(value, Mapping)
+        case "a path":
+            return isinstance(value, Path) or (isinstance(value, str) and bool(value))
+        case "a function":
+            return callable(value)
+    return isinstance(value, str)
 
 
 def _check_number(name: str, value: object) -> None:
@@ -123,6 +140,11 @@ def _check_label(name: str, value: object) -> None:
     except ValidationError as invalid:
         error = invalid.errors(include_url=False)[0]
         raise UsageError(f"{'.'.join(map(str, error['loc']))}: {field_message(error['msg'])}") from None
+
+
+def resume_path(options: EvaluationOptions) -> Path | None:
+    path = options.get("resume")
+    return None if path is None else Path(path)
 
 
 def labels_of(options: EvaluationOptions) -> RunLabels:

@@ -24,8 +24,10 @@ from cupel.in_process.options import (
     EvaluationOptions,
     checked_options,
     grader_config_of,
+    resume_path,
 )
 from cupel.in_process.probes import Probe
+from cupel.in_process.saved_outcomes import SavedEvaluation, check_same_plan, read_saved
 from cupel_core.conversations.runner import ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS, Target
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
@@ -78,6 +80,8 @@ class EvaluationPlan:
     grader_accounts: Mapping[str, Account]
     """Accounts by provider, for every model that may be called besides the targets."""
     seed: int
+    saved: SavedEvaluation | None
+    """The interrupted evaluation that this one continues."""
     options: EvaluationOptions = field(repr=False)
 
     @property
@@ -88,10 +92,15 @@ class EvaluationPlan:
     def max_concurrency(self) -> int:
         return self.options.get("max_concurrency", MAX_CONCURRENCY)
 
-    def probe(self, index: int) -> Probe:
+    @property
+    def retry_round(self) -> int:
+        return self.saved.next_round if self.saved else 1
+
+    def probe(self, index: int, retry_round: int | None = None) -> Probe:
+        """In a continuation, `retry_round` is the round in which the probe was completed; by default this one."""
         case, target, repeat = self.probe_plan.probe(index)
         scenario, persona = self.cases[case]
-        thread = thread_id(self.id, index, 1)
+        thread = thread_id(self.id, index, retry_round or self.retry_round)
         plan = self.probe_plan
         return Probe(index, scenario, plan.targets[target], persona, repeat, plan.repeats, plan.total, thread)
 
@@ -110,6 +119,7 @@ class EvaluationPlan:
             max_turns=self.options.get("max_turns"),
             repeat=probe.repeat,
             seed=self.seed,
+            retry_round=self.retry_round,
         )
 
     def _withholds_headers(self, probe: Probe) -> bool:
@@ -140,14 +150,17 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
     loaded = _load_definition(definition, options)
     accounts = AccountResolver(options.get("providers") or {})
     resolved_targets = tuple(_resolve_targets(targets, loaded, accounts))
-    requested_seed = options.get("seed")
-    seed = randbelow(_SEED_COUNT) if requested_seed is None else requested_seed
+    path = resume_path(options)
+    saved = read_saved(path) if path else None
+    seed = options.get("seed")
+    if seed is None:
+        seed = saved.seed if saved else randbelow(_SEED_COUNT)
     positions = sample(len(loaded.scenarios), options.get("sample_percentage", 100), seed)
     cases = tuple(loaded.cases(positions))
     grader_config = _checked_grader_config(options, loaded, cases)
     max_concurrency = options.get("max_concurrency", MAX_CONCURRENCY)
-    return EvaluationPlan(
-        id=new_id("run"),
+    plan = EvaluationPlan(
+        id=saved.id if saved else new_id("run"),
         definition=loaded,
         probe_plan=_probe_plan(tuple(each.name for each in resolved_targets), len(cases), options.get("repeats", 1)),
         cases=cases,
@@ -155,8 +168,12 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
         grader_config=grader_config,
         grader_accounts=_grader_accounts(loaded, grader_config, accounts, max_concurrency),
         seed=seed,
+        saved=saved,
         options=options,
     )
+    if path and saved:
+        check_same_plan(path, saved, plan)
+    return plan
 
 
 def _load_definition(definition: DefinitionSource, options: EvaluationOptions) -> LoadedDefinition:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.probes import Probe, ProbeResult
+from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel.in_process.selections import run_selections
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import probe_error, run_conversation
@@ -38,16 +39,24 @@ class MemoryCheckpoints:
 class EvaluationRunner:
     plan: EvaluationPlan
     executor: Executor
+    file: OutcomeFile | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""
-        indexes = iter(range(self.plan.probe_plan.total))
-        count = min(self.plan.max_concurrency, self.plan.probe_plan.total)
+        saved = self.plan.saved
+        self.outcomes |= saved.transcripts if saved else {}
+        for outcome in list(self.outcomes.values()):
+            await _notify(self.plan.options.get("on_status"), self._probe_of(outcome), ProbeStatus.COMPLETED)
+        missing = [index for index in range(self.plan.probe_plan.total) if index not in self.outcomes]
+        indexes, count = iter(missing), min(self.plan.max_concurrency, len(missing))
         await _gather_or_cancel(asyncio.create_task(self._run_probes(indexes)) for _ in range(count))
-        await run_selections(self.plan, self.outcomes)
-        return tuple(ProbeResult(self.plan.probe(index), self.outcomes[index]) for index in sorted(self.outcomes))
+        await run_selections(self.plan, self.outcomes, self.file)
+        return tuple(ProbeResult(self._probe_of(each), each) for _, each in sorted(self.outcomes.items()))
+
+    def _probe_of(self, outcome: Outcome) -> Probe:
+        return self.plan.probe(outcome.probe_index, outcome.retry_round)
 
     async def _run_probes(self, indexes: Iterator[int]) -> None:
         """Run probes from the shared iterator until it is exhausted."""
@@ -58,6 +67,8 @@ class EvaluationRunner:
             await _notify(on_status, probe, ProbeStatus.RUNNING)
             await _notify(options.get("on_start"), probe)
             outcome = self.outcomes[index] = await self._run_probe(probe)
+            if self.file is not None:
+                self.file.record(outcome)
             if isinstance(outcome, ProbeError):
                 await _notify(on_status, probe, ProbeStatus.ERROR)
                 await _notify(options.get("on_error"), probe, outcome)
@@ -105,6 +116,8 @@ async def _notify(callback: Callable[..., object] | None, *arguments: object) ->
 async def _gather_or_cancel(started: Iterator[asyncio.Task[None]]) -> None:
     """Wait for all tasks; the first failure, or a cancellation from outside, cancels the others."""
     tasks = list(started)
+    if not tasks:
+        return
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         for task in done:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cupel.in_process.plan import EvaluationPlan
+from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.decisions import last_answer
@@ -17,13 +18,15 @@ from cupel_core.domain.scoring.selections import (
 from cupel_core.scoring.selection import compare_answers
 
 
-async def run_selections(plan: EvaluationPlan, outcomes: dict[int, Outcome]) -> None:
-    """Add the results of select-best assertions to the transcripts in `outcomes`."""
+async def run_selections(plan: EvaluationPlan, outcomes: dict[int, Outcome], file: OutcomeFile | None) -> None:
+    """Add the results of select-best assertions to the transcripts in `outcomes`, and save them in the file."""
     slots = asyncio.Semaphore(plan.max_concurrency)
 
     async def select(index: int) -> None:
         async with slots:
-            await _select_best(plan, outcomes, index)
+            compared = await _select_best(plan, outcomes, index)
+            if file is not None and compared:
+                file.record_comparison([outcomes[each] for each in compared])
 
     await asyncio.gather(*(select(index) for index in _selection_probes(plan)))
 
@@ -39,11 +42,12 @@ def _assertions(plan: EvaluationPlan, index: int) -> tuple[Assertion, ...]:
     return select_best_assertions((*plan.definition.content.assertions, *scenario.assertions))
 
 
-async def _select_best(plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int) -> None:
+async def _select_best(plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int) -> tuple[int, ...]:
+    """The indexes of the probes whose answers were compared; none if all were compared before an interruption."""
     siblings = {each: outcomes[each] for each in sibling_probes(plan.probe_plan, index)}
     candidates = {each: outcome for each, outcome in siblings.items() if isinstance(outcome, Transcript)}
-    if not candidates:
-        return
+    if candidates.keys() <= (plan.saved.compared if plan.saved else set()):
+        return ()
     answers = {each: last_answer(transcript.messages) for each, transcript in candidates.items()}
     variables = plan.probe(index).scenario.variables
     selections = [
@@ -59,3 +63,4 @@ async def _select_best(plan: EvaluationPlan, outcomes: dict[int, Outcome], index
             conversation=replace(transcript.conversation, judge_spend=judge_spend),
             scoring=with_selection_results(transcript.scoring, results),
         )
+    return tuple(candidates)

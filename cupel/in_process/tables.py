@@ -61,7 +61,7 @@ def _html_row(model: ModelResults) -> str:
         model.model,
         f"{model.probes:,}",
         f"{model.completed:,}",
-        f"{model.failed:,}",
+        f"{model.errored:,}",
         _pass_rate(model),
         NO_VALUE if mean is None else f"{mean:.2f}",
         f"{model.tokens:,}",
@@ -71,9 +71,8 @@ def _html_row(model: ModelResults) -> str:
 
 
 def _pass_rate(model: ModelResults) -> str:
-    if model.correct is None:
-        return NO_VALUE
-    return f"{model.correct.successes / model.correct.judged:.1%} of {model.correct.judged:,}"
+    rate = model.pass_rate
+    return NO_VALUE if rate is None else f"{rate.passed / rate.judged:.1%} of {rate.judged:,}"
 
 
 def _text(value: str) -> str:

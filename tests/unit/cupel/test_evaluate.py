@@ -172,7 +172,7 @@ async def run_with_waits(busy: int) -> tuple[ProbeResult, list[float], int]:
             definition("France"), "custom/model", {"providers": {"custom": {"base_url": server.url}}}
         )
         with ThreadPoolExecutor(1) as threads:
-            (result,) = await EvaluationRunner(plan, threads, sleep).run()
+            (result,) = await EvaluationRunner(plan, threads, sleep=sleep).run()
     await safe_http.close()
     return result, waits, len(server.requests)
 
@@ -527,6 +527,7 @@ def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, m
         ({"judge_model": 5}, "judge_model: must be a string"),
         ({"scenarios": "Boiling point"}, "scenarios: must be a list of names or mappings"),
         ({"personas": 5}, "personas: must be a list of names or mappings"),
+        ({"resume": ""}, "resume: must be a path"),
         ({"providers": "openai"}, "providers: must be a mapping"),
         ({"on_start": "print"}, "on_start: must be a function"),
         ({"judge_model": "connector/x"}, "judge_model: expected a model, not the connector connector/x"),

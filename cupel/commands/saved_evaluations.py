@@ -1,0 +1,54 @@
+"""The files of evaluations in this process, from which `cupel run --in-process --resume` continues."""
+
+import asyncio
+from pathlib import Path
+
+from cupel.counts import count_of
+from cupel.errors import UsageError
+from cupel.in_process.api import run_plan
+from cupel.in_process.evaluation import Evaluation
+from cupel.in_process.options import resume_path
+from cupel.in_process.plan import EvaluationPlan
+from cupel.in_process.saved_outcomes import OutcomeFile
+from cupel.session import Session
+
+FOLDER = Path(".cupel/evaluations")
+LAST = "last"
+
+
+def find(name: str) -> Path:
+    """The file of this name, or the one that was written to last. UsageError if there is none."""
+    if name != LAST:
+        if not Path(name).is_file():
+            raise UsageError(f"--resume: {name}: no such file")
+        return Path(name)
+    files = sorted(FOLDER.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+    if not files:
+        raise UsageError(f"--resume {LAST}: there is no interrupted evaluation in {FOLDER}")
+    return files[-1]
+
+
+def run(session: Session, plan: EvaluationPlan) -> Evaluation:
+    """Run the plan. A file in the folder is deleted once every probe has completed: nothing is left to continue."""
+    file = OutcomeFile.open(resume_path(plan.options) or FOLDER / f"{plan.id}.jsonl", plan)
+    try:
+        evaluation = asyncio.run(run_plan(plan, file))
+    except KeyboardInterrupt:
+        _explain_interruption(session, plan, file)
+        raise
+    if evaluation.errors:
+        errored = count_of(len(evaluation.errors), "errored probe")
+        session.remark(f"to run the {errored} again, repeat the command with --resume {file.path}")
+    elif file.path.parent == FOLDER:
+        file.path.unlink(missing_ok=True)
+    return evaluation
+
+
+def _explain_interruption(session: Session, plan: EvaluationPlan, file: OutcomeFile) -> None:
+    saved = file.count + (len(plan.saved.transcripts) if plan.saved else 0)
+    if not saved:
+        file.path.unlink(missing_ok=True)
+        session.remark("interrupted before any conversation was finished; nothing was saved")
+        return
+    session.remark(f"interrupted; {saved:,} of {count_of(plan.probe_plan.total, 'probe')} are saved in {file.path}")
+    session.remark(f"to continue, repeat the command with --resume {file.path}; unfinished conversations begin again")

@@ -1,0 +1,152 @@
+"""The file of an evaluation's outcomes, from which an interrupted evaluation continues.
+
+Every line is a JSON object: first a header with digests of what was planned, then one line for each finished probe, and
+one for each continuation. A line is written at once, so that a crash loses the probes in flight and at most the line
+that was being written, which is dropped. A later line about a probe replaces an earlier one.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter, ValidationError
+
+from cupel.errors import UsageError
+from cupel.in_process.digests import plan_digests
+from cupel.json_types import Json
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+
+if TYPE_CHECKING:
+    from cupel.in_process.plan import EvaluationPlan
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class SavedEvaluation:
+    """What a file contains. Only completed probes are restored: errored ones have no answer, and are repeated."""
+
+    id: str
+    seed: int
+    digests: Mapping[str, str]
+    transcripts: Mapping[int, Transcript]
+    compared: frozenset[int]
+    """Probes whose transcripts contain the results of select-best assertions."""
+    continuations: int
+
+    @property
+    def next_round(self) -> int:
+        """The retry round of the conversations that follow, so that an agent does not take them for earlier ones."""
+        return self.continuations + 2
+
+
+def read_saved(path: Path) -> SavedEvaluation | None:
+    """None if there is no such file, or an empty one. UsageError if it is not of an evaluation."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"resume: {path}: {error.strerror or error}") from error
+    if not content:
+        return None
+    try:
+        return _parse(content.split(b"\n")[:-1])
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise UsageError(f"resume: {path} is not the file of an evaluation, or is damaged: {error}") from error
+
+
+def _parse(lines: Sequence[bytes]) -> SavedEvaluation:
+    header, *records = map(json.loads, lines)
+    if header["format"] != _FORMAT:
+        raise ValueError(f"its format is {header['format']}, expected {_FORMAT}")
+    transcripts: dict[int, Transcript] = {}
+    compared: set[int] = set()
+    for record in records:
+        if "transcript" in record:
+            transcript = _transcripts().validate_python(record["transcript"])
+            transcripts[transcript.probe_index] = transcript
+            compared |= {transcript.probe_index} if record.get("compared") else set()
+    continuations = sum("continued" in record for record in records)
+    digests = {name: str(digest) for name, digest in header["digests"].items()}
+    return SavedEvaluation(header["id"], header["seed"], digests, transcripts, frozenset(compared), continuations)
+
+
+@dataclass
+class OutcomeFile:
+    """Appends outcomes to the file. One evaluation at a time may use it."""
+
+    path: Path
+    count: int = field(default=0, init=False)
+    """Completed probes that were recorded since the file was opened."""
+
+    @classmethod
+    def open(cls, path: Path, plan: "EvaluationPlan") -> "OutcomeFile":
+        """Begin the file, or continue the one from which the plan was made."""
+        file = cls(path)
+        if plan.saved is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            header = {"format": _FORMAT, "id": plan.id, "seed": plan.seed, "digests": plan_digests(plan)}
+            file._append(header)
+        else:
+            _drop_unfinished_line(path)
+            file._append({"continued": plan.retry_round})
+        return file
+
+    def record(self, outcome: Outcome) -> None:
+        self._append(_record(outcome))
+        self.count += isinstance(outcome, Transcript)
+
+    def record_comparison(self, outcomes: Sequence[Outcome]) -> None:
+        """Replace the outcomes of the probes whose answers were compared."""
+        self._append(*(_record(outcome) | {"compared": True} for outcome in outcomes))
+
+    def _append(self, *records: Json) -> None:
+        _append_bytes(self.path, b"".join(json.dumps(record).encode() + b"\n" for record in records))
+
+
+def check_same_plan(path: Path, saved: SavedEvaluation, plan: "EvaluationPlan") -> None:
+    """UsageError if what is planned differs from what the file was begun with."""
+    different = [name for name, digest in plan_digests(plan).items() if saved.digests.get(name) != digest]
+    if different:
+        raise UsageError(
+            f"resume: {path} is of an evaluation with different {' and '.join(different)}; "
+            "repeat the same evaluation, or use another file"
+        )
+
+
+def _record(outcome: Outcome) -> Json:
+    if isinstance(outcome, ProbeError):
+        return {"error": _errors().dump_python(outcome, mode="json")}
+    # Of an agent's structured output, what JSON cannot represent is saved as text.
+    return {"transcript": _transcripts().dump_python(outcome, mode="json", fallback=str)}
+
+
+def _append_bytes(path: Path, content: bytes) -> None:
+    """Only the owner can read the file: it contains conversations."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise UsageError(f"resume: {path}: {error.strerror or error}") from error
+
+
+def _drop_unfinished_line(path: Path) -> None:
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):
+        os.truncate(path, content.rfind(b"\n") + 1)
+
+
+@cache
+def _transcripts() -> TypeAdapter[Transcript]:
+    return TypeAdapter(Transcript)
+
+
+@cache
+def _errors() -> TypeAdapter[ProbeError]:
+    return TypeAdapter(ProbeError)
