@@ -89,7 +89,7 @@ def test_a_paused_run_is_not_settled(cloud: Settings) -> None:
 def test_a_run_with_a_missing_probe_is_not_settled(cloud: Settings) -> None:
     run = RunSetup(scenario_count=3).start()
     barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
-    with pytest.raises(Conflict, match="2 probes have no outcome"):
+    with pytest.raises(Conflict, match="2 probes without an outcome"):
         phases.settle(ref_of(run), 1, NOW)
 
 
