@@ -1,0 +1,77 @@
+"""Controls of the workspace's processing of probes, over the queues of the providers."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cupel.client import Client
+from cupel.json_types import Json
+from cupel_core.domain.runs.run import RunStatus
+
+POLL_SECONDS = 2.0
+_WITH_RUNNING_PROBES = (RunStatus.PENDING, RunStatus.RUNNING, RunStatus.PAUSED)
+"""Conversations in flight end after a pause."""
+
+
+@dataclass(frozen=True)
+class Processor:
+    """Starts and stops the processing of this workspace's probes: with one provider, or with all if it is None.
+
+    There is no process to start: a stack works as long as its queues are not paused. What is stopped stays stopped for
+    every client, until it is started again, and nothing is lost.
+    """
+
+    client: Client
+    provider: str | None = None
+    sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], float] = time.monotonic
+
+    def start(self) -> None:
+        """Resume the queues."""
+        self.client.resume_queues(self.provider)
+
+    def stop(self, timeout_seconds: float | None = None) -> bool:
+        """Start no further conversation, and wait until those in flight have ended. False if the timeout was reached.
+
+        Long conversations end at their next call: they continue after `start` where they were.
+        """
+        self.client.pause_queues(self.provider)
+        return self._wait_until(lambda: self.active_count() == 0, timeout_seconds)
+
+    def is_running(self) -> bool:
+        """Whether any of the queues is not paused."""
+        return any(not queue["paused"] for queue in self._queues())
+
+    def active_count(self) -> int:
+        """The number of conversations in flight."""
+        return sum(target["running"] for target in self._targets() if self._is_selected(target["target"]))
+
+    def is_idle(self) -> bool:
+        """Whether nothing is in flight, and nothing waits in a queue that is not paused."""
+        queues = list(self._queues())
+        if any(queue["pending"] and not queue["paused"] for queue in queues):
+            return False
+        return not any(queue["pending"] for queue in queues) or self.active_count() == 0
+
+    def wait_until_idle(self, timeout_seconds: float | None = None) -> bool:
+        """False if the timeout was reached. Runs may still be finishing: `Client.get_run` tells."""
+        return self._wait_until(self.is_idle, timeout_seconds)
+
+    def _queues(self) -> Iterator[Json]:
+        return self.client.list_queues(provider=self.provider)
+
+    def _targets(self) -> Iterator[Json]:
+        for status in _WITH_RUNNING_PROBES:
+            for run in self.client.list_runs(status=status):
+                yield from self.client.get_run_progress(run["id"])["targets"]
+
+    def _is_selected(self, target: str) -> bool:
+        return self.provider is None or target.partition("/")[0] == self.provider
+
+    def _wait_until(self, condition: Callable[[], bool], timeout_seconds: float | None) -> bool:
+        deadline = None if timeout_seconds is None else self.now() + timeout_seconds
+        while not condition():
+            if deadline is not None and self.now() >= deadline:
+                return False
+            self.sleep(POLL_SECONDS)
+        return True
