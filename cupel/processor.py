@@ -9,12 +9,14 @@ from cupel.json_types import Json
 from cupel_core.domain.runs.run import RunStatus
 
 POLL_SECONDS = 2.0
+PAUSE_SECONDS = 5.0
+"""Within this time after a pause, workers may still start conversations."""
 _WITH_RUNNING_PROBES = (RunStatus.PENDING, RunStatus.RUNNING, RunStatus.PAUSED)
 """Conversations in flight end after a pause."""
 
 
 @dataclass(frozen=True)
-class Processor:
+class RunProcessor:
     """Starts and stops the processing of this workspace's probes: with one provider, or with all if it is None.
 
     There is no process to start: a stack works as long as its queues are not paused. What is stopped stays stopped for
@@ -36,7 +38,8 @@ class Processor:
         Long conversations end at their next call: they continue after `start` where they were.
         """
         self.client.pause_queues(self.provider)
-        return self._wait_until(lambda: self.active_count() == 0, timeout_seconds)
+        paused_at = self.now() + PAUSE_SECONDS
+        return self._wait_until(lambda: self.now() >= paused_at and self.active_count() == 0, timeout_seconds)
 
     def is_running(self) -> bool:
         """Whether any of the queues is not paused."""

@@ -8,7 +8,9 @@ import typer
 from cupel import junit_xml
 from cupel.commands import saved_evaluations
 from cupel.commands.gate_options import GateOptions
+from cupel.commands.options import InProcessOptions
 from cupel.commands.show import print_results
+from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation, EvaluationOptions, Probe, ProbeResult
 from cupel.in_process.plan import plan_evaluation
@@ -40,14 +42,13 @@ def run_in_process(
     session: Session,
     definition: str,
     specification: Json,
-    concurrency: int,
-    resume: str | None,
+    options: InProcessOptions,
     gate_options: GateOptions,
     *,
     as_json: bool,
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
-    evaluation = _evaluate(session, definition, _options(specification, concurrency, resume), specification["models"])
+    evaluation = _evaluate(session, definition, _evaluation_options(specification, options), specification["models"])
     if as_json:
         session.print_json(evaluation.to_json())
     else:
@@ -59,17 +60,19 @@ def run_in_process(
         raise typer.Exit(1)
 
 
-def _options(specification: Json, concurrency: int, resume: str | None) -> EvaluationOptions:
-    options = {_CONFIG[name]: value for name, value in specification["config"].items()}
+def _evaluation_options(specification: Json, options: InProcessOptions) -> EvaluationOptions:
+    config = {_CONFIG[name]: value for name, value in specification["config"].items()}
     return cast(
         EvaluationOptions,
         {
-            **options,
+            **config,
             "sample_percentage": specification["samplePercentage"],
             "seed": specification.get("sampleSeed"),
             "repeats": specification["repeats"],
-            "max_concurrency": concurrency,
-            "resume": None if resume is None else saved_evaluations.find(resume),
+            "max_concurrency": options.concurrency,
+            "cache": options.cache,
+            "cache_ttl": options.cache_ttl,
+            "resume": None if options.resume is None else saved_evaluations.find(options.resume),
             **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },
     )
@@ -85,7 +88,7 @@ def _evaluate(session: Session, definition: str, options: EvaluationOptions, tar
             return saved_evaluations.run(session, plan)
         except UsageError as error:
             name, separator, message = str(error).partition(":")
-            if name not in (*_CONFIG.values(), "resume"):
+            if name not in (*_CONFIG.values(), "resume", "cache", "cache_ttl"):
                 raise
             raise UsageError(f"--{name.replace('_', '-')}{separator}{message}") from error
 
@@ -111,6 +114,9 @@ class _ProgressDisplay:
 def _print(session: Session, evaluation: Evaluation) -> None:
     for line in evaluation_lines(evaluation.run_json()):
         session.out.print(line, soft_wrap=True)
+    spend = evaluation.total_spend
+    if spend.cached_calls:
+        session.out.print(f"{spend.cached_calls:,} of {count_of(spend.calls, 'model call')} answered from the cache")
     session.out.print()
     print_results(session, evaluation.models)
     failed = [result for result in evaluation.results if result.success is False]

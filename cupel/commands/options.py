@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -103,3 +103,12 @@ def command_name() -> str:
     if program.name == "cupel" and program.resolve().is_relative_to(Path.cwd().resolve()):
         return str(program.resolve().relative_to(Path.cwd().resolve()))
     return "cupel"
+
+
+class InProcessOptions(NamedTuple):
+    """The options of `cupel run` that only apply to evaluations in this process."""
+
+    concurrency: int
+    resume: str | None
+    cache: bool
+    cache_ttl: float | None

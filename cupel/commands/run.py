@@ -9,6 +9,7 @@ from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, Jun
 from cupel.commands.options import (
     AsJson,
     EmbeddingModel,
+    InProcessOptions,
     JudgeModel,
     Metadata,
     PersonaModel,
@@ -57,6 +58,13 @@ Resume = Annotated[
     ),
 ]
 
+Cache = Annotated[
+    bool, typer.Option("--cache", help="With --in-process: answer repeated model calls from .cupel/answers.sqlite.")
+]
+CacheTtl = Annotated[
+    float | None, typer.Option(min=1, help="Seconds for which a cached answer is used; default: 14 days.")
+]
+
 
 def run(
     ctx: typer.Context,
@@ -90,6 +98,8 @@ def run(
     in_process: InProcess = False,
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
     resume: Resume = None,
+    cache: Cache = False,
+    cache_ttl: CacheTtl = None,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
@@ -122,9 +132,10 @@ def run(
         "config": config,
     }
     if in_process:
-        _run_in_process(session, definition, specification, concurrency, resume, gate_options, as_json=as_json)
-    elif resume is not None:
-        raise UsageError("--resume: continues an evaluation --in-process; runs on a stack continue by themselves")
+        options = InProcessOptions(concurrency, resume, cache, cache_ttl)
+        _run_in_process(session, definition, specification, options, gate_options, as_json=as_json)
+    elif resume is not None or cache:
+        raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
     else:
         _start_on_stack(session, definition, specification, gate_options if watch else None, new=new, as_json=as_json)
 
@@ -193,8 +204,7 @@ def _run_in_process(
     session: Session,
     definition: str,
     specification: Json,
-    concurrency: int,
-    resume: str | None,
+    options: InProcessOptions,
     gate_options: GateOptions,
     *,
     as_json: bool,
@@ -203,7 +213,7 @@ def _run_in_process(
     from cupel.commands.in_process import run_in_process
 
     try:
-        run_in_process(session, definition, specification, concurrency, resume, gate_options, as_json=as_json)
+        run_in_process(session, definition, specification, options, gate_options, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 

@@ -9,9 +9,10 @@ from typing import Unpack
 from weakref import WeakKeyDictionary
 
 from cupel.errors import UsageError
+from cupel.in_process.answer_cache import open_cache
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.evaluation import Evaluation
-from cupel.in_process.options import EvaluationOptions, labels_of, resume_path
+from cupel.in_process.options import EvaluationOptions, cache_path, cache_ttl_seconds, labels_of, resume_path
 from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
 from cupel.in_process.runner import EvaluationRunner
 from cupel.in_process.saved_outcomes import OutcomeFile
@@ -53,7 +54,8 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None) -> Evaluation
     executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
         async with _shared_connections():
-            results = await EvaluationRunner(plan, executor, file).run()
+            with open_cache(cache_path(plan.options), cache_ttl_seconds(plan.options)) as cache:
+                results = await EvaluationRunner(plan, executor, file, cache).run()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
     options = plan.options

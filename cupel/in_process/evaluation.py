@@ -14,6 +14,7 @@ from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.conversation import Spend
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Evaluation:
         """
         return data_frame(self.results)
 
+    @cached_property
+    def total_spend(self) -> Spend:
+        """Of all calls: those that a cache answered (`cached_calls`) cost nothing in this evaluation."""
+        return sum((result.outcome.spending.total for result in self.results), Spend())
+
     @property
     def completed(self) -> tuple[ProbeResult, ...]:
         return tuple(result for result in self.results if result.transcript)
@@ -81,6 +87,7 @@ class Evaluation:
             "run": self.run_json(),
             "results": to_json(self.models),
             "passRate": self.pass_rate,
+            "cachedCalls": self.total_spend.cached_calls,
             "probes": [result.to_json(self.id) for result in self.results],
         }
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -25,6 +26,8 @@ type OnError = Callable[[Probe, ProbeError], Awaitable[None] | None]
 
 CALL_TIMEOUT_SECONDS = 120.0
 MAX_CONCURRENCY = 10
+DEFAULT_CACHE = Path(".cupel/answers.sqlite")
+CACHE_TTL_SECONDS = 14 * 86_400.0
 _RANGES = {
     "sample_percentage": (1, 100),
     "seed": (0, 2**53 - 1),
@@ -42,6 +45,8 @@ _TYPES = {
     "evaluator_headers": "a mapping",
     "providers": "a mapping",
     "resume": "a path",
+    "cache": "True, False or a path",
+    "cache_ttl": "a positive number of seconds, or a timedelta",
     "on_status": "a function",
     "on_start": "a function",
     "on_complete": "a function",
@@ -76,6 +81,10 @@ class EvaluationOptions(TypedDict, total=False):
     """Of the evaluation, like `tags` and `metadata`, which have no effect on it."""
     tags: Sequence[str] | None
     metadata: Mapping[str, MetadataValue] | None
+    cache: bool | str | Path | None
+    """Answer repeated model calls from a cache: at this path, or in `.cupel/answers.sqlite` if True."""
+    cache_ttl: float | timedelta | None
+    """Seconds for which an answer is used; default: 14 days."""
     resume: str | Path | None
     """A file in which finished probes are saved; if it exists, only the missing ones are run."""
     providers: Mapping[str, ProviderAccess] | None
@@ -121,10 +130,24 @@ def _is_of_type(name: str, value: object) -> bool:
         case "a mapping":
             return isinstance(value, Mapping)
         case "a path":
-            return isinstance(value, Path) or (isinstance(value, str) and bool(value))
+            return _is_path(value)
+        case "True, False or a path":
+            return isinstance(value, bool) or _is_path(value)
+        case "a positive number of seconds, or a timedelta":
+            return _is_duration(value)
         case "a function":
             return callable(value)
     return isinstance(value, str)
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, Path) or (isinstance(value, str) and bool(value))
+
+
+def _is_duration(value: object) -> bool:
+    if isinstance(value, timedelta):
+        return value > timedelta(0)
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _check_number(name: str, value: object) -> None:
@@ -145,6 +168,23 @@ def _check_label(name: str, value: object) -> None:
 def resume_path(options: EvaluationOptions) -> Path | None:
     path = options.get("resume")
     return None if path is None else Path(path)
+
+
+def cache_path(options: EvaluationOptions) -> Path | None:
+    match options.get("cache"):
+        case None | False:
+            return None
+        case True:
+            return DEFAULT_CACHE
+        case path:
+            return Path(path)
+
+
+def cache_ttl_seconds(options: EvaluationOptions) -> float:
+    ttl = options.get("cache_ttl")
+    if isinstance(ttl, timedelta):
+        return ttl.total_seconds()
+    return CACHE_TTL_SECONDS if ttl is None else ttl
 
 
 def labels_of(options: EvaluationOptions) -> RunLabels:

@@ -44,7 +44,7 @@ from cupel_core.ids import new_id
 from cupel_core.providers import simulated_target_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
-from cupel_core.providers.completion import complete
+from cupel_core.providers.completion import Attempt
 
 type TargetSpec = str | Mapping[str, Any] | Agent
 """A model, `connector/<name>`, a connector in the fields of a definition file, or a function (see agents.py)."""
@@ -62,8 +62,8 @@ class ResolvedTarget:
     account: Account
     agent: Agent | None = None
 
-    def target(self, call_timeout_seconds: float, executor: Executor) -> Target:
-        attempt = FunctionTarget(self.agent, executor) if self.agent else complete
+    def target(self, call_timeout_seconds: float, executor: Executor, calls: Attempt) -> Target:
+        attempt = FunctionTarget(self.agent, executor) if self.agent else calls
         jitter = Random()  # noqa: S311
         return Target(self.account, self.name, call_timeout_seconds, jitter, attempt=attempt)
 
@@ -104,13 +104,13 @@ class EvaluationPlan:
         plan = self.probe_plan
         return Probe(index, scenario, plan.targets[target], persona, repeat, plan.repeats, plan.total, thread)
 
-    def conversation_spec(self, probe: Probe) -> ConversationSpec:
+    def conversation_spec(self, probe: Probe, graders: GraderFactory) -> ConversationSpec:
         is_withheld = self._withholds_headers(probe)
         return ConversationSpec(
             index=probe.index,
             scenario=probe.scenario,
             content=self.definition.content,
-            graders=self.graders,
+            graders=graders,
             thread_id=probe.thread_id,
             persona=probe.persona,
             persona_headers=probe.persona.headers if probe.persona and not is_withheld else {},

@@ -107,12 +107,9 @@ class ProbeResult:
 
     @property
     def spends(self) -> dict[str, Spend]:
-        """Calls, tokens and cost of `target`, `judge` and `persona`."""
-        if self.transcript is None:
-            return {}
-        conversation = self.transcript.conversation
-        target = Spend(conversation.turns, conversation.usage, conversation.cost_usd)
-        return {"target": target, "judge": conversation.judge_spend, "persona": conversation.persona_spend}
+        """Calls, tokens and cost of `target`, `judge` and `persona`, also of an errored probe."""
+        spending = self.outcome.spending
+        return {"target": spending.target, "judge": spending.judge, "persona": spending.persona}
 
     def to_json(self, run_id: str) -> Json:
         """A transcript, or an errored probe, in the API's fields."""

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
+from cupel.in_process.answer_cache import AnswerCache, CachedCalls
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.probes import Probe, ProbeResult
 from cupel.in_process.saved_outcomes import OutcomeFile
@@ -15,6 +16,8 @@ from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.errors import RetryLater
 
 MAX_WAITS = 10
@@ -40,6 +43,7 @@ class EvaluationRunner:
     plan: EvaluationPlan
     executor: Executor
     file: OutcomeFile | None = None
+    cache: AnswerCache | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -52,8 +56,12 @@ class EvaluationRunner:
         missing = [index for index in range(self.plan.probe_plan.total) if index not in self.outcomes]
         indexes, count = iter(missing), min(self.plan.max_concurrency, len(missing))
         await _gather_or_cancel(asyncio.create_task(self._run_probes(indexes)) for _ in range(count))
-        await run_selections(self.plan, self.outcomes, self.file)
+        await run_selections(self.plan, self.outcomes, self.file, self._selection_graders)
         return tuple(ProbeResult(self._probe_of(each), each) for _, each in sorted(self.outcomes.items()))
+
+    def _selection_graders(self, index: int) -> GraderFactory:
+        calls = CachedCalls(self.cache, self.plan.probe(index).repeat) if self.cache else complete
+        return replace(self.plan.graders, attempt=calls)
 
     def _probe_of(self, outcome: Outcome) -> Probe:
         return self.plan.probe(outcome.probe_index, outcome.retry_round)
@@ -77,15 +85,19 @@ class EvaluationRunner:
                 await _notify(options.get("on_complete"), probe, outcome)
 
     async def _run_probe(self, probe: Probe) -> Outcome:
-        outcome = await self._run_conversation(probe)
+        calls = CachedCalls(self.cache, probe.repeat) if self.cache else None
+        outcome = await self._run_conversation(probe, calls or complete)
         if isinstance(outcome, Transcript) and not outcome.is_summarized:
-            return replace(outcome, summary=await self._summarize(outcome))
+            outcome = replace(outcome, summary=await self._summarize(outcome, calls or complete))
+        if calls and not is_fully_graded(outcome):
+            calls.delete_grades()
         return outcome
 
-    async def _run_conversation(self, probe: Probe) -> Outcome:
+    async def _run_conversation(self, probe: Probe, calls: Attempt) -> Outcome:
         resolved = next(each for each in self.plan.targets if each.name == probe.target)
-        target = resolved.target(self.plan.call_timeout_seconds, self.executor)
-        spec, checkpoints = self.plan.conversation_spec(probe), MemoryCheckpoints()
+        target = resolved.target(self.plan.call_timeout_seconds, self.executor, calls)
+        spec = self.plan.conversation_spec(probe, replace(self.plan.graders, attempt=calls))
+        checkpoints = MemoryCheckpoints()
         unstarted, waits = ConversationState((), started_at=utc_now()), 0
         while True:
             try:
@@ -96,15 +108,23 @@ class EvaluationRunner:
                     return probe_error(spec, probe.target, wait, utc_now(), None, checkpoints.state or unstarted)
                 await self.sleep(wait.retry_after_seconds)
 
-    async def _summarize(self, transcript: Transcript) -> Summary:
+    async def _summarize(self, transcript: Transcript, calls: Attempt) -> Summary:
         """The judge's decision text, and its decision by the rubric if the answer matched no pattern."""
         rules = self.plan.definition.content.decision
         model = rules.judged_by(self.plan.grader_config.judge_model) if rules else None
         if rules is None or model is None:
             raise ValueError("only the transcripts of a definition with a judge can lack a final summary")
-        graders = replace(self.plan.graders, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
+        graders = replace(self.plan.graders, attempt=calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
         judge = DecisionJudge(graders.grader(model), rules.rubric)
         return await judge_summary(judge, transcript, utc_now)
+
+
+def is_fully_graded(outcome: Outcome) -> bool:
+    """Whether every judge and simulated user gave a usable reply, so that each may be used again."""
+    if isinstance(outcome, ProbeError):
+        return False
+    summarized = outcome.summary is None or outcome.summary.error is None
+    return summarized and not (outcome.scoring and any(result.error for result in outcome.scoring.results))
 
 
 async def _notify(callback: Callable[..., object] | None, *arguments: object) -> None:

@@ -1,7 +1,7 @@
 """select-best: once all targets have answered a case, the judge compares their answers."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cupel.in_process.plan import EvaluationPlan
@@ -15,16 +15,22 @@ from cupel_core.domain.scoring.selections import (
     sibling_probes,
     with_selection_results,
 )
+from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.selection import compare_answers
 
 
-async def run_selections(plan: EvaluationPlan, outcomes: dict[int, Outcome], file: OutcomeFile | None) -> None:
+async def run_selections(
+    plan: EvaluationPlan,
+    outcomes: dict[int, Outcome],
+    file: OutcomeFile | None,
+    graders_for: Callable[[int], GraderFactory],
+) -> None:
     """Add the results of select-best assertions to the transcripts in `outcomes`, and save them in the file."""
     slots = asyncio.Semaphore(plan.max_concurrency)
 
     async def select(index: int) -> None:
         async with slots:
-            compared = await _select_best(plan, outcomes, index)
+            compared = await _select_best(plan, outcomes, index, graders_for(index))
             if file is not None and compared:
                 file.record_comparison([outcomes[each] for each in compared])
 
@@ -42,7 +48,9 @@ def _assertions(plan: EvaluationPlan, index: int) -> tuple[Assertion, ...]:
     return select_best_assertions((*plan.definition.content.assertions, *scenario.assertions))
 
 
-async def _select_best(plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int) -> tuple[int, ...]:
+async def _select_best(
+    plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int, graders: GraderFactory
+) -> tuple[int, ...]:
     """The indexes of the probes whose answers were compared; none if all were compared before an interruption."""
     siblings = {each: outcomes[each] for each in sibling_probes(plan.probe_plan, index)}
     candidates = {each: outcome for each, outcome in siblings.items() if isinstance(outcome, Transcript)}
@@ -51,7 +59,7 @@ async def _select_best(plan: EvaluationPlan, outcomes: dict[int, Outcome], index
     answers = {each: last_answer(transcript.messages) for each, transcript in candidates.items()}
     variables = plan.probe(index).scenario.variables
     selections = [
-        (assertion, await compare_answers(answers, assertion, variables, plan.graders))
+        (assertion, await compare_answers(answers, assertion, variables, graders))
         for assertion in _assertions(plan, index)
     ]
     for each, transcript in candidates.items():

@@ -26,6 +26,7 @@ from cupel_core.domain.turns.conversation import (
     ConversationState,
     NextStep,
     Spend,
+    added_costs,
     next_step,
     outcome_of,
 )
@@ -178,14 +179,16 @@ async def _perform(
 async def _call_target(spec: ConversationSpec, target: Target, state: ConversationState) -> ConversationState:
     """Price each call separately, because some prices depend on the length of a prompt."""
     turn = await run_turn(_model_request(spec, state), target)
-    price = prices.cost_usd(target.model, turn.reply.usage)
+    spend = prices.spend_of(target.model, turn.reply)
     return replace(
         state,
         messages=turn.request.messages,
         turns=state.turns + 1,
         usage=state.usage + turn.reply.usage,
         duration_ms=state.duration_ms + turn.duration_ms,
-        cost_usd=None if price is None or state.cost_usd is None else state.cost_usd + price,
+        cost_usd=added_costs(state.cost_usd, spend.cost_usd),
+        cached_turns=state.cached_turns + spend.cached_calls,
+        cached_cost_usd=added_costs(state.cached_cost_usd, spend.cached_cost_usd),
         model_version=turn.reply.model_version,
         finish_reason=turn.reply.finish_reason,
         verdict=None,
@@ -289,7 +292,7 @@ def assertion_context(spec: ConversationSpec, state: ConversationState) -> Asser
         output=last_answer(state.messages),
         messages=state.messages,
         latency_ms=state.duration_ms,
-        cost_usd=state.cost_usd,
+        cost_usd=state.full_cost_usd,
         finish_reason=state.finish_reason,
         variables=spec.scenario.variables,
         conversation_id=state.thread_id or spec.thread_id,

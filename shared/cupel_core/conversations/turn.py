@@ -74,6 +74,7 @@ class _TimedAttempt:
         async with self.target.guard() as on_answer:
             timer = start_timer()
             reply = await self.target.attempt(account, model, request, timeout_seconds)
-            self.duration_ms = timer.duration_ms
+            cached_ms = reply.cached_duration_ms
+            self.duration_ms = timer.duration_ms if cached_ms is None else cached_ms
             on_answer(reply)
             return reply

@@ -117,8 +117,7 @@ async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tupl
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
         raise GraderError(grader.role, message, spend, error.attempts) from error
-    price = prices.cost_usd(grader.model, reply.usage)
-    return reply, spend + Spend(1, reply.usage, price)
+    return reply, spend + prices.spend_of(grader.model, reply)
 
 
 async def _attempt(

@@ -31,6 +31,11 @@ def start_timer() -> CallTimer:
     return timer
 
 
+def current_timer() -> CallTimer:
+    """The timer that this task started last, or a new one."""
+    return _current.get() or start_timer()
+
+
 @contextmanager
 def setting_up() -> Iterator[None]:
     """What runs inside is not counted as part of the current call."""

@@ -10,7 +10,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
 from cupel_core.domain.turns import simulation
-from cupel_core.domain.turns.model_request import Usage
+from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.model_request import Reply, Usage
 from cupel_core.providers import model_name_of, provider_of
 
 if TYPE_CHECKING:
@@ -63,6 +64,14 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
         return get_snapshot().find_provider_model(model_name_of(model), None, provider_id, None)
     except LookupError:
         return None
+
+
+def spend_of(model: str, reply: Reply) -> Spend:
+    """Of one answered call. An answer from a cache costs nothing again."""
+    price = cost_usd(model, reply.usage)
+    if reply.cached_duration_ms is None:
+        return Spend(1, reply.usage, price)
+    return Spend(1, reply.usage, 0.0, cached_calls=1, cached_cost_usd=price)
 
 
 def is_unlisted(model: str) -> bool:

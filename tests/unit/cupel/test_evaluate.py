@@ -443,7 +443,7 @@ def test_ids_and_judges_are_written_as_on_a_stack() -> None:
 
 def test_the_document_has_the_fields_of_a_run() -> None:
     document = cupel.evaluate(definition(), capital, seed=4).to_json()
-    assert document.keys() == {"run", "results", "passRate", "probes"}
+    assert document.keys() == {"run", "results", "passRate", "cachedCalls", "probes"}
     assert document["run"]["progress"] == {"total": 2, "completed": 2, "failed": 0}
     assert document["run"]["config"]["sampleSeed"] == 4
     assert [model["model"] for model in document["results"]] == ["connector/capital"]
@@ -519,7 +519,7 @@ def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, m
     [
         ({"repeats": 0}, "repeats: must be a whole number from 1 to 100"),
         ({"sample_percentage": 101}, "sample_percentage"),
-        ({"judge_modell": "x"}, "judge_modell: is not a known field (did you mean judge_model?); known fields: call_"),
+        ({"judge_modell": "x"}, "judge_modell: is not a known field (did you mean judge_model?); known fields: cache"),
         ({"repeat": 2, "judgeModel": "x"}, "judgeModel: is not a known field (did you mean judge_model?)"),
         ({"repeat": 2, "judgeModel": "x"}, "repeat: is not a known field (did you mean repeats?)"),
         ({"repeats": 1.5}, "repeats: must be a whole number from 1 to 100"),

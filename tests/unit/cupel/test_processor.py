@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from cupel.client import Client
-from cupel.processor import POLL_SECONDS, Processor
+from cupel.processor import PAUSE_SECONDS, POLL_SECONDS, RunProcessor
 
 type Json = dict[str, Any]
 
@@ -57,21 +57,27 @@ class Stack:
 
 
 @pytest.fixture
-def processor_of() -> Callable[..., Processor]:
-    def processor(stack: Stack, provider: str | None = None) -> Processor:
+def processor_of() -> Callable[..., RunProcessor]:
+    def processor(stack: Stack, provider: str | None = None) -> RunProcessor:
         client = Client("http://api.test", "cupel_token", source="a test", transport=httpx.MockTransport(stack))
-        return Processor(client, provider, stack.sleep, stack.now)
+        return RunProcessor(client, provider, stack.sleep, stack.now)
 
     return processor
 
 
-type ProcessorOf = Callable[..., Processor]
+type ProcessorOf = Callable[..., RunProcessor]
 
 
 def test_a_stop_waits_for_the_conversations_in_flight(processor_of: ProcessorOf) -> None:
-    stack = Stack(pending=5, running=2)
+    stack = Stack(pending=9, running=6)
     assert processor_of(stack).stop()
-    assert (stack.waits, stack.running, stack.pending) == ([POLL_SECONDS] * 2, 0, 5)
+    assert (stack.waits, stack.running, stack.pending) == ([POLL_SECONDS] * 6, 0, 9)
+
+
+def test_a_stop_waits_until_no_worker_can_start_a_conversation_any_more(processor_of: ProcessorOf) -> None:
+    stack = Stack(pending=9)
+    assert processor_of(stack).stop()
+    assert sum(stack.waits) >= PAUSE_SECONDS
 
 
 def test_a_stop_ends_with_its_timeout(processor_of: ProcessorOf) -> None:

@@ -246,4 +246,4 @@ def test_a_file_that_cannot_be_continued_is_a_usage_error(run: Any, options: lis
 def test_a_run_on_a_stack_is_not_resumed(cupel: Cupel) -> None:
     refused = cupel("run", "def_1", "--models", "sim/echo", "--resume", "last")
     assert refused.exit_code == 2
-    assert "--resume: continues an evaluation --in-process" in refused.stderr
+    assert "--resume and --cache: only with --in-process" in refused.stderr

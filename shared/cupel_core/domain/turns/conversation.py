@@ -59,6 +59,11 @@ class Verdict:
         )
 
 
+def added_costs(first: float | None, second: float | None) -> float | None:
+    """None if either is unknown."""
+    return None if first is None or second is None else first + second
+
+
 @dataclass(frozen=True)
 class Spend:
     """Usage of a model other than the target (judge, simulated user); `cost_usd` is None once any price is unknown."""
@@ -66,11 +71,19 @@ class Spend:
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
+    cached_calls: int = 0
+    """How many of the calls were answered from a cache; `cost_usd` is that of the others. Only in process."""
+    cached_cost_usd: float | None = 0.0
+    """What the cached answers cost when they were made."""
 
     def __add__(self, other: "Spend") -> "Spend":
-        known = self.cost_usd is not None and other.cost_usd is not None
-        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
-        return Spend(self.calls + other.calls, self.usage + other.usage, cost)
+        return Spend(
+            self.calls + other.calls,
+            self.usage + other.usage,
+            added_costs(self.cost_usd, other.cost_usd),
+            self.cached_calls + other.cached_calls,
+            added_costs(self.cached_cost_usd, other.cached_cost_usd),
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -143,8 +156,16 @@ class ConversationState:
     """Structured output that an agent returned with its text."""
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """What any request to the target left out because the target rejects it; sorted."""
+    cached_turns: int = 0
+    """How many answers of the target came from a cache; `cost_usd` is that of the others."""
+    cached_cost_usd: float | None = 0.0
     simulated_user_prompt: str | None = None
     """The system prompt from persona and scenario by which a model wrote user messages; None if none did."""
+
+    @property
+    def full_cost_usd(self) -> float | None:
+        """What the target's answers cost, whether or not they came from a cache; what assertions compare."""
+        return added_costs(self.cost_usd, self.cached_cost_usd)
 
     @property
     def message_count(self) -> int:

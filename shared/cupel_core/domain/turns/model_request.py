@@ -115,6 +115,8 @@ class Reply:
     """Structured output that an agent returned with its text."""
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """What was left out of the request because the model rejects it."""
+    cached_duration_ms: int | None = None
+    """Of a reply from a cache: how long the call took that it answered."""
 
 
 class ProbeErrorCode(StrEnum):
