@@ -37,7 +37,7 @@ def test_a_run_is_watched_to_its_end(run_output: Json) -> None:
 
 
 def test_results_are_printed_per_model(run_output: Json) -> None:
-    counts = {each["model"]: (each["probes"], each["completed"], each["failed"]) for each in run_output["results"]}
+    counts = {each["model"]: (each["probes"], each["completed"], each["errored"]) for each in run_output["results"]}
     assert counts == {"sim/steady": (12, 12, 0), "sim/bold": (12, 12, 0)}
 
 

@@ -62,7 +62,7 @@ def test_a_run_is_exported(cupel: Cupel, run_id: str, folder: Path, file_format:
 def test_a_run_is_exported_as_a_table(cupel: Cupel, run_id: str, folder: Path) -> None:
     cupel("export", run_id, "--format", "csv", "--output", str(folder / "out.csv"))
     rows = list(csv.DictReader((folder / "out.csv").read_text().splitlines()))
-    assert sorted(row["success"] for row in rows) == ["False", "True", "True"]
+    assert sorted(row["passed"] for row in rows) == ["False", "True", "True"]
 
 
 def test_a_run_is_exported_as_a_log_of_inspect(cupel: Cupel, run_id: str, folder: Path) -> None:

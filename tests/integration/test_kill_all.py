@@ -4,7 +4,8 @@ import pytest
 
 from tests.kills import KilledStack, killed_stack
 
-KILLS = 2
+KILLS = 1
+"""One more follows, while messages are in flight."""
 killed = pytest.fixture(scope="module")(killed_stack)
 
 

@@ -16,7 +16,7 @@ TRANSCRIPT_FIELDS = {
     *("turnCount", "tokenCount", "usage", "durationMs", "costUsd", "decisionCode", "decisionText", "summarizedAt"),
     *("result", "createdAt", "lastAccessedAt", "contentExpiresAt"),
 }
-MAY_BE_NULL = {"costUsd", "lastAccessedAt", "summaryError", "result", "personaId", "verdict", "scoring"}
+MAY_BE_NULL = {"costUsd", "lastAccessedAt", "summaryError", "result", "personaId", "personaName", "verdict", "scoring"}
 """These scenarios have neither a simulated user nor assertions."""
 
 

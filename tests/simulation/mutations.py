@@ -332,7 +332,7 @@ def transition_without_a_condition(patches: Patches) -> None:
     """Writes a transition whatever the run's current status is."""
     from pynamodb.transactions import TransactWrite
 
-    from cupel_core.store import runs
+    from cupel_core.store import idempotency_keys
     from cupel_core.store.events import EventItem
     from cupel_core.store.run_items import RunItem
 
@@ -341,7 +341,7 @@ def transition_without_a_condition(patches: Patches) -> None:
             is_transition = isinstance(model, RunItem | EventItem)
             super().save(model, None if is_transition else condition, return_values)
 
-    patches.set(runs, "TransactWrite", Mutated)
+    patches.set(idempotency_keys, "TransactWrite", Mutated)
 
 
 @mutation()

@@ -12,10 +12,10 @@ class AuditRecordResponse(ResponseModel):
     """A request that changed something, or was refused because its role permits less."""
 
     request_id: Annotated[str, Field(description="As in the header `apigw-requestid` and the logs")]
-    at: Time
+    at: Annotated[Time, Field(description="When it was responded to")]
     token_id: Annotated[str, Field(description="The id of the API token, or the subject (`sub`) of a JWT")]
     user_name: Annotated[str | None, Field(description="Of a JWT's user; null for an API token")]
-    role: AccessRole
+    role: Annotated[AccessRole, Field(description="The caller's role at that time")]
     operation: Annotated[str, Field(description="The operation's id, such as `createRun`")]
     path: Annotated[str, Field(description="What was changed or created, such as `/v1/runs/run_01jd3v`")]
     status: Annotated[int, Field(description="HTTP status of the response")]

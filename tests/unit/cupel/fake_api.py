@@ -247,7 +247,7 @@ class FakeApi:
 
     def _definition(self, status: int, definition: Json) -> httpx.Response:
         body = definition | {"scenarioCount": len(self.scenarios[definition["id"]])}
-        return httpx.Response(status, json=body, headers={"ETag": f'"{definition["version"]}"'})
+        return httpx.Response(status, json=body, headers={"ETag": f'"{definition.get("version", 1)}"'})
 
     def _is_listed(self, definition: Json, filters: httpx.QueryParams) -> bool:
         searched, folder = filters.get("search", ""), filters.get("folder")

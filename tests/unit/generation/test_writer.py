@@ -280,7 +280,7 @@ async def test_a_request_for_an_unknown_generation_is_not_found(cloud: Settings,
         await writer.write_scenarios(order, lambda: LONG, model)
 
 
-async def test_a_model_that_hangs_is_cancelled_when_the_time_is_up(model: Model) -> None:
+async def test_a_model_that_hangs_is_cancelled_when_the_time_is_up(cloud: Settings, model: Model) -> None:
     levels = tuple(Level(score, str(score)) for score in range(50))
     matrix = Matrix(Content(template="0-[a]", dimensions=(Dimension("a", levels),)))
     writer = ScenarioWriter(matrix, Account("sim", ""), "sim/steady", model, complete)
