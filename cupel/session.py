@@ -67,6 +67,12 @@ class Session:
     def print_json(self, document: Any) -> None:
         sys.stdout.write(printable_json(document, indent=2) + "\n")
 
+    def print_deleted(self, resource_id: str, *, as_json: bool) -> None:
+        if as_json:
+            self.print_json({"id": resource_id, "deleted": True})
+        else:
+            self.out.print(f"deleted {resource_id}", markup=False)
+
     def remark(self, text: str) -> None:
         """Print plain text to standard error: user-supplied names are not markup."""
         self.err.print(text, markup=False, soft_wrap=True)

@@ -98,7 +98,7 @@ def _limits(schema: Json) -> str:
     if low is None and high is None:
         return ""
     unit = " characters" if {"minLength", "maxLength"} & schema.keys() else ""
-    return f" ({'' if low is None else f'{low} '}{f'to {high}' if high is not None else 'or more'}{unit})"
+    return f" ({'' if low is None else f'{low:,.12g} '}{f'to {high:,.12g}' if high is not None else 'or more'}{unit})"
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:

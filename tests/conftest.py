@@ -27,7 +27,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from cupel_core import accounts, event_loop
 from cupel_core.domain.runs.run import Priority
-from cupel_core.providers import PROVIDERS, safe_http
+from cupel_core.providers import PROVIDERS, http, safe_http
 from cupel_core.settings import Lane, Settings, settings
 from cupel_core.store import clients
 
@@ -43,6 +43,7 @@ def _connections_are_closed() -> Iterator[None]:
     """Functions keep the process's event loop and its connections from one invocation to the next."""
     yield
     event_loop.run(safe_http.close())
+    event_loop.run(http.close())
 
 
 _GROUPS = {"e2e": "stack", "integration": "stack", "faults": "stack", "interop": "interop"}

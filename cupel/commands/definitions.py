@@ -170,10 +170,7 @@ def delete(ctx: typer.Context, definition: DefinitionId, yes: Yes = False, as_js
         definition_id = find_definition_id(client, definition)
         confirm(f"Delete {definition_id}?", yes=yes)
         client.delete_definition(definition_id)
-    if as_json:
-        session.print_json({"id": definition_id, "deleted": True})
-    else:
-        session.out.print(f"deleted {definition_id}", markup=False)
+    session.print_deleted(definition_id, as_json=as_json)
 
 
 @app.command()

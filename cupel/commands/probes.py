@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -10,7 +10,7 @@ from rich.table import Table
 
 from cupel import render
 from cupel.commands.options import AsJson, Limit, Model
-from cupel.commands.suggestions import choice_of, complete_choice
+from cupel.commands.suggestions import choice_option
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.session import Session
@@ -18,21 +18,13 @@ from cupel.tables import table
 from cupel.terminal import NO_VALUE, shorten
 from cupel_core.domain.runs.run import ProbeStatus
 
-if TYPE_CHECKING:
-    pass
-
 
 def probes(
     ctx: typer.Context,
     run_id: Annotated[str | None, typer.Argument(metavar="RUN", help="The id of a run; default: all runs.")] = None,
     status: Annotated[
         ProbeStatus | None,
-        typer.Option(
-            parser=choice_of(ProbeStatus),
-            metavar="STATUS",
-            autocompletion=complete_choice(ProbeStatus),
-            help="Only probes in this status, such as error.",
-        ),
+        choice_option(ProbeStatus, "STATUS", "Only probes in this status, such as error."),
     ] = None,
     error: Annotated[str | None, typer.Option(help="Only errored probes with this code, such as timeout.")] = None,
     model: Model = None,
@@ -47,6 +39,8 @@ def probes(
     if run_id is not None and eval_id is not None:
         raise UsageError("--eval: give either a run or --eval")
     if error is not None:
+        if status not in (None, ProbeStatus.ERROR):
+            raise UsageError("--error: only errored probes have one; leave out --status")
         status = ProbeStatus.ERROR
     with session.connect() as client:
         listed = (

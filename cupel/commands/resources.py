@@ -85,10 +85,7 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
         session = ctx.ensure_object(Session)
         with session.connect() as client:
             operations_of(client).delete(resource_id)
-        if as_json:
-            session.print_json({"id": resource_id, "deleted": True})
-        else:
-            session.out.print(f"deleted {resource_id}", markup=False)
+        session.print_deleted(resource_id, as_json=as_json)
 
     return app
 

@@ -142,10 +142,7 @@ def delete(
         definition_id = find_definition_id(client, definition)
         confirm(f"Delete {scenario_id}?", yes=yes)
         client.delete_scenario(definition_id, scenario_id)
-    if as_json:
-        session.print_json({"id": scenario_id, "deleted": True})
-    else:
-        session.out.print(f"deleted {scenario_id}", markup=False)
+    session.print_deleted(scenario_id, as_json=as_json)
 
 
 @app.command()

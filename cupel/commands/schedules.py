@@ -178,10 +178,7 @@ def delete(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False)
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         client.delete_schedule(schedule_id)
-    if as_json:
-        session.print_json({"id": schedule_id, "deleted": True})
-    else:
-        session.out.print(f"deleted {schedule_id}", markup=False)
+    session.print_deleted(schedule_id, as_json=as_json)
 
 
 def _expression(cron: str | None, rate: str | None, at: str | None) -> str:

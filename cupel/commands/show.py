@@ -18,7 +18,7 @@ from cupel.commands.options import (
     RunId,
     creation_filters,
 )
-from cupel.commands.suggestions import choice_of, complete_choice
+from cupel.commands.suggestions import choice_option
 from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
@@ -35,12 +35,7 @@ def runs(
     definition: Annotated[str | None, typer.Option(help="Only runs of this definition.")] = None,
     status: Annotated[
         RunStatus | None,
-        typer.Option(
-            parser=choice_of(RunStatus),
-            metavar="STATUS",
-            autocompletion=complete_choice(RunStatus),
-            help="Only runs in this status, such as running.",
-        ),
+        choice_option(RunStatus, "STATUS", "Only runs in this status, such as running."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Only runs whose name contains this, ignoring case.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only runs with this tag.")] = None,
@@ -78,12 +73,7 @@ def transcripts(
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
     result: Annotated[
         ResultKind | None,
-        typer.Option(
-            parser=choice_of(ResultKind),
-            metavar="RESULT",
-            autocompletion=complete_choice(ResultKind),
-            help="Only transcripts with this result: passed, failed or unscored.",
-        ),
+        choice_option(ResultKind, "RESULT", "Only transcripts with this result: passed, failed or unscored."),
     ] = None,
     decision: Annotated[str | None, typer.Option(help="Only transcripts with this decision, such as 5.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only transcripts with a failed assertion of this tag.")] = None,

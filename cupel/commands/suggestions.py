@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import typer
 
@@ -20,6 +21,11 @@ def choice_of[T: StrEnum](kind: type[T]) -> Callable[[str], T]:
         raise typer.BadParameter(f"unknown value {text}{did_you_mean(text, known)}; known values: {', '.join(known)}")
 
     return parse
+
+
+def choice_option(kind: type[StrEnum], metavar: str, help_text: str) -> Any:
+    """An option whose value is a member of the enumeration, in any case, completed by the shell."""
+    return typer.Option(parser=choice_of(kind), metavar=metavar, autocompletion=complete_choice(kind), help=help_text)
 
 
 def parse_time(text: str) -> str:

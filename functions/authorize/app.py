@@ -31,7 +31,7 @@ def _context_of(event: dict[str, Any]) -> dict[str, str]:
     authorization = (event.get("headers") or {}).get("authorization", "")
     ticket = (event.get("queryStringParameters") or {}).get("ticket", "")
     try:
-        caller = _holder(ticket, event) if ticket and not authorization else identify(authorization)
+        caller = _identify_by_ticket(ticket, event) if ticket and not authorization else identify(authorization)
     except Unauthorized as refusal:
         return {"problem": refusal.detail}
     except RetryableError as error:
@@ -40,7 +40,7 @@ def _context_of(event: dict[str, Any]) -> dict[str, str]:
     return context | {"userName": caller.user_name} if caller.user_name else context
 
 
-def _holder(ticket: str, event: dict[str, Any]) -> Caller:
+def _identify_by_ticket(ticket: str, event: dict[str, Any]) -> Caller:
     method = event["requestContext"]["http"]["method"]
     return event_tickets.identify(ticket, method, event["rawPath"], utc_now())
 

@@ -51,7 +51,6 @@ class Creation:
 
 
 ANY_TIME = Creation()
-OLDEST_FIRST = Creation(oldest_first=True)
 
 
 class Entry[T](NamedTuple):

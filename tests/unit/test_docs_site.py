@@ -27,9 +27,12 @@ def test_every_linked_schema_has_a_section(api_page: str) -> None:
 
 
 def test_limits_of_a_property_are_shown() -> None:
-    schema = {"properties": {"name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Its name"}}}
+    name = {"type": "string", "minLength": 1, "maxLength": 200, "description": "Its name"}
+    schema = {"properties": {"name": name, "size": {"type": "integer", "minimum": 1.0, "maximum": 1_000_000}}}
     document = {"tags": [], "components": {"schemas": {"Thing": schema | {"required": ["name"]}}}}
-    assert "| `name` | string (1 to 200 characters) | yes | Its name |" in api_reference.page(document)
+    page = api_reference.page(document)
+    assert "| `name` | string (1 to 200 characters) | yes | Its name |" in page
+    assert "| `size` | integer (1 to 1,000,000) |  |  |" in page
 
 
 def test_every_command_has_a_section() -> None:

@@ -141,11 +141,11 @@ def list_digests(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
     return (from_item(OutcomeItem.from_raw_data(item), read_content=False) for item in items)
 
 
-def list_range(ref: RunRef, indexes: range, *, page_size: int | None = None) -> Iterator[Outcome]:
-    """The outcomes of a range of indexes, ascending; read lazily, `page_size` at a time (by default 1 MB)."""
+def list_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
+    """The outcomes of a range of indexes, ascending; read lazily, 1 MB at a time."""
     for block in keys.blocks(indexes):
         between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
-        for item in OutcomeItem.query(keys.probes(ref, block.start), between, page_size=page_size):
+        for item in OutcomeItem.query(keys.probes(ref, block.start), between):
             yield from_item(item)
 
 

@@ -27,7 +27,7 @@ def names(client: Client) -> list[str]:
     return [f"day {day}" for day in range(4)]
 
 
-def listed(client: Client, limit: int = 20, **query: Any) -> list[str]:
+def list_names(client: Client, limit: int = 20, **query: Any) -> list[str]:
     """The names in all pages."""
     found: list[str] = []
     cursor: dict[str, str] = {}
@@ -64,7 +64,7 @@ def day(number: int) -> str:
 def test_a_list_has_the_items_of_its_times_in_its_order_whatever_the_page(
     client: Client, names: list[str], query: dict[str, str], days: list[int], limit: int
 ) -> None:
-    assert listed(client, limit, **query) == [names[number] for number in days]
+    assert list_names(client, limit, **query) == [names[number] for number in days]
 
 
 @pytest.mark.parametrize(

@@ -159,3 +159,4 @@ def test_probes_of_all_runs_are_filtered_by_the_api(api: FakeApi, cupel: Cupel) 
     assert api.requests[0].url.path == "/v1/probes"
     assert api.requests[0].url.params["scenarioId"] == "scn_0"
     assert cupel("probes", "run_1", "--eval", "evl_1").exit_code == 2
+    assert "--error" in cupel("probes", "run_1", "--error", "timeout", "--status", "completed").stderr

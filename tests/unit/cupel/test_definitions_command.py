@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner, Result
 
-from cupel.cli import app
 from cupel.client import Client
-from cupel.session import Session
 from cupel_core.settings import Settings
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 
 FACTS = """
@@ -29,19 +25,12 @@ scenarios:
 
 @pytest.fixture
 def client(cloud: Settings) -> Client:
-    api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=api_transport(api))
+    return connect_to_api_function()
 
 
 @pytest.fixture
 def cupel(client: Client) -> Cupel:
-    client.close = lambda: None  # type: ignore[method-assign]
-
-    def invoke(*arguments: str, stdin: str | None = None) -> Result:
-        session = Session(connect=lambda: client)
-        return CliRunner().invoke(app, list(arguments), input=stdin, obj=session, catch_exceptions=False)
-
-    return invoke
+    return command_of(client)
 
 
 @pytest.fixture

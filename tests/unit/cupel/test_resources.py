@@ -4,17 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from cupel.cli import app
 from cupel.client import Client
-from cupel.session import Session
 from cupel_core import event_loop
 from cupel_core.providers import safe_http
 from cupel_core.settings import Settings
 from tests.eval_api import create_definition
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 
 CONNECTOR = "name: Agent\ntype: langgraph\nbaseUrl: http://127.0.0.1:9\n"
@@ -22,19 +18,12 @@ CONNECTOR = "name: Agent\ntype: langgraph\nbaseUrl: http://127.0.0.1:9\n"
 
 @pytest.fixture
 def client(cloud: Settings) -> Client:
-    api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=api_transport(api))
+    return connect_to_api_function()
 
 
 @pytest.fixture
 def cupel(client: Client) -> Cupel:
-    client.close = lambda: None  # type: ignore[method-assign]
-
-    def invoke(*arguments: str) -> Result:
-        session = Session(connect=lambda: client)
-        return CliRunner().invoke(app, list(arguments), obj=session, catch_exceptions=False)
-
-    return invoke
+    return command_of(client)
 
 
 def written(folder: Path, text: str) -> str:

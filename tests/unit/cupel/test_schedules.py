@@ -2,19 +2,16 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from cupel.cli import app
 from cupel.client import Client
-from cupel.session import Session
 from cupel_core.messages import DueSchedule
 from cupel_core.schedules.firing import fire
 from cupel_core.settings import Settings
 from tests.eval_api import create_definition
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -23,19 +20,12 @@ CRON = ("--cron", "0 9 ? * MON-FRI *", "--timezone", "Europe/Berlin", "--name", 
 
 @pytest.fixture
 def client(cloud: Settings) -> Client:
-    api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=api_transport(api))
+    return connect_to_api_function()
 
 
 @pytest.fixture
 def cupel(client: Client) -> Cupel:
-    client.close = lambda: None  # type: ignore[method-assign]
-
-    def invoke(*arguments: str) -> Result:
-        session = Session(connect=lambda: client)
-        return CliRunner().invoke(app, ["schedules", *arguments], obj=session, catch_exceptions=False)
-
-    return invoke
+    return partial(command_of(client), "schedules")
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def further_lists() -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.fixture
-def listed(api: FakeApi) -> FakeApi:
+def filled_api(api: FakeApi) -> FakeApi:
     api.runs = [a_run(id=RUN, definitionId=DEFINITION, name="Release 2", durationMs=3_725_000)]
     api.runs[0] |= {"definitionName": "Value dilemma", "startedBy": {"type": "token", "id": "tok_1", "name": "ci"}}
     api.runs[0]["config"]["models"] = [MODEL, REAL]
@@ -96,14 +96,14 @@ LISTINGS = [
 ]
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 @pytest.mark.parametrize(("command", "name"), LISTINGS, ids=lambda value: " ".join(value) if value else "")
 @pytest.mark.parametrize("width", [60, 120, 150, 200])
 def test_no_id_is_folded_on_a_terminal(on_terminal: OnTerminal, command: tuple[str, ...], name: str, width: int):
     assert name in on_terminal(*command, width=width)
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 @pytest.mark.parametrize(("command", "name"), LISTINGS, ids=lambda value: " ".join(value) if value else "")
 def test_in_a_pipe_a_row_is_a_line(cupel: Cupel, command: tuple[str, ...], name: str):
     shown = cupel(*command).stdout
@@ -111,17 +111,17 @@ def test_in_a_pipe_a_row_is_a_line(cupel: Cupel, command: tuple[str, ...], name:
     assert "…" not in shown
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 def test_texts_are_whole_in_a_pipe(cupel: Cupel):
     assert shown_rows(cupel("transcripts", RUN).stdout)[0].endswith(LONG.strip())
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 def test_a_listing_in_a_pipe_has_a_line_per_row_and_one_of_headings(cupel: Cupel):
     assert [len(cupel(*command).stdout.splitlines()) for command in (("runs",), ("transcripts", RUN))] == [2, 3]
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 def test_rows_become_blocks_if_the_terminal_is_too_narrow(on_terminal: OnTerminal):
     first, *others = on_terminal("runs", width=60).splitlines()
     assert first == f"run {RUN}"
@@ -161,7 +161,7 @@ def test_times_are_in_the_zone_of_the_user():
     assert in_zone(noon, berlin, is_terminal=False) == "2026-01-31T13:00:00+01:00"
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 def test_times_in_a_pipe_have_an_offset(cupel: Cupel):
     (row,) = shown_rows(cupel("runs").stdout)
     created = next(word for word in row.split() if word.startswith("2026-01-31"))
@@ -176,14 +176,14 @@ def shown_rows(listing: str) -> list[str]:
     return listing.splitlines()[1:]
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 def test_runs_are_listed_with_names_starter_and_duration(cupel: Cupel):
     (row,) = shown_rows(cupel("runs").stdout)
     for text in ("Release 2", "Value dilemma", "token ci", "1 h 2 min"):
         assert text in row
 
 
-@pytest.mark.usefixtures("listed")
+@pytest.mark.usefixtures("filled_api")
 def test_transcripts_are_listed_by_name_and_with_ids_on_request(cupel: Cupel):
     headings, first, second = cupel("transcripts", RUN).stdout.splitlines()
     assert " ".join(headings.split()) == "probe model scenario persona repeat variables decision tokens time answer"
@@ -200,8 +200,8 @@ def test_columns_without_values_are_left_out(api: FakeApi, cupel: Cupel):
     assert headings == ["probe", "model", "scenario", "tokens", "time", "answer"]
 
 
-def test_a_conversation_is_headed_by_its_names(listed: FakeApi, cupel: Cupel):
-    listed.transcripts[1]["result"] = {"success": False, "score": None, "reason": "no number"}
+def test_a_conversation_is_headed_by_its_names(filled_api: FakeApi, cupel: Cupel):
+    filled_api.transcripts[1]["result"] = {"success": False, "score": None, "reason": "no number"}
     shown = cupel("transcripts", RUN, "--full").stdout
     assert f"probe 1  {MODEL}  Boiling point (Ada) #2\nunit=°C\n" in shown
     assert "failed: no number" in shown

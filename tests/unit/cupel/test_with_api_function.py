@@ -12,11 +12,9 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.live_view import live_view
-from cupel.session import Session
 from cupel_core.domain.runs.sampling import sample as sample_of
 from cupel_core.settings import Settings
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*.yaml"))
@@ -26,18 +24,12 @@ JUDGED = ("--judge-model", "sim/steady")
 
 @pytest.fixture
 def client(cloud: Settings) -> Client:
-    api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=api_transport(api))
+    return connect_to_api_function()
 
 
 @pytest.fixture
 def cupel(client: Client) -> Cupel:
-    client.close = lambda: None  # type: ignore[method-assign]
-
-    def invoke(*arguments: str):
-        return CliRunner().invoke(app, list(arguments), obj=Session(connect=lambda: client), catch_exceptions=False)
-
-    return invoke
+    return command_of(client)
 
 
 def output_of(cupel: Cupel, *arguments: str):

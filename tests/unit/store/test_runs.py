@@ -9,7 +9,7 @@ import pytest
 from cupel_core.domain.runs.run import Action, IllegalTransition, RunEventType, RunStatus
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import RunRef
-from cupel_core.paging import OLDEST_FIRST
+from cupel_core.paging import Creation
 from cupel_core.settings import Settings
 from cupel_core.store import events, listing, outbox, runs
 from cupel_core.store.run_items import RunItem
@@ -132,8 +132,10 @@ def test_a_list_with_a_filter_goes_on_oldest_first_where_it_stopped(
     monkeypatch.setattr(listing, "MAX_EXAMINED", 2)
     monkeypatch.setattr(listing, "_EXAMINED_PER_READ", 2)
     wanted = newest.definition_id
-    first = runs.list_runs("ws_a", definition_id=wanted, limit=10, cursor=None, created=OLDEST_FIRST)
-    second = runs.list_runs("ws_a", definition_id=wanted, limit=10, cursor=first.next_cursor, created=OLDEST_FIRST)
+    first = runs.list_runs("ws_a", definition_id=wanted, limit=10, cursor=None, created=Creation(oldest_first=True))
+    second = runs.list_runs(
+        "ws_a", definition_id=wanted, limit=10, cursor=first.next_cursor, created=Creation(oldest_first=True)
+    )
     assert (first.items, [run.id for run in second.items]) == ((), [newest.id])
 
 
