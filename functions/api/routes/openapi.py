@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from api import idempotency, routing
 from api.problems import CONTENT_TYPE
 from cupel_core.contract.descriptions import describe
+from cupel_core.contract.examples import SchemaExamples
 from cupel_core.contract.operations import OPERATIONS, TAGS, Operation, Replay
 from cupel_core.contract.service import VERSION
 
@@ -110,6 +111,7 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
             field.pop("title", None)
             if "description" not in field and (description := describe(name, field_name)):
                 field["description"] = description
+    _add_examples(schemas)
     for path_item in openapi["paths"].values():
         for described in path_item.values():
             operation = OPERATIONS[described["operationId"]]
@@ -117,6 +119,14 @@ def document(app: APIGatewayHttpResolver) -> dict[str, Any]:
             _set_idempotency_key(described, operation)
             _set_responses(described, operation)
     return openapi
+
+
+def _add_examples(schemas: dict[str, Any]) -> None:
+    examples = SchemaExamples(schemas)
+    for name, schema in schemas.items():
+        for field_name, field in schema.get("properties", {}).items():
+            if (example := examples.of_field(name, field_name)) is not None:
+                field["examples"] = [example]
 
 
 def _without_suffix(value: Any) -> Any:

@@ -13,7 +13,7 @@ from api import routing
 from api.app import app
 from api.routes.openapi import document
 from cupel_core import contract
-from cupel_core.contract import descriptions
+from cupel_core.contract import descriptions, examples
 from cupel_core.contract.common import RequestModel
 from cupel_core.contract.operations import TAGS
 from cupel_core.contract.service import VERSION
@@ -128,6 +128,31 @@ def test_every_description_is_used(schemas: dict[str, Any]) -> None:
     by_schema = {(f"{name}.{field}", text) for name, field, text in used}
     assert descriptions.BY_NAME.items() - by_name == set()
     assert descriptions.BY_SCHEMA.items() - by_schema == set()
+
+
+def test_every_property_has_an_example_that_is_valid(schemas: dict[str, Any]) -> None:
+    invalid = [
+        f"{name}.{field}: {described.get('examples')}"
+        for name, schema in schemas.items()
+        for field, described in schema.get("properties", {}).items()
+        if not described.get("examples")
+        or any(
+            not Draft202012Validator({**described, "components": {"schemas": schemas}}).is_valid(example)
+            for example in described["examples"]
+        )
+    ]
+    assert invalid == []
+
+
+def test_every_listed_example_is_used(schemas: dict[str, Any]) -> None:
+    by_name, by_schema = [], []
+    for name, schema in schemas.items():
+        for field, described in schema.get("properties", {}).items():
+            by_name.append((field, described["examples"][0]))
+            by_schema.append((f"{name}.{field}", described["examples"][0]))
+    assert [item for item in examples.BY_NAME.items() if item not in by_name] == []
+    assert [item for item in examples.BY_SCHEMA.items() if item not in by_schema] == []
+    assert examples.ABSENT - dict(by_name).keys() == set()
 
 
 def test_only_health_and_the_document_need_no_token(generated: dict[str, Any]) -> None:
