@@ -16,13 +16,18 @@ from cupel.json_types import Json, TaggedJson, without_none
 ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.2
 PAGE_SIZE = 100
-TRANSIENT = frozenset({429, 502, 503, 504})
+MAX_WAIT_SECONDS = 30.0
+TRANSIENT = frozenset({502, 503, 504})
+LIMITED = 429
+"""Refused before anything was done."""
 IN_PROGRESS = 409
 """With `Retry-After`: an earlier attempt with the same Idempotency-Key has not been answered yet."""
 
 
 class Client:
     """Retries reads, and requests that create something, on network errors and when the API is busy; no other writes.
+
+    Every request is repeated if it exceeds the token's limit, after the time that the API asks for.
 
     Each call that creates something has its own Idempotency-Key, which all of its attempts carry.
 
@@ -505,25 +510,33 @@ class Client:
         return self._call(request, is_repeatable=is_repeatable)
 
     def _call(self, request: httpx.Request, *, is_repeatable: bool) -> TaggedJson:
-        """Retry a repeatable request on network errors, and while the API is busy, possibly with the same request."""
-        attempts = ATTEMPTS if is_repeatable else 1
-        for attempt in range(1, attempts + 1):
-            last = attempt == attempts
+        for attempt in range(1, ATTEMPTS + 1):
+            last = attempt == ATTEMPTS
+            retry_after = 0.0
             try:
                 response = self._http.send(request)
             except httpx.TransportError as error:
-                if last:
+                if last or not is_repeatable:
                     raise NotConnected(f"{self.api_url} cannot be reached: {error or type(error).__name__}") from error
             else:
-                if last or not _is_transient(response):
+                if last or not _is_to_be_repeated(response, is_repeatable=is_repeatable):
                     return _body_or_problem(response)
-            self._sleep(FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
+                retry_after = _retry_after_seconds(response)
+            self._sleep(max(retry_after, FIRST_WAIT_SECONDS * 2 ** (attempt - 1)))
         raise AssertionError("the last attempt returns or raises")
 
 
-def _is_transient(response: httpx.Response) -> bool:
+def _is_to_be_repeated(response: httpx.Response, *, is_repeatable: bool) -> bool:
+    """Repeatable requests while the API is busy, possibly with the same request; all requests above the limit."""
     is_in_progress = response.status_code == IN_PROGRESS and "Retry-After" in response.headers
-    return is_in_progress or response.status_code in TRANSIENT
+    is_busy = is_in_progress or response.status_code in TRANSIENT
+    return response.status_code == LIMITED or (is_repeatable and is_busy)
+
+
+def _retry_after_seconds(response: httpx.Response) -> float:
+    """How long the API asks to wait; 0 if it does not say, or says it as a date."""
+    value = response.headers.get("Retry-After", "")
+    return min(float(value), MAX_WAIT_SECONDS) if value.isdecimal() else 0.0
 
 
 def _segment(text: str) -> str:

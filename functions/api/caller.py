@@ -4,13 +4,16 @@ a problem document."""
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.errors import RetryableError, Unauthorized
+from cupel_core.errors import RetryableError, TooManyRequests, Unauthorized
+from cupel_core.settings import settings
 
 
 def caller(event: APIGatewayProxyEventV2) -> Caller:
     """Raises Unauthorized unless the authorizer put a workspace into the request's context."""
     authorizer = event.request_context.authorizer
     context = (authorizer.get_lambda if authorizer else None) or {}
+    if "limited" in context:
+        raise TooManyRequests(f"more than {settings().requests_per_second:g} requests per second; repeat it later")
     if "unavailable" in context:
         raise RetryableError(context["unavailable"])
     if "workspace" not in context:

@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
+from cupel_core.domain.limits.request_rate import RequestLimit
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import (
     AppError,
@@ -16,8 +17,10 @@ from cupel_core.errors import (
     Invalid,
     PreconditionFailed,
     RetryableError,
+    TooManyRequests,
     Unauthorized,
 )
+from cupel_core.settings import settings
 from cupel_core.store.clients import is_transient
 
 CONTENT_TYPE = "application/problem+json"
@@ -111,8 +114,10 @@ def _headers(error: AppError) -> dict[str, str]:
             return {"WWW-Authenticate": "Bearer"}
         case InProgress():
             return {"Retry-After": "1"}
+        case TooManyRequests():
+            return _retry_after(error) | _rate_limit(settings().request_limit)
         case RetryableError():
-            return {"Retry-After": str(max(1, round(error.retry_after)))}
+            return _retry_after(error)
         case PreconditionFailed(etag=str(etag)):
             return {"ETag": etag}
         case MethodNotAllowed():
@@ -120,6 +125,18 @@ def _headers(error: AppError) -> dict[str, str]:
         case UnsupportedContentEncoding():
             return {"Accept-Encoding": "identity"}
     return {}
+
+
+def _retry_after(error: RetryableError) -> dict[str, str]:
+    return {"Retry-After": str(max(1, round(error.retry_after)))}
+
+
+def _rate_limit(limit: RequestLimit) -> dict[str, str]:
+    """As in draft-ietf-httpapi-ratelimit-headers: `q` requests per `w` seconds; `r` are left for `t` seconds."""
+    return {
+        "RateLimit-Policy": f'"token";q={limit.burst};w={max(1, round(limit.window_seconds))}',
+        "RateLimit": '"token";r=0;t=1',
+    }
 
 
 def _on_app_error(error: AppError, request_id: str) -> Response[str]:

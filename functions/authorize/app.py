@@ -5,11 +5,12 @@ a workspace. Its cache is off, so that revoking a token takes effect at once. It
 waits for it.
 """
 
+from time import time
 from typing import Any
 
 import orjson
 
-from cupel_core.access import event_tickets, tokens
+from cupel_core.access import event_tickets, request_rates, tokens
 from cupel_core.clock import utc_now
 from cupel_core.domain.access import Caller
 from cupel_core.errors import RetryableError, Unauthorized
@@ -37,6 +38,8 @@ def _context_of(event: dict[str, Any]) -> dict[str, str]:
     except RetryableError as error:
         return {"unavailable": error.detail}
     context = {"workspace": caller.workspace, "role": str(caller.role), "tokenId": caller.token_id}
+    if not request_rates.admit(caller, settings().request_limit, time()):
+        context["limited"] = "true"
     return context | {"userName": caller.user_name} if caller.user_name else context
 
 

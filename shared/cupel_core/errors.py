@@ -11,6 +11,7 @@ AppError                500  an internal error
 │   ├── TooLarge        413
 │   └── Invalid         422  `errors` names each field
 └── RetryableError      503  the same call may succeed after `retry_after` seconds
+    └── TooManyRequests 429  of one caller
 
 Providers add ProviderError (an AppError) and a RetryableError of their own (cupel_core/providers/errors.py).
 
@@ -118,3 +119,10 @@ class RetryableError(AppError):
     def __init__(self, detail: str, retry_after: float = 1.0) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+
+
+class TooManyRequests(RetryableError):
+    """The caller exceeds its limit of requests."""
+
+    status = 429
+    title = "Too many requests"

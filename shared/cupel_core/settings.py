@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from cupel_core.domain.limits.request_rate import RequestLimit
 from cupel_core.domain.runs.run import Priority
 
 
@@ -54,6 +55,9 @@ class Settings(BaseModel):
     """Limit of one model call; a probe starts only if its invocation has more time left than this."""
     allow_private_endpoints: bool = False
     """Whether connectors, webhooks, evaluators and providers may have addresses in a private network."""
+    requests_per_second: float = 50.0
+    """Of one token or user; `request_burst` may be sent at once."""
+    request_burst: int = 100
     oidc_issuer: str = ""
     oidc_audience: str = ""
 
@@ -61,6 +65,10 @@ class Settings(BaseModel):
     def retention(self) -> timedelta | None:
         """How long the content of conversations is stored; None means forever."""
         return timedelta(days=self.transcript_retention_days) if self.transcript_retention_days else None
+
+    @property
+    def request_limit(self) -> RequestLimit:
+        return RequestLimit(self.requests_per_second, self.request_burst)
 
     def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
         """Queues are named `<stack>-dispatch` and `<stack>-probe_<provider>[-high|-low]`: one URL is enough."""

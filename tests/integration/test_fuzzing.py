@@ -15,6 +15,7 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import one_of
+from requests.adapters import HTTPAdapter
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
 from schemathesis.generation import GenerationMode
@@ -24,6 +25,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from urllib3.util import Retry
 
 from cupel.client import Client
 from cupel.stack.address import LocalStack
@@ -61,8 +63,11 @@ def caller(stack: LocalStack, token: str) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def session(token: str) -> Iterator[requests.Session]:
+    """Waits when it exceeds the limit of its token."""
+    waits = Retry(status=None, status_forcelist=[429], allowed_methods=None, raise_on_status=False)
     with requests.Session() as session:
         session.trust_env = False
+        session.mount("http://", HTTPAdapter(max_retries=waits))
         session.headers["Authorization"] = f"Bearer {token}"
         yield session
 

@@ -1,9 +1,17 @@
 """Rejected requests, as answered by gateway, authorizer and API together."""
 
+from collections.abc import Callable
+from time import time
+from typing import Any
+
 import httpx
 import pytest
 
+from cupel.client import Client
 from cupel.stack.address import LocalStack
+from cupel_core.access.request_rates import key_of
+from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.domain.limits.request_rate import FREE_BURST
 
 PROBLEM = "application/problem+json"
 ORIGIN = "http://localhost:5173"
@@ -67,3 +75,18 @@ def test_head_is_answered_without_a_body(stack: LocalStack) -> None:
     response = send(stack, "HEAD", "/settings", Authorization=f"Bearer {stack.token}")
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["etag"]
+
+
+def test_a_token_above_its_limit_is_told_when_to_come_back(
+    stack: LocalStack, api: Client, aws: Callable[[str], Any]
+) -> None:
+    issued = api.create_token("busy", "viewer")
+    key = key_of(Caller("default", AccessRole.VIEWER, issued["id"]))
+    full_at = {"pk": {"S": f"token#{key}"}, "sk": {"S": "rate"}, "fullAt": {"N": str(time() + 3600)}}
+    [table] = aws("dynamodb").list_tables()["TableNames"]
+    aws("dynamodb").put_item(TableName=table, Item=full_at)
+    allowance = int(FREE_BURST) + 1
+    answers = [send(stack, "GET", "/settings", Authorization=f"Bearer {issued['token']}") for _ in range(2 * allowance)]
+    refused = next(answer for answer in answers if answer.status_code != 200)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    assert refused.headers["ratelimit-policy"] == '"token";q=100;w=2'

@@ -50,7 +50,10 @@ _PROBLEM: dict[str, Any] = {
         },
     },
 }
-_TOKEN_PROBLEMS = {"401": "Missing or invalid token"}
+_TOKEN_PROBLEMS = {
+    "401": "Missing or invalid token",
+    "429": "Too many requests of this token; repeat after `Retry-After` seconds",
+}
 _INTERNAL_PROBLEMS = {"500": "Internal error", "503": "Temporarily unavailable; retry after `Retry-After` seconds"}
 _JUDGE_PROBLEMS = {"502": "The model could not be called, or its reply was unusable"}
 _REFERENCE_PROBLEMS = {"404": "Not found in this workspace"}

@@ -36,6 +36,7 @@ pk                                   sk                    item
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
+token#<sha256>                       rate                  how much of its request limit a caller has used
 workspaces                           <ws>                  workspaces that operators have created
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended

@@ -1,5 +1,6 @@
 import pytest
 
+from cupel_core.access import request_rates
 from cupel_core.domain.access import AccessRole
 from cupel_core.settings import Settings
 from tests.unit.api.client import Client
@@ -8,6 +9,7 @@ from tests.unit.api.client import Client
 @pytest.fixture
 def client(cloud: Settings) -> Client:
     """Calls as an admin of the workspace `acme`; `token=` calls as someone else."""
+    request_rates.forget()
     called = Client(None)
     called.token = called.issue()
     return called

@@ -67,6 +67,29 @@ def test_a_read_is_given_up_after_four_attempts(api: FakeApi, client: Client):
     assert len(api.requests) == 4
 
 
+def test_a_busy_api_is_left_alone_for_as_long_as_it_asks(api: FakeApi, client: Client, waits: list[float]):
+    api.refusals = [httpx.Response(503, headers={"Retry-After": "7"}), httpx.Response(503)]
+    client.get_run("run_1")
+    assert waits == [7, 0.4]
+
+
+@pytest.mark.parametrize(("asked", "waited"), [("3", 3), ("3600", 30), ("Sun, 22 Nov 2026 12:00:00 GMT", 0.2)])
+def test_any_request_above_the_limit_is_repeated_when_the_api_asks_for_it(
+    api: FakeApi, client: Client, waits: list[float], asked: str, waited: float
+):
+    api.refusals = [httpx.Response(429, headers={"Retry-After": asked})]
+    client.revoke_token("tok_1")
+    assert waits == [waited]
+    assert [request.method for request in api.requests] == ["DELETE", "DELETE"]
+
+
+def test_a_request_that_stays_above_the_limit_is_reported(api: FakeApi, client: Client, waits: list[float]):
+    api.refusals = [httpx.Response(429, headers={"Retry-After": "1"}, json={"title": "Too many requests"})] * 4
+    with pytest.raises(ApiProblem, match="Too many requests"):
+        client.pause_run("run_1")
+    assert waits == [1, 1, 1]
+
+
 def test_a_change_is_not_repeated(api: FakeApi, client: Client):
     api.refusals = [REFUSED]
     with pytest.raises(NotConnected):
