@@ -1,17 +1,19 @@
 """A workspace's default graders; a run and its eval take precedence over them."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Invalid
+from cupel_core.errors import Conflict, Invalid
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources.references import grader_config_errors
 from cupel_core.store import evaluation_settings
 
 _OWNER = "evaluator"
+_NO_HEADERS = {"evaluator_headers_version": None, "evaluator_header_names": None}
 _MODELS = ("judge_model", "persona_model", "embedding_model")
 
 
@@ -45,10 +47,17 @@ def update_settings(
     with precondition.guard_write():
         is_based_on_read = precondition.is_set or "evaluator" in changes
         evaluation_settings.update(workspace, stored, before if is_based_on_read else None)
-    after = get_settings(workspace)
-    if before.header_names and not after.header_names:
+    if before.header_names and not get_settings(workspace).header_names:
         secret_headers.delete(workspace, _OWNER)
-    return after
+        _forget_lost_headers(workspace)
+    return get_settings(workspace)
+
+
+def _forget_lost_headers(workspace: str) -> None:
+    stored = get_settings(workspace)
+    if secret_headers.is_lost(workspace, _OWNER, stored.grader_config.evaluator_headers_version):
+        with suppress(Conflict):  # They were set once more.
+            evaluation_settings.update(workspace, _NO_HEADERS, stored)
 
 
 def _evaluator_changes(

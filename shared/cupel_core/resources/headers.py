@@ -11,13 +11,15 @@ from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import secrets
 
+NOT_SET: Mapping[str, Any] = MappingProxyType({"headerNames": (), "headersVersion": None})
+"""What is stored of an owner without header values."""
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 def save(workspace: str, owner: str, headers: Mapping[str, str]) -> dict[str, Any]:
     """Store the values; returns what is not secret: their names, and the version to load them by."""
     if not headers:
-        return {"headerNames": [], "headersVersion": None}
+        return dict(NOT_SET)
     version = secrets.put(workspace, owner, orjson.dumps(dict(headers)).decode())
     return {"headerNames": list(headers), "headersVersion": version}
 
@@ -36,6 +38,11 @@ def load(workspace: str, owner: str, version: str | None) -> Mapping[str, str]:
 def delete(workspace: str, owner: str) -> None:
     """Delete the values of all versions immediately."""
     secrets.delete(workspace, owner)
+
+
+def is_lost(workspace: str, owner: str, version: str | None) -> bool:
+    """Whether the values were deleted by a removal at the time at which they were set."""
+    return secrets.is_lost(workspace, owner, version)
 
 
 def check_same_address(field: str, before: str, after: str) -> None:

@@ -1,6 +1,7 @@
 """Storage of resources that have a name and secret headers: personas and connectors."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -61,7 +62,15 @@ def update(
         updated = resources.update(workspace, before, after)
     if "headers" in fields and not new_headers:
         headers.delete(workspace, headers_owner)
+        _forget_lost_headers(workspace, before.kind, before.id)
     return updated
+
+
+def _forget_lost_headers(workspace: str, kind: ResourceKind, resource_id: str) -> None:
+    stored = resources.find(workspace, kind, resource_id)
+    if stored and headers.is_lost(workspace, owner(kind, resource_id), stored.body.get("headersVersion")):
+        with suppress(Conflict):  # They were set once more.
+            resources.update(workspace, stored, replace(stored, body={**stored.body, **headers.NOT_SET}))
 
 
 def list_resources[T](

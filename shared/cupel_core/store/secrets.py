@@ -47,12 +47,21 @@ def get(workspace: str, owner: str, version: str | None = None) -> str | None:
 
 
 def delete(workspace: str, owner: str) -> None:
-    """Delete a secret immediately: within the usual recovery window its name could not be used again."""
+    """Delete a secret in all its versions immediately: within the recovery window its name could not be used again.
+
+    A version that is put at the same time may be deleted too. The caller then reads the version that is in use, and
+    forgets it if it `is_lost`: a removal wins.
+    """
     client = secretsmanager()
     try:
         client.delete_secret(SecretId=_name(workspace, owner), ForceDeleteWithoutRecovery=True)
     except client.exceptions.ResourceNotFoundException:
         return
+
+
+def is_lost(workspace: str, owner: str, version: str | None) -> bool:
+    """Whether this version, which something stored names, has been deleted."""
+    return version is not None and get(workspace, owner, version) is None
 
 
 def _name(workspace: str, owner: str) -> str:

@@ -1,13 +1,14 @@
 """Setting a workspace's webhook. Its secret is stored before the webhook that names the secret's version."""
 
 import secrets as random
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
 from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.webhooks import Webhook, write_secret
-from cupel_core.errors import Invalid, NotFound
+from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import secrets, webhooks
 
@@ -72,6 +73,10 @@ def delete(workspace: str, precondition: Precondition = UNCONDITIONAL) -> None:
     with precondition.guard_write():
         webhooks.delete(workspace, webhook)
     secrets.delete(workspace, _OWNER)
+    set_meanwhile = webhooks.find(workspace)
+    if set_meanwhile is not None and secrets.is_lost(workspace, _OWNER, set_meanwhile.secret_version):
+        with suppress(Conflict):  # It was set once more, with another secret.
+            webhooks.delete(workspace, set_meanwhile)
 
 
 @lru_cache(maxsize=256)

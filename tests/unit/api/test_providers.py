@@ -5,8 +5,9 @@ from botocore.stub import Stubber
 
 from cupel_core import accounts
 from cupel_core.providers import PROVIDERS
-from cupel_core.store import clients, keys, providers, secrets
+from cupel_core.store import clients, keys, providers
 from tests.unit.api.client import Client
+from tests.unit.concurrent_removal import set_during_removal
 
 KEY = "sk-" + "secret" * 5
 
@@ -198,14 +199,7 @@ def test_models_of_an_unknown_provider_are_refused(client: Client) -> None:
 def test_a_key_that_is_set_while_the_earlier_one_is_removed_is_removed_too(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both belong to one secret: after its deletion, no response says that there is a key."""
     client.put("/v1/providers/openai", {"apiKey": "sk-one"})
-    delete = secrets.delete
-
-    def delete_after_a_new_key(workspace: str, owner: str) -> None:
-        client.put("/v1/providers/openai", {"apiKey": "sk-two"})
-        delete(workspace, owner)
-
-    monkeypatch.setattr(secrets, "delete", delete_after_a_new_key)
+    set_during_removal(monkeypatch, lambda: client.put("/v1/providers/openai", {"apiKey": "sk-two"}))
     assert client.put("/v1/providers/openai", {"apiKey": None}).json()["hasKey"] is False
     assert client.get("/v1/providers/openai").json()["hasKey"] is False

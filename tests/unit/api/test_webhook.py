@@ -13,6 +13,7 @@ from cupel_core.providers import safe_http
 from cupel_core.store import callback_log, runs
 from cupel_core.webhooks import configuration
 from tests.unit.api.client import Client
+from tests.unit.concurrent_removal import set_during_removal
 
 URL = "https://ci.example.com/cupel"
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -93,6 +94,15 @@ def test_a_deleted_webhook_is_gone_with_its_secret(client: Client) -> None:
     assert client.get("/v1/webhook").status == 404
     with pytest.raises(Exception, match="deleted"):
         configuration.load_secret("acme", version)
+
+
+def test_a_webhook_that_is_set_while_it_is_deleted_is_deleted_too(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.put("/v1/webhook", {"url": URL})
+    set_during_removal(monkeypatch, lambda: client.put("/v1/webhook", {"url": URL}))
+    assert client.delete("/v1/webhook").status == 204
+    assert client.get("/v1/webhook").status == 404
 
 
 @pytest.mark.parametrize(

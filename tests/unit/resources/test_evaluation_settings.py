@@ -2,11 +2,12 @@
 
 import pytest
 
-from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint
+from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.resources import evaluation_settings
 from cupel_core.store import counters
+from tests.unit.concurrent_removal import set_during_removal
 
 URL = "https://evaluator.test/score"
 
@@ -70,6 +71,15 @@ def test_an_evaluator_that_is_unset_takes_its_headers_along() -> None:
     )
     with pytest.raises(NotFound):
         evaluation_settings.evaluator_headers("acme", before)
+
+
+def test_headers_that_are_set_during_their_removal_are_removed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_headers: SettingsChanges = {"evaluator": EvaluatorEndpoint(URL, {"X-Key": "x"})}
+    evaluation_settings.update_settings("acme", with_headers)
+    set_during_removal(monkeypatch, lambda: evaluation_settings.update_settings("acme", with_headers))
+    after = evaluation_settings.update_settings("acme", {"evaluator": EvaluatorEndpoint(URL, {})})
+    assert after == evaluation_settings.get_settings("acme")
+    assert (after.header_names, after.grader_config.evaluator_headers_version) == ((), None)
 
 
 def test_headers_of_the_workspaces_evaluator_do_not_go_to_an_evals_own() -> None:

@@ -11,6 +11,7 @@ from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import personas
 from cupel_core.store import clients, resources, secrets
 from cupel_core.store.resources import ResourceKind
+from tests.unit.concurrent_removal import set_during_removal
 from tests.unit.resources.conftest import NOW
 
 LATER = NOW + timedelta(minutes=1)
@@ -95,6 +96,15 @@ def test_a_change_without_headers_leaves_them() -> None:
     changed = personas.update("acme", persona_id, {"description": "d"}, LATER)
     assert changed.header_names == ("Authorization",)
     assert personas.load_headers("acme", changed.item) == {"Authorization": "x"}
+
+
+def test_headers_that_are_set_during_their_removal_are_removed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    persona_id = a_persona("Ada", Authorization="x")
+    set_again: PersonaFields = {"headers": {"Authorization": "y"}, "connector_urls": [AGENT]}
+    set_during_removal(monkeypatch, lambda: personas.update("acme", persona_id, set_again, LATER))
+    personas.update("acme", persona_id, {"headers": None}, LATER)
+    assert personas.get_resource("acme", persona_id).header_names == ()
+    assert personas.load_headers("acme", personas.get("acme", persona_id)) == {}
 
 
 def test_headers_need_the_addresses_they_are_for() -> None:
