@@ -1,14 +1,13 @@
 """Every `cupel` command line in the documentation is run, page by page, unless the page says why it is not.
 
-A line `<!-- not run: <reason> -->` above a block excuses it. Blocks with a title are files. `run_...`, `def_...` and so
-on stand for the id that an earlier command of the page printed last. The bench model server answers for OpenAI.
+Blocks with a title are files. `run_...`, `def_...` and so on stand for the id that an earlier command of the page
+printed last. The bench model server answers for OpenAI.
 """
 
 import re
 import shlex
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,13 +19,9 @@ from cupel.client import Client
 from cupel.session import Session
 from cupel.stack.address import LocalStack
 from tests.conftest import ROOT
+from tests.documented_blocks import blocks_of
 from tests.stacks import ModelServer
 
-_BLOCK = re.compile(
-    r"(?:<!-- not run: (?P<excuse>[^\n]+) -->\n)?"
-    r'```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>.*?)^```',
-    re.MULTILINE | re.DOTALL,
-)
 _ID = re.compile(r"\b(?:([a-z]+)_[0-9a-z]{26}|(scn)_[0-9a-z]+_\d+)\b")
 _PLACEHOLDER = re.compile(r"\b(run|def|scn|evl|con)_\.\.\.")
 
@@ -37,30 +32,8 @@ _VERDICT = {
 }
 
 
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page."""
-
-    language: str
-    title: str | None
-    text: str
-    excuse: str | None
-
-    def command_lines(self) -> list[list[str]]:
-        """Arguments of `cupel`."""
-        lines = self.text.replace("\\\n", " ").splitlines()
-        return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("cupel ")]
-
-
-def blocks(page: Path) -> list[Block]:
-    return [
-        Block(match["language"], match["title"], match["text"], match["excuse"])
-        for match in _BLOCK.finditer(page.read_text())
-    ]
-
-
 def is_run(page: Path) -> bool:
-    return any(block.language == "sh" and block.command_lines() and not block.excuse for block in blocks(page))
+    return any(block.language == "sh" and block.command_lines() and not block.excuse for block in blocks_of(page))
 
 
 PAGES = [page for page in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]) if is_run(page)]
@@ -100,7 +73,7 @@ def test_commands_of_a_page_succeed(page: Path, stack: LocalStack, folder: Path)
     def with_ids(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: ids[match[1]], text)
 
-    for block in blocks(page):
+    for block in blocks_of(page):
         if block.title:
             (folder / block.title).write_text(with_ids(block.text))
         if block.language != "sh" or block.excuse:

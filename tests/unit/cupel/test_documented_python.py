@@ -1,0 +1,79 @@
+"""The Python examples of the documentation are run, page by page; a page's examples share their names.
+
+The bench model server answers for OpenAI and Anthropic, and the API function on moto for the stack.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cupel.client import Client
+from cupel.in_process import Evaluation
+from cupel_core.settings import Settings
+from tests.conftest import ROOT
+from tests.documented_blocks import blocks_of
+from tests.stacks import ModelServer
+from tests.unit.cupel.api_function import connect_to_api_function
+
+_TESTED_ELSEWHERE = {ROOT / "docs/webhooks.md"}
+"""By tests/unit/webhooks/test_documented_verification.py."""
+_VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
+_ANSWER = "Booked: Friday, 16:00, Ada."
+
+type Names = dict[str, Any]
+type RunExamples = Callable[[str, Any], Names]
+
+
+def examples_of(page: Path) -> list[str]:
+    return [block.text for block in blocks_of(page) if block.language == "python"]
+
+
+@pytest.fixture
+def run_examples(model_server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunExamples:
+    """Runs the examples of a page, with a given agent, and returns the names that they have defined."""
+    model_server.reset()
+    model_server.configure(script=[{"contains": "You judge a conversation", "reply": _VERDICT}])
+    for provider in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "sk-test")
+        monkeypatch.setenv(f"{provider}_BASE_URL", f"{model_server.url}/v1")
+    monkeypatch.chdir(tmp_path)
+
+    def run(page: str, agent: object) -> Names:
+        names: Names = {"my_agent": agent}
+        for example in examples_of(ROOT / page):
+            exec(compile(example, page, "exec"), names)  # noqa: S102 - our own documentation
+        return names
+
+    return run
+
+
+def test_the_examples_of_the_library(
+    run_examples: RunExamples, cloud: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def chat(session: str, text: str) -> SimpleNamespace:
+        return SimpleNamespace(text=_ANSWER, tool_calls=[])
+
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    monkeypatch.setattr(Client, "from_environment", connect_to_api_function)
+    monkeypatch.setattr("cupel.processor.PAUSE_SECONDS", 0)
+    names = run_examples("docs/library.md", SimpleNamespace(answer=lambda _: _ANSWER, chat=chat))
+    assert isinstance(names["evaluation"], Evaluation)
+    assert (names["evaluation"].errors, names["evaluation"].pass_rate) == ((), 1.0)
+    assert (tmp_path / "nightly.jsonl").exists()
+    assert names["processor"].is_running()
+
+
+def test_the_example_of_a_test(run_examples: RunExamples, tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    shutil.copy(ROOT / "samples/appointment.yaml", tmp_path / "evals/booking.yaml")
+    names = run_examples("docs/ci.md", lambda _: _ANSWER)
+    names["test_bookings"]()
+
+
+def test_no_page_with_examples_is_forgotten() -> None:
+    pages = {page for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")) if examples_of(page)}
+    assert pages - _TESTED_ELSEWHERE == {ROOT / "docs/library.md", ROOT / "docs/ci.md"}
