@@ -5,8 +5,8 @@ from enum import StrEnum
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
-from pydantic import AwareDatetime
 
+from cupel_core.contract.fields import Moment
 from cupel_core.paging import MAX_LIMIT, Creation
 
 
@@ -29,10 +29,10 @@ Limit = Annotated[
 ]
 Cursor = Annotated[str | None, Query(max_length=1_024, description="`nextCursor` of the previous page")]
 CreatedAfter = Annotated[
-    AwareDatetime | None, Query(alias="createdAfter", description="Return only what was created then or later")
+    Moment | None, Query(alias="createdAfter", description="Return only what was created then or later")
 ]
 CreatedBefore = Annotated[
-    AwareDatetime | None, Query(alias="createdBefore", description="Return only what was created earlier")
+    Moment | None, Query(alias="createdBefore", description="Return only what was created earlier")
 ]
 Sort = Annotated[CreationSort, Query(description="By creation time: `createdAt` ascending, `-createdAt` descending")]
 ModelFilter = Annotated[str | None, Query(description="Return only items of this model, as `provider/name`")]

@@ -106,9 +106,11 @@ def decode_cursor(cursor: str) -> str:
 
 def decode_index(cursor: str | None) -> int:
     """For lists addressed by index: the index to continue at, 0 without a cursor."""
-    if cursor is None:
-        return 0
-    position = decode_cursor(cursor)
-    if not position.isascii() or not position.isdigit() or len(position) > _MAX_INDEX_DIGITS:
+    return 0 if cursor is None else parse_index(decode_cursor(cursor))
+
+
+def parse_index(text: str) -> int:
+    """The index in a decoded cursor. Raises Invalid (field `cursor`) for other text."""
+    if not text.isascii() or not text.isdigit() or len(text) > _MAX_INDEX_DIGITS:
         raise Invalid.field("cursor", "must be the nextCursor of an earlier page of the same list")
-    return int(position)
+    return int(text)

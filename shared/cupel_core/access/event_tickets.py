@@ -1,6 +1,7 @@
 """Tickets by which a browser's EventSource, which cannot send a token, reads the events of one run.
 
-A ticket is part of an address, and addresses get into histories and logs. So it permits nothing else, for 15 minutes.
+A ticket is part of an address, and addresses get into histories and logs. So it permits nothing else, for 15 minutes,
+and no longer than the token that it was issued to.
 """
 
 import secrets
@@ -11,7 +12,7 @@ from cupel_core.access.tokens import digest_of
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.errors import Unauthorized
 from cupel_core.messages import RunRef
-from cupel_core.store import event_tickets
+from cupel_core.store import event_tickets, tokens
 from cupel_core.store.event_tickets import StoredTicket
 
 LIFETIME = timedelta(minutes=15)
@@ -36,9 +37,17 @@ def identify(secret: str, method: str, path: str, now: datetime) -> Caller:
         raise Unauthorized("the ticket is unknown")
     if ticket.expires_at <= now:
         raise Unauthorized("the ticket has expired; request another one")
+    _check_token(ticket, now)
     if method not in ("GET", "HEAD") or path != events_path(ticket.ref.run_id):
         raise Unauthorized("the ticket is for the events of another run")
     return Caller(ticket.ref.workspace, AccessRole.VIEWER, ticket.token_id)
+
+
+def _check_token(ticket: StoredTicket, now: datetime) -> None:
+    """Raise Unauthorized if the token was revoked or has expired since. Users of an identity provider have none."""
+    token = tokens.find(ticket.ref.workspace, ticket.token_id)
+    if token is not None and not token.is_valid(now):
+        raise Unauthorized("the token that the ticket was issued to was revoked, or has expired")
 
 
 def events_path(run_id: str) -> str:

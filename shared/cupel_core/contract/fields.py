@@ -1,11 +1,13 @@
 """Types of fields that several models have. Strict: numbers are not accepted as text, nor text as numbers."""
 
 import re
+from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     Field,
     FiniteFloat,
     StringConstraints,
@@ -27,6 +29,17 @@ def not_null[T](value: T | None) -> T:
     if value is None:
         raise ValueError("must not be null")
     return value
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must be within the years 1 to 9999, in UTC") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A time with an offset, converted to UTC."""
 
 
 def not_blank(text: str) -> str:

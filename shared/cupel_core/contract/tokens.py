@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Label
+from cupel_core.contract.fields import Label, Moment
 from cupel_core.domain.access import AccessRole, Token
 
 
@@ -14,9 +14,7 @@ class CreateToken(RequestModel):
 
     name: Annotated[Label, Field(description="What the token is used for")]
     role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER]
-    expires_at: Annotated[
-        AwareDatetime | None, Field(description="From then on the token is refused; null for never")
-    ] = None
+    expires_at: Annotated[Moment | None, Field(description="From then on the token is refused; null for never")] = None
 
 
 class TokenResponse(ResponseModel):

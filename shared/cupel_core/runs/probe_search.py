@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import Invalid, NotFound
-from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor
+from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor, parse_index
 from cupel_core.resources import references
 from cupel_core.runs.probes import BATCH_SIZE, probe_statuses, with_conversations
 from cupel_core.store import runs, snapshots
@@ -113,6 +113,6 @@ def _decode_position(cursor: str | None) -> _Position:
     if cursor is None:
         return _Position(None, None)
     run_cursor, space, index = decode_cursor(cursor).partition(" ")
-    if not space or not (index == "" or index.isdigit()):
+    if not space:
         raise Invalid.field("cursor", "must be the nextCursor of an earlier page of this list")
-    return _Position(run_cursor or None, int(index) if index else None)
+    return _Position(run_cursor or None, parse_index(index) if index else None)

@@ -98,9 +98,10 @@ def get_workspace_created_at(workspace: str) -> datetime:
         raise NotFound(f"no operator has created a workspace {workspace}") from None
 
 
-def find_name(workspace: str, token_id: str) -> str | None:
+def find(workspace: str, token_id: str) -> Token | None:
+    """The token, even a revoked one, without the time of its last use; None if the workspace never had it."""
     try:
-        return TokenItem.get(keys.tokens(workspace), token_id).name
+        return _token(TokenItem.get(keys.tokens(workspace), token_id, consistent_read=True), None)
     except TokenItem.DoesNotExist:
         return None
 

@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from cupel_core.access import event_tickets
+from cupel_core.access import event_tickets, tokens
 from cupel_core.clock import utc_now
+from cupel_core.domain.access import AccessRole
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import clients
@@ -71,6 +72,22 @@ def test_an_expired_ticket_is_unauthorized(client: Client, run_id: str) -> None:
     assert (answer.status, answer.headers["Content-Type"]) == (401, "application/problem+json")
     assert "expired" in answer.json()["detail"]
     assert read(client, f"/v1/runs/{run_id}/events", almost.secret).status == 200
+
+
+def test_a_ticket_ends_when_its_token_is_revoked(client: Client, run_id: str) -> None:
+    made = client.post("/v1/tokens", {"name": "page", "role": "viewer"}).json()
+    ticket = client.post(f"/v1/runs/{run_id}/event-tickets", token=made["token"]).json()["ticket"]
+    assert read(client, f"/v1/runs/{run_id}/events", ticket).status == 200
+    client.delete(f"/v1/tokens/{made['id']}")
+    answer = read(client, f"/v1/runs/{run_id}/events", ticket)
+    assert (answer.status, "revoked" in answer.json()["detail"]) == (401, True)
+
+
+def test_a_ticket_ends_when_its_token_expires(client: Client, run_id: str) -> None:
+    yesterday = utc_now() - timedelta(days=1)
+    token = tokens.issue("acme", AccessRole.VIEWER, "page", yesterday, utc_now() - timedelta(seconds=1))
+    ticket = event_tickets.issue(RunRef("acme", run_id), token.token_id, utc_now())
+    assert read(client, f"/v1/runs/{run_id}/events", ticket.secret).status == 401
 
 
 def test_an_unknown_ticket_is_unauthorized(client: Client, run_id: str) -> None:

@@ -12,6 +12,7 @@ from cupel_core.domain.runs.transcripts import Summary, Transcript, TranscriptRe
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.messages import RunRef
+from cupel_core.paging import encode_cursor
 from cupel_core.store import listing, outcomes, runs
 from tests.unit.api.client import Client
 
@@ -73,6 +74,8 @@ def test_a_list_has_the_items_of_its_times_in_its_order_whatever_the_page(
         ({"sort": "name"}, "sort"),
         ({"createdAfter": "yesterday"}, "createdAfter"),
         ({"createdAfter": "2026-01-01T00:00:00"}, "createdAfter"),
+        ({"createdAfter": "0001-01-01T00:00:00+14:00"}, "createdAfter"),
+        ({"createdBefore": "9999-12-31T23:59:59-14:00"}, "createdBefore"),
         ({"createdAfter": day(2), "createdBefore": day(2)}, "createdBefore"),
     ],
 )
@@ -85,6 +88,12 @@ def test_a_cursor_of_other_times_is_no_error(client: Client, names: list[str]) -
     cursor = client.get("/v1/definitions", query={"limit": 3}).json()["nextCursor"]
     answer = client.get("/v1/definitions", query={"cursor": cursor, "createdAfter": day(3)})
     assert (answer.status, answer.json()["items"], len(names)) == (200, [], 4)
+
+
+@pytest.mark.parametrize("position", ["x ²", "x ٣", f"x {'9' * 200}", "x", "x -1"])
+def test_a_cursor_that_no_list_of_probes_has_returned_is_named(client: Client, position: str) -> None:
+    answer = client.get("/v1/probes", query={"cursor": encode_cursor(position)})
+    assert (answer.status, answer.fields()) == (422, ["cursor"])
 
 
 def transcript(index: int, success: bool | None, decision: str) -> Transcript:

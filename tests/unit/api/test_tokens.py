@@ -77,7 +77,16 @@ def test_a_list_says_when_a_token_expires_and_was_last_used(client: Client) -> N
     assert (listed["expiresAt"], listed["lastUsedAt"][-1]) == (created["expiresAt"], "Z")
 
 
-@pytest.mark.parametrize("expires_at", ["2020-01-01T00:00:00Z", "2099-01-01T00:00:00", "tomorrow"])
+@pytest.mark.parametrize(
+    "expires_at",
+    [
+        "2020-01-01T00:00:00Z",
+        "2099-01-01T00:00:00",
+        "9999-12-31T23:59:59-14:00",
+        "0001-01-01T00:00:00+14:00",
+        "tomorrow",
+    ],
+)
 def test_a_time_in_the_past_or_without_offset_is_refused(client: Client, expires_at: str) -> None:
     answer = client.post("/v1/tokens", {"name": "ci", "role": "member", "expiresAt": expires_at})
     assert (answer.status, answer.fields()) == (422, ["expiresAt"])

@@ -77,6 +77,14 @@ def test_an_unknown_time_zone_is_refused(zone: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "zone"),
+    [("at(9999-12-31T23:59:59)", "America/New_York"), ("at(0001-01-01T00:00:00)", "Asia/Tokyo")],
+)
+def test_a_single_time_beyond_all_years_is_refused(expression: str, zone: str) -> None:
+    assert problem(expression, zone) == "expression"
+
+
+@pytest.mark.parametrize(
     ("expression", "installed"),
     [("rate(1 hours)", "rate(1 hour)"), ("rate(6 hour)", "rate(6 hours)"), ("rate(5 minutes)", "rate(5 minutes)")],
 )

@@ -130,11 +130,12 @@ def _at(text: str, zone: tzinfo) -> datetime:
     )
     try:
         local = datetime.strptime(text, _LOCAL_TIME).replace(tzinfo=zone)
-    except ValueError:
+        moment = local.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise invalid from None
     if f"{local:{_LOCAL_TIME}}" != text:  # strptime accepts missing zeros, EventBridge does not
         raise invalid
-    return local.astimezone(UTC)
+    return moment
 
 
 def _check_cron(text: str) -> None:
