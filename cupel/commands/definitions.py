@@ -1,17 +1,19 @@
 """`cupel definitions`: list, show, create, update, delete and compare what is evaluated."""
 
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import (
     After,
     AsJson,
     Before,
-    Limit,
     OldestFirst,
     Yes,
     confirm,
@@ -40,12 +42,12 @@ DefinitionFilePath = Annotated[Path, typer.Argument(metavar="FILE", help="A defi
 
 
 @app.callback()
-def definitions(ctx: typer.Context, as_json: AsJson = False) -> None:
+def definitions(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
     """List, show, create, update, delete and compare definitions."""
     if ctx.invoked_subcommand:
         refuse_group_options(ctx)
         return
-    list_definitions(ctx, as_json=as_json)
+    list_definitions(ctx, limit=limit, as_json=as_json)
 
 
 @app.command("list")
@@ -58,34 +60,15 @@ def list_definitions(
     after: After = None,
     before: Before = None,
     oldest_first: OldestFirst = False,
-    limit: Limit = 20,
+    limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
 ) -> None:
     """List definitions, newest first."""
-    from cupel.upload import own_tags
-
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         times = creation_filters(after, before, oldest_first=oldest_first)
         listed = client.list_definitions(folder=folder, include_children=recursive, search=name, tag=tag, **times)
-        items = list(islice(listed, limit))
-    if as_json:
-        session.print_json(items)
-        return
-    columns = table(
-        "definition", "name", "folder", "version", "tags", "updated", right=["version"], texts=["name", "tags"]
-    )
-    for each in items:
-        version = f"{each['version']} {each['versionLabel']}" if each.get("versionLabel") else str(each["version"])
-        texts = (
-            each["id"],
-            each["name"],
-            each["folder"] or NO_VALUE,
-            version,
-            ", ".join(own_tags(each["tags"])),
-        )
-        columns.add_row(*map(escape, texts), format_time(each["updatedAt"]))
-    session.out.print(columns)
+        print_list(session, listed, limit, _table, as_json=as_json)
 
 
 @app.command()
@@ -228,6 +211,25 @@ def print_diff(session: Session, compared: "VersionDiff", *, as_json: bool, scen
     if not lines:
         versions = f"versions {compared.before['version']} and {compared.after['version']}"
         session.remark(f"{versions} of {compared.after['id']} do not differ")
+
+
+def _table(definitions: Iterable[Json]) -> Table:
+    from cupel.upload import own_tags
+
+    columns = table(
+        "definition", "name", "folder", "version", "tags", "updated", right=["version"], texts=["name", "tags"]
+    )
+    for each in definitions:
+        version = f"{each['version']} {each['versionLabel']}" if each.get("versionLabel") else str(each["version"])
+        texts = (
+            each["id"],
+            each["name"],
+            each["folder"] or NO_VALUE,
+            version,
+            ", ".join(own_tags(each["tags"])),
+        )
+        columns.add_row(*map(escape, texts), format_time(each["updatedAt"]))
+    return columns
 
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}

@@ -1,7 +1,6 @@
 """`cupel probes`: the conversations of a run or of all runs, with their status and errors."""
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -9,7 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from cupel import render
-from cupel.commands.options import AsJson, Limit, Model
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.options import AsJson, Model
 from cupel.commands.suggestions import choice_option
 from cupel.errors import UsageError
 from cupel.json_types import Json
@@ -31,7 +31,7 @@ def probes(
     eval_id: Annotated[str | None, typer.Option("--eval", help="Of all runs: only those of this eval.")] = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario, by its id.")] = None,
     persona: Annotated[str | None, typer.Option(help="Only this persona, by its id.")] = None,
-    limit: Limit = 20,
+    limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
 ) -> None:
     """List the probes of a run, or of all runs (newest first), with why they errored."""
@@ -49,11 +49,7 @@ def probes(
             else client.list_run_probes(run_id, status=status, model=model)
         )
         chosen = (each for each in listed if _matches(each, error, model, scenario, persona))
-        items = list(islice(chosen, limit))
-    if as_json:
-        session.print_json(items)
-    else:
-        session.out.print(_table(items))
+        print_list(session, chosen, limit, _table, as_json=as_json)
 
 
 def _matches(probe: Json, error: str | None, model: str | None, scenario: str | None, persona: str | None) -> bool:

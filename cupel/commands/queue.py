@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, command_name, confirm, refuse_group_options
 from cupel.commands.suggestions import complete_provider
 from cupel.errors import UsageError
@@ -52,27 +54,14 @@ def resume(ctx: typer.Context, provider: Provider = None, all_providers: All = F
 
 
 @app.command("dead-letters")
-def dead_letters(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False) -> None:
+def dead_letters(
+    ctx: typer.Context, provider: Provider = None, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False
+) -> None:
     """List the messages that could not be processed."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(client.list_dead_letters(provider=provider))
-    if as_json:
-        session.print_json(items)
-        return
-    columns = table(
-        "message", "provider", "run", "probes", "received", "reason", right=["probes", "received"], texts=["reason"]
-    )
-    for letter in items:
-        columns.add_row(
-            escape(letter["messageId"]),
-            letter["provider"],
-            escape(letter["runId"]),
-            str(len(letter["indexes"])),
-            str(letter["receivedCount"]),
-            escape(shorten(letter["cause"], 80)),
-        )
-    session.out.print(columns)
+        listed = client.list_dead_letters(provider=provider)
+        print_list(session, listed, limit, _dead_letters_table, as_json=as_json)
 
 
 @app.command()
@@ -94,6 +83,22 @@ def redrive(
         _print_redriven(session, redriven)
     if unknown := redriven["unknownMessageIds"]:
         raise UsageError(f"not dead letters: {', '.join(unknown)}; {command_name()} queue dead-letters lists them")
+
+
+def _dead_letters_table(letters: Iterable[Json]) -> Table:
+    columns = table(
+        "message", "provider", "run", "probes", "received", "reason", right=["probes", "received"], texts=["reason"]
+    )
+    for letter in letters:
+        columns.add_row(
+            escape(letter["messageId"]),
+            letter["provider"],
+            escape(letter["runId"]),
+            str(len(letter["indexes"])),
+            str(letter["receivedCount"]),
+            escape(shorten(letter["cause"], 80)),
+        )
+    return columns
 
 
 def _print_redriven(session: Session, redriven: Json) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render_scores
-from cupel.commands.options import AsJson, Ids, Limit, Model, RunId, command_name
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
+from cupel.commands.options import AsJson, Ids, Model, RunId, command_name
 from cupel.errors import CupelError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
@@ -56,15 +57,11 @@ def rescore(
         raise CupelError(f"the rescore failed in {created['failure']['where']}: {created['failure']['why']}")
 
 
-def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = 20, as_json: AsJson = False) -> None:
+def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
     """List the rescores of a run, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(islice(client.list_rescores(run_id), limit))
-    if as_json:
-        session.print_json(items)
-    else:
-        session.out.print(render_scores.rescores_table(items))
+        print_list(session, client.list_rescores(run_id), limit, render_scores.rescores_table, as_json=as_json)
 
 
 def scores(
@@ -74,6 +71,7 @@ def scores(
     model: Model = None,
     k: RepeatCount = None,
     scenarios: Annotated[bool, typer.Option("--scenarios", help="Add a row per scenario and model.")] = False,
+    limit: Limit = DEFAULT_LIMIT,
     ids: Ids = False,
     as_json: AsJson = False,
 ) -> None:
@@ -81,14 +79,16 @@ def scores(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         run_scores = client.get_run_scores(run_id, rescore_id=rescore_id, model=model, k=k)
-        rows = list(client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k)) if scenarios else []
+        listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k) if scenarios else ()
+        rows = list(islice(listed, limit))
     if as_json:
         session.print_json(run_scores | ({"scenarios": rows} if scenarios else {}))
-        return
-    _print_scores(session, run_scores)
-    if scenarios:
-        session.out.print()
-        session.out.print(render_scores.scenarios_table(rows, run_scores["k"], ids=ids))
+    else:
+        _print_scores(session, run_scores)
+        if scenarios:
+            session.out.print()
+            session.out.print(render_scores.scenarios_table(rows, run_scores["k"], ids=ids))
+    remark_on_limit(session, len(rows), limit)
 
 
 def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json: bool) -> None:

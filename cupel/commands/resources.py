@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
@@ -48,13 +50,14 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
     app = typer.Typer(help=f"List, create, update and delete {plural}.", invoke_without_command=True)
 
     @app.callback()
-    def list_all(ctx: typer.Context, as_json: AsJson = False) -> None:
+    def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
         if ctx.invoked_subcommand:
             refuse_group_options(ctx)
             return
         session = ctx.ensure_object(Session)
         with session.connect() as client:
-            _print_all(session, list(operations_of(client).list_all()), columns, as_json=as_json)
+            listed = operations_of(client).list_all()
+            print_list(session, listed, limit, lambda found: _table(found, columns), as_json=as_json)
 
     @app.command(help="Create one from a file.")
     def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
@@ -131,14 +134,11 @@ def send_test_message(ctx: typer.Context, resource_id: Id, as_json: AsJson = Fal
         raise typer.Exit(1)
 
 
-def _print_all(session: Session, resources: list[Json], columns: tuple[str, ...], *, as_json: bool) -> None:
-    if as_json:
-        session.print_json(resources)
-        return
+def _table(resources: Iterable[Json], columns: tuple[str, ...]) -> Table:
     rows = table("id", "name", *columns, texts=["name", *_TEXTS.intersection(columns)])
     for each in resources:
         rows.add_row(each["id"], escape(each["name"]), *(escape(_cell(column, each[column])) for column in columns))
-    session.out.print(rows)
+    return rows
 
 
 def _cell(column: str, value: str | list[str] | None) -> str:

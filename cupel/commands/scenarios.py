@@ -1,12 +1,12 @@
 """`cupel scenarios`: the test cases of a definition."""
 
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
 from cupel.commands.definitions import (
     DefinitionId,
@@ -17,8 +17,10 @@ from cupel.commands.definitions import (
     find_definition_id,
     print_diff,
 )
-from cupel.commands.options import AsJson, Limit, Yes, confirm
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.options import AsJson, Yes, confirm
 from cupel.errors import UsageError
+from cupel.json_types import Json
 from cupel.session import Session
 from cupel.source_files import SourceFile, renamed_fields
 from cupel.tables import table
@@ -40,7 +42,7 @@ def list_scenarios(
     definition: DefinitionId,
     version: Version = None,
     name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
-    limit: Limit = 20,
+    limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
 ) -> None:
     """List the scenarios of a definition, in order."""
@@ -48,15 +50,7 @@ def list_scenarios(
     with session.connect() as client:
         listed = client.list_scenarios(find_definition_id(client, definition), version=version)
         named = (each for each in listed if (name or "").casefold() in each["name"].casefold())
-        items = list(islice(named, limit))
-    if as_json:
-        session.print_json(items)
-        return
-    columns = table("scenario", "name", "first message", texts=["name", "first message"])
-    for each in items:
-        first = each["messages"][0]["content"] if each["messages"] else each.get("instructions") or NO_VALUE
-        columns.add_row(*map(escape, (each["id"], shorten(each["name"], 40), shorten(first, 60))))
-    session.out.print(columns)
+        print_list(session, named, limit, _table, as_json=as_json)
 
 
 @app.command()
@@ -158,6 +152,14 @@ def diff(
     with session.connect() as client:
         compared = compare(client, definition, from_version, to_version)
     print_diff(session, compared, as_json=as_json, scenarios_only=True)
+
+
+def _table(scenarios: Iterable[Json]) -> Table:
+    columns = table("scenario", "name", "first message", texts=["name", "first message"])
+    for each in scenarios:
+        first = each["messages"][0]["content"] if each["messages"] else each.get("instructions") or NO_VALUE
+        columns.add_row(*map(escape, (each["id"], shorten(each["name"], 40), shorten(first, 60))))
+    return columns
 
 
 def _items(source: SourceFile) -> tuple[list[Any], Callable[[str], str]]:

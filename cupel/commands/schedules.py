@@ -1,10 +1,13 @@
 """`cupel schedules`: runs that start on a schedule."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import (
     AsJson,
     EmbeddingModel,
@@ -41,22 +44,14 @@ ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a
 
 
 @app.callback()
-def schedules(ctx: typer.Context, as_json: AsJson = False) -> None:
+def schedules(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
     """List, show, create, update, enable, disable and delete schedules, which start runs."""
     if ctx.invoked_subcommand:
         refuse_group_options(ctx)
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(client.list_schedules())
-    if as_json:
-        session.print_json(items)
-        return
-    headings = ("schedule", "name", "when", "time zone", "status", "last due", "last run", "error")
-    columns = table(*headings, texts=["name", "error"])
-    for schedule in items:
-        columns.add_row(*map(escape, _cells(schedule)))
-    session.out.print(columns)
+        print_list(session, client.list_schedules(), limit, _table, as_json=as_json)
 
 
 @app.command()
@@ -202,6 +197,14 @@ def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
     else:
         text = f"{schedule['id']} {schedule['expression']} {schedule['timezone']} {schedule['status']}"
         session.out.print(text, markup=False, soft_wrap=True)
+
+
+def _table(schedules: Iterable[Json]) -> Table:
+    headings = ("schedule", "name", "when", "time zone", "status", "last due", "last run", "error")
+    columns = table(*headings, texts=["name", "error"])
+    for schedule in schedules:
+        columns.add_row(*map(escape, _cells(schedule)))
+    return columns
 
 
 def _cells(schedule: Json) -> list[str]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render, results
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
 from cupel.commands.options import (
     After,
     AsJson,
     Before,
     Ids,
-    Limit,
     Model,
     OldestFirst,
     RunId,
@@ -42,7 +42,7 @@ def runs(
     after: After = None,
     before: Before = None,
     oldest_first: OldestFirst = False,
-    limit: Limit = 20,
+    limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
 ) -> None:
     """List runs, newest first."""
@@ -53,10 +53,7 @@ def runs(
         items = list(islice(listed, limit))
         if not items and definition is not None:
             client.get_definition(definition)  # An unknown id is an error, not an empty list.
-    if as_json:
-        session.print_json(items)
-    else:
-        session.out.print(render.runs_table(items))
+    print_list(session, items, limit, render.runs_table, as_json=as_json)
 
 
 def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
@@ -77,7 +74,7 @@ def transcripts(
     ] = None,
     decision: Annotated[str | None, typer.Option(help="Only transcripts with this decision, such as 5.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only transcripts with a failed assertion of this tag.")] = None,
-    limit: Limit = 20,
+    limit: Limit = DEFAULT_LIMIT,
     full: Annotated[bool, typer.Option("--full", help="Print whole conversations instead of a table.")] = False,
     ids: Ids = False,
     as_json: AsJson = False,
@@ -90,13 +87,12 @@ def transcripts(
         if not items and scenario is not None:
             run = client.get_run(run_id)
             client.get_scenario(run["definitionId"], scenario, version=run["definitionVersion"])
-    if as_json:
-        session.print_json(items)
-    elif full:
-        for transcript in items:
-            _print_conversation(session, transcript, ids=ids)
-    else:
-        session.out.print(render.transcripts_table(items, ids=ids))
+    if as_json or not full:
+        print_list(session, items, limit, lambda found: render.transcripts_table(found, ids=ids), as_json=as_json)
+        return
+    for transcript in items:
+        _print_conversation(session, transcript, ids=ids)
+    remark_on_limit(session, len(items), limit)
 
 
 def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:

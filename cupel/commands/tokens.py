@@ -1,11 +1,14 @@
 """`cupel tokens`: API tokens."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.extras import require_extra
 from cupel.json_types import Json
@@ -24,29 +27,14 @@ Role = Annotated[
 
 
 @app.callback()
-def tokens(ctx: typer.Context, as_json: AsJson = False) -> None:
+def tokens(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
     """List, create and revoke API tokens."""
     if ctx.invoked_subcommand:
         refuse_group_options(ctx)
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(client.list_tokens())
-    if as_json:
-        session.print_json(items)
-        return
-    columns = table("token", "name", "role", "created", "last used", "expires", "revoked", texts=["name"])
-    for token in items:
-        columns.add_row(
-            token["id"],
-            escape(token["name"]),
-            token["role"],
-            format_time(token["createdAt"]),
-            format_time(token.get("lastUsedAt")),
-            format_time(token.get("expiresAt")),
-            format_time(token["revokedAt"]),
-        )
-    session.out.print(columns)
+        print_list(session, client.list_tokens(), limit, _table, as_json=as_json)
 
 
 @app.command()
@@ -111,6 +99,21 @@ def bootstrap(
     session.remark("this token is shown only once")
     session.out.print(f"export CUPEL_API_URL={first.api_url}", markup=False, soft_wrap=True)
     session.out.print(f"export CUPEL_TOKEN={first.secret}", markup=False, soft_wrap=True)
+
+
+def _table(tokens: Iterable[Json]) -> Table:
+    columns = table("token", "name", "role", "created", "last used", "expires", "revoked", texts=["name"])
+    for token in tokens:
+        columns.add_row(
+            token["id"],
+            escape(token["name"]),
+            token["role"],
+            format_time(token["createdAt"]),
+            format_time(token.get("lastUsedAt")),
+            format_time(token.get("expiresAt")),
+            format_time(token["revokedAt"]),
+        )
+    return columns
 
 
 def _print_secret(session: Session, created: Json, *, as_json: bool) -> None:

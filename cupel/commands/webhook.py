@@ -1,14 +1,15 @@
 """`cupel webhook`: calls that report what runs do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
-from cupel.commands.options import AsJson, Limit, refuse_group_options
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import ApiProblem, CupelError, UsageError
 from cupel.json_types import Json
@@ -75,28 +76,11 @@ def call_webhook(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def deliveries(ctx: typer.Context, limit: Limit = 20, as_json: AsJson = False) -> None:
+def deliveries(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
     """List the calls of the last 14 days, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        items = list(islice(client.list_webhook_deliveries(), limit))
-    if as_json:
-        session.print_json(items)
-        return
-    columns = table(
-        "time", "type", "run", "status", "attempts", "answer", "next attempt", right=["attempts"], texts=["answer"]
-    )
-    for item in items:
-        columns.add_row(
-            format_time(item["createdAt"]),
-            item["type"],
-            item["runId"],
-            item["status"],
-            str(item["attempts"]),
-            escape(str(item["error"] or item["httpStatus"])),
-            format_time(item["nextAttemptAt"]),
-        )
-    session.out.print(columns)
+        print_list(session, client.list_webhook_deliveries(), limit, _deliveries_table, as_json=as_json)
 
 
 @app.command()
@@ -133,6 +117,23 @@ def _secret(from_variable: str | None, new: bool) -> Json:
     if not secret:
         raise UsageError(f"--secret-env: {from_variable} is not set")
     return {"secret": secret}
+
+
+def _deliveries_table(deliveries: Iterable[Json]) -> Table:
+    columns = table(
+        "time", "type", "run", "status", "attempts", "answer", "next attempt", right=["attempts"], texts=["answer"]
+    )
+    for item in deliveries:
+        columns.add_row(
+            format_time(item["createdAt"]),
+            item["type"],
+            item["runId"],
+            item["status"],
+            str(item["attempts"]),
+            escape(str(item["error"] or item["httpStatus"])),
+            format_time(item["nextAttemptAt"]),
+        )
+    return columns
 
 
 def _describe(webhook: Json) -> str:

@@ -116,6 +116,8 @@ def test_scores_show_each_model_and_scenario(cupel: Cupel, run: Run, file: str) 
     result = output_of(cupel, "scores", run.id, "--rescore", rescore_id, "--scenarios")
     assert [(row["successes"], row["passHatK"]) for row in result["scenarios"]] == [(2, 1.0), (1, 0.0)]
     assert result["models"][0]["passHatK"] == 0.5
+    limited = output_of(cupel, "scores", run.id, "--rescore", rescore_id, "--scenarios", "--limit", "1")
+    assert limited["scenarios"] == result["scenarios"][:1]
     shown = cupel("scores", run.id, "--rescore", rescore_id, "--scenarios").stdout
     assert "pass^2" in shown
     assert "scenario" in shown

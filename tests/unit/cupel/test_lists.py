@@ -1,0 +1,59 @@
+"""Lists: every command that lists something has the same option that limits it."""
+
+from collections.abc import Iterator
+
+import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from cupel.cli import app
+from cupel.commands.lists import DEFAULT_LIMIT
+from tests.unit.cupel.fake_api import Cupel, FakeApi
+
+LISTED_COMPLETELY = {
+    ("models",): "the price list, which comes with the release",
+    ("providers",): "a closed set",
+}
+
+
+def listing(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
+    """Commands that list something, and groups that do so without a subcommand."""
+    if isinstance(command, TyperGroup):
+        for name, each in command.commands.items():
+            yield from listing(each, (*path, name))
+        if not command.invoke_without_command:
+            return
+    if isinstance(command, TyperCommand | TyperGroup) and (command.help or "").startswith("List "):
+        yield path, command
+
+
+LISTING = dict(listing(typer.main.get_command(app)))
+
+
+def options(path: tuple[str, ...]) -> dict[str, object]:
+    return {each.name or "": each for each in LISTING[path].params}
+
+
+@pytest.mark.parametrize("path", LISTING.keys() - LISTED_COMPLETELY.keys(), ids=" ".join)
+def test_every_list_has_the_same_limit(path: tuple[str, ...]) -> None:
+    limit = options(path)["limit"]
+    described = [getattr(limit, name) for name in ("opts", "default", "help")]
+    assert described == [["--limit"], DEFAULT_LIMIT, "Maximum number to list."]
+
+
+def test_lists_without_a_limit_are_those_that_are_bounded() -> None:
+    assert {path for path in LISTING if "limit" not in options(path)} == LISTED_COMPLETELY.keys()
+
+
+@pytest.mark.parametrize("command", ["personas", "tokens", "schedules", "runs"])
+def test_a_list_ends_at_its_limit_and_says_so(api: FakeApi, cupel: Cupel, command: str) -> None:
+    api.lists[command] = [{"id": f"{command}_{index}"} for index in range(5)]
+    listed = cupel(command, "--limit", "3", "--json")
+    assert listed.stdout.count('"id"') == 3
+    assert listed.stderr == "at most 3 are listed; --limit changes that\n"
+    assert len(api.requests) == 2  # pages of two: no further than necessary
+
+
+def test_a_list_below_its_limit_is_complete_without_a_remark(api: FakeApi, cupel: Cupel) -> None:
+    api.lists["personas"] = [{"id": "per_1"}, {"id": "per_2"}]
+    assert cupel("personas", "--limit", "3", "--json").stderr == ""
