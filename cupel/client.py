@@ -3,7 +3,7 @@
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -250,14 +250,19 @@ class Client:
         status: str | None = None,
         name: str | None = None,
         tag: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
         sort: str | None = None,
     ) -> Iterator[Json]:
-        """Newest first, unless `sort` is `createdAt`. `name` is a part of the name, ignoring case."""
+        """Newest first, unless `sort` is `createdAt`. `name` is a part of the name, ignoring case.
+
+        All entries of `metadata` match: numbers and truth values as `812` and `true`.
+        """
         times = {"createdAfter": created_after, "createdBefore": created_before, "sort": sort}
         filters = {"definitionId": definition_id, "scheduleId": schedule_id, "evalId": eval_id, "status": status}
-        return self._pages("/runs", **filters, **times, name=name, tag=tag)
+        entries = [f"{key}={value}" for key, value in (metadata or {}).items()] or None
+        return self._pages("/runs", **filters, **times, name=name, tag=tag, metadata=entries)
 
     def get_run(self, run_id: str) -> TaggedJson:
         return self._get(f"/runs/{_segment(run_id)}")
@@ -483,7 +488,7 @@ class Client:
     def _delete_each(self, path: str, ids: list[str]) -> list[Json]:
         return list(self._send("POST", path, {"ids": ids})["items"])
 
-    def _pages(self, path: str, **filters: str | None) -> Iterator[Json]:
+    def _pages(self, path: str, **filters: str | list[str] | None) -> Iterator[Json]:
         cursor: str | None = None
         while True:
             page = self._get(path, limit=PAGE_SIZE, cursor=cursor, **filters)
@@ -492,7 +497,7 @@ class Client:
             if cursor is None:
                 return
 
-    def _get(self, path: str, **query: str | int | None) -> TaggedJson:
+    def _get(self, path: str, **query: str | int | list[str] | None) -> TaggedJson:
         return self._call(self._http.build_request("GET", path, params=without_none(**query)), is_repeatable=True)
 
     def _send(

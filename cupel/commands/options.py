@@ -66,7 +66,12 @@ Metadata = Annotated[
 
 def label_fields(name: str | None, tags: list[str] | None, metadata: list[str] | None) -> Json:
     """The fields of a request for the given options. UsageError for metadata that is not `key=value`."""
-    return without_none(name=name, tags=tags or None, metadata=dict(map(_metadata_entry, metadata or ())) or None)
+    return without_none(name=name, tags=tags or None, metadata=metadata_of(metadata) or None)
+
+
+def metadata_of(options: list[str] | None) -> dict[str, str]:
+    """The values of --metadata. UsageError for one that is not `key=value`."""
+    return dict(map(_metadata_entry, options or ()))
 
 
 def _metadata_entry(option: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from cupel.commands.options import (
     OldestFirst,
     RunId,
     creation_filters,
+    metadata_of,
 )
 from cupel.commands.suggestions import choice_option
 from cupel.json_types import Json
@@ -39,6 +40,12 @@ def runs(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Only runs whose name contains this, ignoring case.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only runs with this tag.")] = None,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Only runs with this entry of metadata; may be repeated."),
+    ] = None,
+    eval_id: Annotated[str | None, typer.Option("--eval", help="Only runs of this eval.")] = None,
+    schedule: Annotated[str | None, typer.Option(help="Only runs that this schedule started.")] = None,
     after: After = None,
     before: Before = None,
     oldest_first: OldestFirst = False,
@@ -49,7 +56,9 @@ def runs(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         times = creation_filters(after, before, oldest_first=oldest_first)
-        listed = client.list_runs(definition_id=definition, status=status, name=name, tag=tag, **times)
+        of = {"definition_id": definition, "eval_id": eval_id, "schedule_id": schedule}
+        entries = metadata_of(metadata)
+        listed = client.list_runs(**of, status=status, name=name, tag=tag, metadata=entries, **times)
         items = list(islice(listed, limit))
         if not items and definition is not None:
             client.get_definition(definition)  # An unknown id is an error, not an empty list.

@@ -1,5 +1,6 @@
 """Parameters that several operations have."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -7,7 +8,11 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 
 from cupel_core.contract.fields import Moment
+from cupel_core.errors import Invalid
 from cupel_core.paging import MAX_LIMIT, Creation
+
+MAX_METADATA_ENTRIES = 5
+"""Of metadata, by which runs are filtered."""
 
 
 class CreationSort(StrEnum):
@@ -17,6 +22,17 @@ class CreationSort(StrEnum):
 
 def creation(after: datetime | None, before: datetime | None, sort: CreationSort) -> Creation:
     return Creation(after, before, sort is CreationSort.OLDEST_FIRST)
+
+
+def metadata_entries(values: Sequence[str]) -> Sequence[str]:
+    """The values of MetadataFilter, checked."""
+    if len(values) > MAX_METADATA_ENTRIES:
+        raise Invalid.field("metadata", f"must not be given more than {MAX_METADATA_ENTRIES} times")
+    for value in values:
+        key, equals, _ = value.partition("=")
+        if not key or not equals:
+            raise Invalid.field("metadata", "must be key=value, such as team=search")
+    return values
 
 
 Limit = Annotated[
@@ -45,6 +61,14 @@ ExperimentFilter = Annotated[
 ]
 ScheduleFilter = Annotated[str | None, Query(alias="scheduleId", description="Return only runs of this schedule")]
 TagFilter = Annotated[str | None, Query(min_length=1, max_length=100, description="Return only items with this tag")]
+MetadataFilter = Annotated[
+    Sequence[str],
+    Query(
+        description="Return only runs with this entry of metadata, as `key=value`; up to "
+        f"{MAX_METADATA_ENTRIES} times, and all must match. Numbers and truth values match as they are written: "
+        "`build=812`, `final=true`",
+    ),
+]
 RunNameFilter = Annotated[
     str | None,
     Query(min_length=1, max_length=200, description="Return only runs whose name contains this text, ignoring case"),

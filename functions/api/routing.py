@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from http import HTTPStatus
 from importlib import import_module
 from typing import Any, get_args
+from urllib.parse import parse_qs
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Query
@@ -85,6 +86,11 @@ class OperationRouter(APIGatewayHttpRouter):
         """The body of a response whose `ETag` is `tag`."""
         _response_tag.set(tag)
         return body
+
+    def query_values(self, name: str) -> list[str]:
+        """The values of a repeatable parameter as they were sent; a handler's argument has them split at commas."""
+        raw = str(self.current_event.raw_event["rawQueryString"])
+        return parse_qs(raw, keep_blank_values=True).get(name, [])
 
     @property
     def caller(self) -> Caller:

@@ -17,12 +17,14 @@ from api.parameters import (
     ExperimentFilter,
     IfMatch,
     Limit,
+    MetadataFilter,
     ModelFilter,
     RunNameFilter,
     ScheduleFilter,
     Sort,
     TagFilter,
     creation,
+    metadata_entries,
 )
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
@@ -70,6 +72,7 @@ def list_runs(
     status: Annotated[RunStatus | None, Query(description="Return only runs with this status")] = None,
     name: RunNameFilter = None,
     tag: TagFilter = None,
+    metadata: MetadataFilter = (),
     created_after: CreatedAfter = None,
     created_before: CreatedBefore = None,
     sort: Sort = CreationSort.NEWEST_FIRST,
@@ -85,6 +88,7 @@ def list_runs(
         status=status,
         name=name,
         tag=tag,
+        metadata=metadata_entries(router.query_values("metadata") if metadata else ()),
         limit=limit,
         cursor=cursor,
         created=creation(created_after, created_before, sort),

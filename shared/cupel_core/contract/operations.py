@@ -448,7 +448,17 @@ _ALL = (
         "Update the workspace's evaluation settings",
         "The updated settings",
     ),
-    Operation("listRuns", "GET", "/v1/runs", "runs", _VIEWER, "List the runs, newest first", "A page of runs"),
+    Operation(
+        "listRuns",
+        "GET",
+        "/v1/runs",
+        "runs",
+        _VIEWER,
+        "List the runs, newest first",
+        "A page of runs",
+        "With a filter, a request examines at most 1,000 runs, so a page may have fewer than `limit`, even none, and "
+        "still a `nextCursor`. Times and `sort` are no filters: they cost nothing at any size.",
+    ),
     Operation(
         "createRun",
         "POST",

@@ -39,6 +39,8 @@ class RunItem(Item):
     status = UnicodeAttribute()
     folded_name = UnicodeAttribute(attr_name="foldedName", null=True)
     tags = UnicodeSetAttribute(null=True)
+    metadata_entries = UnicodeSetAttribute(attr_name="metadataEntries", null=True)
+    """As texts `key=value`, to filter by; the metadata itself is in the body."""
     fencing_token = NumberAttribute(attr_name="epoch")
     event_seq = NumberAttribute(attr_name="eventSeq")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
@@ -143,6 +145,7 @@ def to_item(run: Run) -> RunItem:
         status=run.status,
         folded_name=run.labels.name and run.labels.name.casefold(),
         tags=set(run.labels.tags) or None,
+        metadata_entries=set(run.labels.metadata_entries()) or None,
         fencing_token=run.fencing_token,
         event_seq=run.event_seq,
         deleted_at=run.deleted_at and to_iso(run.deleted_at),

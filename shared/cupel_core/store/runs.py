@@ -1,6 +1,6 @@
 """Runs in the table. Only `transition` changes a status: the conditional write and its event are one transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -173,12 +173,13 @@ def list_runs(
     status: RunStatus | None = None,
     name: str | None = None,
     tag: str | None = None,
+    metadata: Sequence[str] = (),
     limit: int,
     cursor: str | None,
     created: Creation = ANY_TIME,
 ) -> Page[Run]:
     """A page of a workspace's runs, newest first unless `created` says otherwise; a filter that is None matches all,
-    `name` a part of the name, ignoring case.
+    `name` a part of the name, ignoring case, `metadata` entries as `metadata_entry` writes them, all of which match.
 
     With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another.
     """
@@ -194,6 +195,7 @@ def list_runs(
         filters.append(RunItem.folded_name.contains(name.casefold()))
     if tag is not None:
         filters.append(RunItem.tags.contains(tag))
+    filters += [RunItem.metadata_entries.contains(entry) for entry in metadata]
     condition: Condition = RunItem.deleted_at.does_not_exist()
     for each in filters:
         condition &= each

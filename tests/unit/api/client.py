@@ -48,13 +48,18 @@ def event(
         "version": "2.0",
         "routeKey": "ANY /v1/{proxy+}",
         "rawPath": path,
-        "rawQueryString": urlencode(query or {}),
-        "queryStringParameters": {key: str(value) for key, value in (query or {}).items()},
+        "rawQueryString": urlencode(query or {}, doseq=True),
+        "queryStringParameters": {key: _joined(value) for key, value in (query or {}).items()},
         "headers": {key.lower(): value for key, value in (headers or {}).items()},
         "requestContext": {"http": {"method": method, "path": path}, "stage": "$default", "requestId": "request-1"},
         "body": body,
         "isBase64Encoded": False,
     }
+
+
+def _joined(values: Any) -> str:
+    """As API Gateway passes a parameter that was sent several times."""
+    return ",".join(values) if isinstance(values, list) else str(values)
 
 
 @dataclass
@@ -127,7 +132,7 @@ def api_transport(client: Client) -> httpx.MockTransport:
                 request.url.path,
                 body=request.content.decode() or None,
                 headers=dict(request.headers),
-                query=dict(request.url.params),
+                query={name: request.url.params.get_list(name) for name in request.url.params},
             )
         headers = {name: value for name, value in response.headers.items() if name != "Content-Encoding"}
         return httpx.Response(response.status, headers=headers, text=response.text)

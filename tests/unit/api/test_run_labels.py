@@ -185,3 +185,36 @@ def test_runs_are_found_by_a_part_of_their_name_and_by_tag(
     start(client, definition_id, name="release 2", tags=["weekly"])
     start(client, definition_id, name="Straße", tags=["weekly", "nightly!"])
     assert [run["name"] for run in client.get("/v1/runs", query=query).json()["items"]] == names
+
+
+@pytest.mark.parametrize(
+    ("entries", "names"),
+    [
+        (["team=search"], ["b", "a"]),
+        (["team=search", "build=812"], ["a"]),
+        (["build=812"], ["c", "a"]),
+        (["final=true"], ["a"]),
+        (["note=x,y=z"], ["b"]),
+        (["team="], []),
+        (["team=sea"], []),
+    ],
+)
+def test_runs_are_found_by_metadata(client: Client, definition_id: str, entries: list[str], names: list[str]) -> None:
+    start(client, definition_id, name="a", metadata={"team": "search", "build": 812, "final": True})
+    start(client, definition_id, name="b", metadata={"team": "search", "note": "x,y=z"})
+    start(client, definition_id, name="c", metadata={"build": "812"})
+    found = client.get("/v1/runs", query={"metadata": entries}).json()["items"]
+    assert [run["name"] for run in found] == names
+
+
+def test_runs_are_found_by_changed_metadata(client: Client, definition_id: str) -> None:
+    path = f"/v1/runs/{start(client, definition_id, metadata={'team': 'a'})['id']}"
+    client.patch(path, {"metadata": {"team": "b"}})
+    found = [len(client.get("/v1/runs", query={"metadata": [f"team={team}"]}).json()["items"]) for team in "ab"]
+    assert found == [0, 1]
+
+
+@pytest.mark.parametrize("entries", [["team"], ["=x"], [f"k{n}=v" for n in range(6)]])
+def test_filters_by_metadata_are_entries(client: Client, entries: list[str]) -> None:
+    answer = client.get("/v1/runs", query={"metadata": entries})
+    assert (answer.status, answer.fields()) == (422, ["metadata"])

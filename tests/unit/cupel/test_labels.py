@@ -45,3 +45,10 @@ def test_runs_are_listed_by_name_and_tag(api: FakeApi, cupel: Cupel):
     cupel("runs", "--name", "release", "--tag", "nightly")
     sent = api.requests[-1].url.params
     assert (sent["name"], sent["tag"]) == ("release", "nightly")
+
+
+def test_runs_are_listed_by_metadata(api: FakeApi, cupel: Cupel):
+    cupel("runs", "--metadata", "team=search", "--metadata", "url=a=b", "--eval", "evl_1", "--schedule", "sch_1")
+    sent = api.requests[-1].url.params
+    assert sent.get_list("metadata") == ["team=search", "url=a=b"]
+    assert (sent["evalId"], sent["scheduleId"]) == ("evl_1", "sch_1")

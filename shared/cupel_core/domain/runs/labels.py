@@ -7,12 +7,22 @@ from typing import Any, Self
 MetadataValue = str | int | float | bool
 
 
+def metadata_entry(key: str, value: MetadataValue) -> str:
+    """`build=812`: how runs are found by an entry; the number 812.0, the number 812 and the text are the same."""
+    if isinstance(value, bool):
+        return f"{key}={str(value).lower()}"
+    return f"{key}={int(value) if isinstance(value, float) and value.is_integer() else value}"
+
+
 @dataclass(frozen=True)
 class RunLabels:
     name: str | None = None
     tags: tuple[str, ...] = ()
     """Sorted, without duplicates."""
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+
+    def metadata_entries(self) -> frozenset[str]:
+        return frozenset(metadata_entry(key, value) for key, value in self.metadata.items())
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "tags": list(self.tags), "metadata": dict(self.metadata)}
