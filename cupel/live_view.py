@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Group
 from rich.text import Text
 
 from cupel import render
 from cupel.counts import count_of
 from cupel.json_types import Json
-from cupel.printable import printable
-from cupel.terminal import NO_VALUE, shorten
+from cupel.terminal import NO_VALUE, one_line, shorten
 from cupel_core.domain.runs.delays import DelayReason
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 
@@ -57,7 +57,7 @@ def live_view(progress: Json, run: Json, width: int, height: int) -> Group:
     """The run, a row per target, what holds them up, and why probes are errored."""
     name = Text.assemble((progress["runId"], "bold"), _GAP, Text.from_markup(render.format_status(progress["status"])))
     header = [name, *map(Text, _totals_lines(progress, run, width))]
-    notes = [Text(printable(line), style=style) for style, line in _notes(progress, run)]
+    notes = [Text(one_line(line), style=style) for style, line in _notes(progress, run)]
     room = height - 1 - len(header) - sum(-(-note.cell_len // width) for note in notes)
     return Group(*header, *_target_rows(progress["targets"], width, room), *notes)
 
@@ -72,7 +72,7 @@ def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
     delays = (delay for target in progress["targets"] for delay in target["delays"])
     return {
         tuple(str(delay[name]) for name in ("reason", "provider", "model", "message")): [
-            printable(line) for line in _delay_lines(progress, run, delay)
+            one_line(line) for line in _delay_lines(progress, run, delay)
         ]
         for delay in delays
     }
@@ -122,8 +122,8 @@ def _spent(spend: Json) -> str | None:
 
 def _target_rows(targets: Sequence[Json], width: int, room: int) -> Iterator[Text]:
     """One line per target if all fit into the width, else two; of more than fit into `room`, those with most to do."""
-    names = [printable(target["target"]) for target in targets]
-    prefix = max(map(len, ("target", *names))) + 2
+    names = [one_line(target["target"]) for target in targets]
+    prefix = max(map(cell_len, ("target", *names))) + 2
     layout = _FigureLayout(_columns(targets), gap=2)
     lines_per_target = 1 if prefix + _MIN_BAR + layout.width <= width else 2
     if lines_per_target == 2:
@@ -137,7 +137,7 @@ def _target_rows(targets: Sequence[Json], width: int, room: int) -> Iterator[Tex
     for row in shown:
         if lines_per_target == 2:
             yield Text(names[row], no_wrap=True, overflow="ellipsis")
-        name = names[row].ljust(prefix) if prefix else ""
+        name = set_cell_size(names[row], prefix) if prefix else ""
         yield Text.assemble(name, _bar(targets[row], bar_width), _crop(layout.cells(row), width - prefix - bar_width))
     if hidden := len(targets) - len(shown):
         yield Text(f"and {count_of(hidden, 'more target')}", style="dim")

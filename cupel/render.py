@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.counts import count_of
 from cupel.json_types import Json
+from cupel.markup import escape
 from cupel.results import ModelResults, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten

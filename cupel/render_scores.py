@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.counts import count_of
 from cupel.json_types import Json, without_none
+from cupel.markup import escape
 from cupel.render import format_status, scenario_title
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time

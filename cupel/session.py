@@ -29,8 +29,12 @@ def _connect() -> "Client":
 class PlainTextConsole(Console):
     """Prints names, answers and messages without characters that would control the terminal, and tables that fit.
 
-    Texts are not folded: a terminal does that itself, without a line break in what is copied.
+    Texts are not folded: a terminal does that itself, without a line break in what is copied. `:x:` in a name or an
+    answer is not an emoji.
     """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(emoji=False, **options)
 
     @property
     def table_width(self) -> int | None:

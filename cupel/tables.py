@@ -62,7 +62,7 @@ def _width(text: Text) -> int:
 def _texts(column: Column) -> Iterator[Text]:
     """The heading and the cells."""
     yield Text(str(column.header), style="bold")
-    yield from (Text.from_markup(str(cell)) for cell in column.cells)
+    yield from (Text.from_markup(str(cell), emoji=False) for cell in column.cells)
 
 
 def _rows(columns: Table) -> Iterator[tuple[Text, ...]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
@@ -22,6 +21,7 @@ from cupel.commands.options import (
 )
 from cupel.commands.run import print_uploaded
 from cupel.json_types import Json, without_none
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time

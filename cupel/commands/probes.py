@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel import render
@@ -13,6 +12,7 @@ from cupel.commands.options import AsJson, Model
 from cupel.commands.suggestions import choice_option
 from cupel.errors import UsageError
 from cupel.json_types import Json
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, shorten

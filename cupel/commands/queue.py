@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
@@ -12,6 +11,7 @@ from cupel.commands.options import AsJson, command_name, confirm, refuse_group_o
 from cupel.commands.suggestions import complete_provider
 from cupel.errors import UsageError
 from cupel.json_types import Json
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import format_time, shorten

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
@@ -13,6 +12,7 @@ from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.json_types import Json
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel.tables import table

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.commands.definitions import (
@@ -21,6 +20,7 @@ from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, Yes, confirm
 from cupel.errors import UsageError
 from cupel.json_types import Json
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.source_files import SourceFile, renamed_fields
 from cupel.tables import table

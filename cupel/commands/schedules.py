@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
@@ -24,6 +23,7 @@ from cupel.commands.run import resolve_definition
 from cupel.commands.targets import run_config, split_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time, shorten

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.extras import require_extra
 from cupel.json_types import Json
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import format_time

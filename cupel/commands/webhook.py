@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
@@ -13,6 +12,7 @@ from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import ApiProblem, CupelError, UsageError
 from cupel.json_types import Json
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import format_time

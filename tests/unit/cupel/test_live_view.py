@@ -4,6 +4,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from cupel.live_view import (
@@ -58,6 +59,19 @@ def test_large_numbers_fit_into_60_columns() -> None:
     target = a_target(LONG, 1_000_000, 420_000, 12_345, ratePerSecond=1_234.0, etaSeconds=86_000.0, **changes)
     [figures] = [line for line in shown(a_progress(target | {"pricedUsd": 1_234.5}), width=60) if "━" in line]
     assert figures.split()[1:] == ["432k/1.0M", "12k", "≈50%", "≈1.0G", "$1,234", "1,234/s", "23:53:20"]
+
+
+def test_wide_characters_are_aligned() -> None:
+    lines = shown(a_progress(busy("custom/模型"), busy("custom/model")), width=100)
+    bars = [cell_len(line[: line.index("━")]) for line in lines if "━" in line]
+    assert bars == [14, 14]
+
+
+def test_a_name_or_message_of_several_lines_is_shown_on_one() -> None:
+    delay = a_delay("model_suspended", model="openai/x", until=LATER, message="overloaded\n\ntry later")
+    lines = shown(a_progress(busy("openai/\nx", delays=[delay])), width=100)
+    assert any("overloaded try later" in line for line in lines)
+    assert sum("━" in line and "openai/ x" in line for line in lines) == 1
 
 
 def test_without_results_the_mean_of_decisions_is_shown() -> None:

@@ -208,6 +208,18 @@ def test_a_conversation_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):
     assert "\x1b" not in answer
 
 
+def test_no_part_of_a_conversation_becomes_an_emoji(api: FakeApi, cupel: Cupel):
+    messages = [{"role": "assistant", "content": "status :x: and :+1:"}]
+    api.transcripts = [a_transcript(0, SIMULATED, "1", content={"messages": messages})]
+    for options in (["--full"], []):
+        assert "status :x: and :+1:" in cupel("transcripts", "run_1", *options).stdout
+
+
+def test_labels_that_are_markup_only_together_are_shown_as_they_are(api: FakeApi, cupel: Cupel):
+    api.runs = [a_run(metadata={"from": "[/x", "to": "y]", "path": "C:\\"})]
+    assert "from=[/x  to=y]  path=C:\\\n" in cupel("show", "run_1").stdout
+
+
 def test_what_requests_left_out_is_shown_and_exported(api: FakeApi, cupel: Cupel):
     api.transcripts = [a_transcript(0, SIMULATED, "1", omittedParameters=["systemRole", "temperature"])]
     assert "systemRole, temperature" in cupel("transcripts", "run_1", "--full").stdout
