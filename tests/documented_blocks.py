@@ -1,6 +1,7 @@
 """The fenced blocks of the documentation's pages.
 
-A line `<!-- not run: <reason> -->` above a block excuses it from being run.
+A line `<!-- not run: <reason> -->` above a block excuses it from being run. A block of the language `text` right after
+a block of commands shows what they print; a line `…` in it stands for any lines.
 """
 
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 _BLOCK = re.compile(
     r"(?:<!-- not run: (?P<excuse>[^\n]+) -->\n)?"
-    r'```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>.*?)^```',
+    r'```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>.*?)^```\n',
     re.MULTILINE | re.DOTALL,
 )
 
@@ -23,6 +24,8 @@ class Block:
     """The name of the file whose content it is."""
     text: str
     excuse: str | None
+    is_next_to_previous: bool
+    """Whether only blank lines separate it from the block before it."""
 
     def command_lines(self) -> list[list[str]]:
         """Arguments of `cupel`."""
@@ -31,5 +34,9 @@ class Block:
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
-    for match in _BLOCK.finditer(page.read_text()):
-        yield Block(match["language"], match["title"], match["text"], match["excuse"])
+    text = page.read_text()
+    end = 0
+    for match in _BLOCK.finditer(text):
+        is_next = end > 0 and not text[end : match.start()].strip()
+        yield Block(match["language"], match["title"], match["text"], match["excuse"], is_next)
+        end = match.end()

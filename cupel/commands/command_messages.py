@@ -1,4 +1,4 @@
-"""The API's messages as users of the command read them: they name commands, not HTTP requests."""
+"""The API's messages for users of the command: they name commands and options, not HTTP requests and fields."""
 
 import re
 
@@ -7,6 +7,19 @@ _COMMANDS = (
     (re.compile(r"PUT /v1/webhook\b"), "{command} webhook set"),
     (re.compile(r"PUT /v1/settings\b"), "{command} settings"),
 )
+
+_MODELS = re.compile(r"(?:run\.)?models(?:\.\d+)?")
+_CONFIG_FIELD = re.compile(r"(?:run\.)?config\.(\w+)")
+_CAPITAL = re.compile("[A-Z]")
+
+
+def name_option(field: str) -> str:
+    """`config.judgeModel` is `--judge-model`; fields that no option sets keep their names."""
+    if _MODELS.fullmatch(field):
+        return "--models"
+    if match := _CONFIG_FIELD.fullmatch(field):
+        return "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", match[1])
+    return field
 
 
 def name_commands(message: str, command: str = "cupel") -> str:

@@ -38,7 +38,7 @@ def retry(
     probe: Annotated[int | None, typer.Option(min=0, help="Only the probe with this index.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the errored probes of a finished run again: all of them, those of one model, or one."""
+    """Run the errored probes of a run again: all of them, those of one model, or one."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         _print_run(

@@ -5,7 +5,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cupel.commands.command_messages import name_commands
+from cupel.commands.command_messages import name_commands, name_option
 from cupel.commands.options import command_name
 from cupel.errors import ApiProblem, CupelError
 from cupel.session import Session
@@ -27,6 +27,6 @@ def _print_error(session: Session, error: CupelError) -> None:
     if isinstance(error, ApiProblem) and error.errors:
         session.remark(f"cupel: {error.status} {error.title}")
         for problem in error.errors:
-            session.remark(f"  {problem.field}: {name_commands(problem.message, command_name())}")
+            session.remark(f"  {name_option(problem.field)}: {name_commands(problem.message, command_name())}")
     else:
         session.remark(f"cupel: {name_commands(str(error), command_name())}")

@@ -68,7 +68,7 @@ def _promptfoo_body(file: Path) -> Json:
 
 def _print(session: Session, imported: Json) -> None:
     report = imported["report"]
-    imported_counts = ", ".join(f"{count:,} {what}" for what, count in report["imported"].items())
+    imported_counts = ", ".join(count_of(count, what.removesuffix("s")) for what, count in report["imported"].items())
     session.out.print(f"imported {imported_counts or 'nothing'}", markup=False)
     for title in ("changed", "skipped"):
         if report[title]:

@@ -21,7 +21,7 @@ from cupel.terminal import NO_VALUE, shorten
 if TYPE_CHECKING:
     from cupel.client import Client
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a persona, connector or eval.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, as in the list.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
 HeaderEnv = Annotated[
     list[str] | None,

@@ -92,7 +92,7 @@ def test_an_api_that_cannot_be_reached_is_exit_code_1(stack: LocalStack, stack_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", FACTS, "--models", "nobody/x"], "models.0"),
+        (["run", FACTS, "--models", "nobody/x"], "--models: "),
         (["run", "missing.yaml", "--models", "sim/steady"], "missing.yaml"),
         (["run", FACTS, "--models", "sim/steady", "--sample", "0"], "sample"),
         (["show", "run_nobody"], "run_nobody"),

@@ -1,7 +1,7 @@
 """Every `cupel` command line in the documentation is run, page by page, unless the page says why it is not.
 
 Blocks with a title are files. `run_...`, `def_...` and so on stand for the id that an earlier command of the page
-printed last. The bench model server answers for OpenAI.
+printed last. The bench model server answers for OpenAI. What the pages show as output is compared with what is printed.
 """
 
 import re
@@ -19,17 +19,40 @@ from cupel.client import Client
 from cupel.session import Session
 from cupel.stack.address import LocalStack
 from tests.conftest import ROOT
-from tests.documented_blocks import blocks_of
+from tests.documented_blocks import Block, blocks_of
 from tests.stacks import ModelServer
 
 _ID = re.compile(r"\b(?:([a-z]+)_[0-9a-z]{26}|(scn)_[0-9a-z]+_\d+)\b")
 _PLACEHOLDER = re.compile(r"\b(run|def|scn|evl|con)_\.\.\.")
-
-
-_VERDICT = {
-    "contains": "You judge a conversation",
-    "reply": {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"},
+_PROGRESS = re.compile(r"^run_\w+ [A-Z]+, .* after [\d:]+\n", re.MULTILINE)
+"""A terminal shows the live view instead."""
+_VARIABLE = {
+    r"\b([a-z]{2,5})_[0-9a-z]{26}\b": r"\1_id",
+    r"\bscn_[0-9a-z]+_(\d+)\b": r"scn_id_\1",
+    r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)": "time",
+    r"http://127\.0\.0\.1:\d+": "address",
+    r"\b[\d.,]+ m?s\b": "duration",
+    r"\d\.\d\d ± \d\.\d\d +\d\.\d\d( +[·▁▂▃▄▅▆▇█]){5}": "decisions",
+    r"\b(makes that|Rating:|decision) [1-5]\b": r"\1 n",
+    r"\((new definition|unchanged)\)": "(uploaded)",
+    r" {2,}|─+": " ",
 }
+"""What differs from run to run: ids, times, durations, widths; decisions of simulated models, which depend on the
+scenarios' ids; and whether an earlier page has used the same sample."""
+
+_SCRIPT = {
+    "You judge a conversation": {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"},
+    "You compare the facts": {"reason": "It names the tilt of the axis.", "category": "C"},
+    "You take appointments": "Your haircut is booked for Friday at 16:00, Ada.",
+    "What is the capital of Australia? Answer": "Canberra",
+    "What is the capital of Canada? Answer": "Ottawa",
+    "The capital of France?": "Paris",
+    "The capital of Japan?": "Tokyo",
+    "Good morning": "Bonjour",
+    "Thank you": "Merci",
+    "Why are there seasons": "Because the axis of the Earth is tilted against its orbit.",
+}
+"""What the models of the documentation reply to prompts that contain a text."""
 
 
 def is_run(page: Path) -> bool:
@@ -51,12 +74,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def openai(api: Client, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The model server answers for OpenAI, on the stack and in process, and knows the answers of samples/facts.yaml."""
     facts = yaml.safe_load((ROOT / "samples/facts.yaml").read_text())["scenarios"]
-    answers = [
-        {"contains": fact["prompt"].splitlines()[0], "reply": f"Answer: {fact['metadata']['vars']['answer']}"}
-        for fact in facts
-    ]
+    script = _SCRIPT | {
+        fact["prompt"].splitlines()[0]: f"Answer: {fact['metadata']['vars']['answer']}" for fact in facts
+    }
     model_server.reset()
-    model_server.configure(script=[_VERDICT, *answers])
+    model_server.configure(script=[{"contains": text, "reply": reply} for text, reply in script.items()])
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("OPENAI_BASE_URL", f"{model_server.url}/v1")
     api.update_provider("openai", {"baseUrl": f"{model_server.url}/v1", "apiKey": "sk-test"})
@@ -65,10 +87,10 @@ def openai(api: Client, model_server: ModelServer, monkeypatch: pytest.MonkeyPat
     model_server.reset()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_commands_of_a_page_succeed(page: Path, stack: LocalStack, folder: Path) -> None:
-    session = Session(connect=lambda: Client(stack.api_url, stack.token))
+def run_commands(page: Path, session: Session, folder: Path) -> Iterator[tuple[Block, str]]:
+    """Runs the commands of a page, and yields each block that shows their output with what they have printed."""
     ids: dict[str, str] = {}
+    printed: str | None = None
 
     def with_ids(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: ids[match[1]], text)
@@ -76,12 +98,39 @@ def test_commands_of_a_page_succeed(page: Path, stack: LocalStack, folder: Path)
     for block in blocks_of(page):
         if block.title:
             (folder / block.title).write_text(with_ids(block.text))
-        if block.language != "sh" or block.excuse:
-            continue
-        for arguments in block.command_lines():
-            result = CliRunner().invoke(app, [with_ids(each) for each in arguments], obj=session)
-            assert result.exit_code == 0, f"cupel {shlex.join(arguments)}\n{result.output}"
-            ids |= {match[1] or match[2]: match[0] for match in _ID.finditer(result.output)}
+        if block.language == "text" and block.is_next_to_previous and printed is not None:
+            yield block, printed
+        printed = None
+        if block.language == "sh" and not block.excuse:
+            printed = ""
+            for arguments in block.command_lines():
+                result = CliRunner().invoke(app, [with_ids(each) for each in arguments], obj=session)
+                assert result.exit_code == 0, f"cupel {shlex.join(arguments)}\n{result.output}"
+                ids |= {match[1] or match[2]: match[0] for match in _ID.finditer(result.output)}
+                printed += _PROGRESS.sub("", result.output)
+
+
+def comparable(text: str) -> str:
+    for pattern, replacement in _VARIABLE.items():
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def is_shown(printed: str, block: Block) -> bool:
+    """Whether the block shows this output, where a line `…` stands for any lines."""
+    parts = re.split(r"^…\n", comparable(block.text), flags=re.MULTILINE)
+    return re.fullmatch("(?:.*\n)*".join(map(re.escape, parts)), comparable(printed)) is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_of_a_page_succeed_and_print_what_it_shows(page: Path, stack: LocalStack, folder: Path) -> None:
+    session = Session(connect=lambda: Client(stack.api_url, stack.token))
+    different = [
+        (block, printed) for block, printed in run_commands(page, session, folder) if not is_shown(printed, block)
+    ]
+    assert not different, "\n".join(
+        f"{page} shows\n{block.text}\nbut printed is\n{printed}" for block, printed in different
+    )
 
 
 def test_pages_with_commands_are_found() -> None:

@@ -42,7 +42,7 @@ class RequestModel(BaseModel):
         """Every error as it is, but one about an unknown field of this model, not of a model in it."""
         message = error["msg"]
         if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-            message = unknown_field_message(str(error["loc"][0]), _field_names(cls))
+            message = unknown_field_message(str(error["loc"][0]), _field_names(cls), _nested_paths(cls))
         return InitErrorDetails(
             type=PydanticCustomError(error["type"], message),
             loc=error["loc"],
@@ -52,6 +52,16 @@ class RequestModel(BaseModel):
 
 def _field_names(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _nested_paths(model: type[BaseModel]) -> dict[str, str]:
+    """`config.judgeModel` for `judgeModel`, and so on, of the objects that the model has."""
+    return {
+        inner: f"{field.alias or name}.{inner}"
+        for name, field in model.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, RequestModel)
+        for inner in _field_names(field.annotation)
+    }
 
 
 class ResponseModel(BaseModel):

@@ -68,6 +68,14 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
             ("label", "is not a known field; known fields: name, folder, tags, content, scenarios, versionLabel"),
         ),
         (
+            {"name": "a", "content": CONTENT, "template": "x"},
+            (
+                "template",
+                "is not a known field (did you mean content.template?); "
+                "known fields: name, folder, tags, content, scenarios, versionLabel",
+            ),
+        ),
+        (
             {"name": "a", "content": {"decision": {"patern": "x"}}},
             (
                 "content.decision.patern",

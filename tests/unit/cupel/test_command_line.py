@@ -12,7 +12,7 @@ from typer.core import TyperArgument, TyperGroup
 from typer.testing import CliRunner
 
 from cupel.cli import app
-from cupel.commands.command_messages import name_commands
+from cupel.commands.command_messages import name_commands, name_option
 from cupel.commands.suggestions import complete_choice, complete_model, complete_provider
 from cupel.session import PlainTextConsole, Session
 from cupel_core.domain.runs.run import RunStatus
@@ -131,6 +131,20 @@ def test_messages_of_the_api_name_commands() -> None:
     assert http_requests_in_messages()
     named = {each: name_commands(re.sub(r"{.*?}", "openai", each)) for each in http_requests_in_messages()}
     assert {each: text for each, text in named.items() if "/v1/" in text} == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "named"),
+    [
+        ("models.0", "--models"),
+        ("run.models.1", "--models"),
+        ("config.judgeModel", "--judge-model"),
+        ("run.config.maxTurns", "--max-turns"),
+        ("scenarios.0.name", "scenarios.0.name"),
+    ],
+)
+def test_an_invalid_field_is_named_after_its_option(field: str, named: str) -> None:
+    assert name_option(field) == named
 
 
 def test_a_refusal_names_the_command(api: FakeApi, cupel: Cupel) -> None:

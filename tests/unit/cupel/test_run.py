@@ -228,7 +228,7 @@ def test_a_refused_start_names_the_fields_and_is_a_usage_error(api: FakeApi, cup
     api.refusals = [httpx.Response(422, json={"title": "Invalid request", "detail": "x", "errors": errors})]
     answer = cupel("run", "def_7", "--models", "nope/x")
     assert answer.exit_code == 2
-    assert answer.stderr == "cupel: 422 Invalid request\n  models.0: unknown provider nope\n"
+    assert answer.stderr == "cupel: 422 Invalid request\n  --models: unknown provider nope\n"
     assert answer.stdout == ""
 
 

@@ -160,7 +160,7 @@ def test_a_pending_run_is_shown_and_listed(cupel: Cupel, client: Client):
 def test_an_unknown_provider_is_named(cupel: Cupel):
     refused = cupel("run", str(SAMPLES[0]), "--models", "nope/x")
     assert refused.exit_code == 2
-    assert "models.0: " in refused.stderr
+    assert "--models: " in refused.stderr
 
 
 def test_a_run_is_repeated_and_tells_its_definition_and_its_share_of_the_scenarios(cupel: Cupel):

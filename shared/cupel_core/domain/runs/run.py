@@ -116,7 +116,7 @@ ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
 class IllegalTransition(Exception):
     def __init__(self, action: Action, status: RunStatus) -> None:
-        super().__init__(f"a run that is {status} cannot {action}")
+        super().__init__(f"cannot {action} a run that is {status}")
         self.action = action
         self.status = status
 

@@ -1,6 +1,6 @@
 """Suggestions for misspelled names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 def near_name(name: str, known: Sequence[str]) -> str | None:
@@ -17,7 +17,8 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return f"; did you mean {near}?" if near else ""
 
 
-def unknown_field_message(name: str, known: Sequence[str]) -> str:
-    near = near_name(name, known)
+def unknown_field_message(name: str, known: Sequence[str], elsewhere: Mapping[str, str] | None = None) -> str:
+    """`elsewhere` has the paths of fields that belong into an object of this one, by their names."""
+    near = (elsewhere or {}).get(name) or near_name(name, known)
     hint = f" (did you mean {near}?)" if near else ""
     return f"is not a known field{hint}; known fields: {', '.join(known)}"
