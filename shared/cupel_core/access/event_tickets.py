@@ -26,7 +26,8 @@ class IssuedTicket(NamedTuple):
 def issue(ref: RunRef, token_id: str, now: datetime) -> IssuedTicket:
     """A ticket for the events of this run, which may be used as often as necessary until it expires."""
     secret = f"evt_{secrets.token_urlsafe(32)}"
-    event_tickets.create(digest_of(secret), StoredTicket(ref, token_id, now + LIFETIME))
+    token_digest = tokens.find_digest(ref.workspace, token_id)
+    event_tickets.create(digest_of(secret), StoredTicket(ref, token_id, now + LIFETIME, token_digest))
     return IssuedTicket(secret, now + LIFETIME)
 
 
@@ -45,8 +46,10 @@ def identify(secret: str, method: str, path: str, now: datetime) -> Caller:
 
 def _check_token(ticket: StoredTicket, now: datetime) -> None:
     """Raise Unauthorized if the token was revoked or has expired since. Users of an identity provider have none."""
-    token = tokens.find(ticket.ref.workspace, ticket.token_id)
-    if token is not None and not token.is_valid(now):
+    if ticket.token_digest is None:
+        return
+    state = tokens.find_secret(ticket.token_digest)
+    if state is None or state.is_expired(now):
         raise Unauthorized("the token that the ticket was issued to was revoked, or has expired")
 
 

@@ -9,5 +9,4 @@ def started_by(caller: Caller) -> StartedBy:
     """The caller, as a run records who started it."""
     if caller.user_name is not None:
         return StartedBy(StarterType.USER, caller.token_id, caller.user_name)
-    token = tokens.find(caller.workspace, caller.token_id)
-    return StartedBy(StarterType.TOKEN, caller.token_id, token.name if token else None)
+    return StartedBy(StarterType.TOKEN, caller.token_id, tokens.find_name(caller.workspace, caller.token_id))

@@ -52,10 +52,6 @@ class Token:
     last_used_at: datetime | None = None
     """To within USE_INTERVAL; None if it was not used since uses are noted."""
 
-    def is_valid(self, now: datetime) -> bool:
-        """Whether it was not revoked and has not expired."""
-        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
-
 
 USE_INTERVAL = timedelta(hours=1)
 """How often a use is noted: a write per request would double the cost of authorization."""

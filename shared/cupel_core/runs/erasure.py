@@ -5,6 +5,7 @@ it, so the sweeper erases once more when no such invocation can be left.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
@@ -71,10 +72,15 @@ def erase_definition(workspace: str, definition_id: str, now: datetime, has_time
     _check_has_no_forks(workspace, definition_id)
     if head.deleted_at is None:
         definitions.delete(workspace, head, now)
-    ref = RunRef(workspace, definition_id)
+        _check_has_no_forks(workspace, definition_id)  # From now on there will be no other.
+    _erase_with_runs(RunRef(workspace, definition_id), now, has_time)
+
+
+def _erase_with_runs(ref: RunRef, now: datetime, has_time: Callable[[], bool]) -> None:
+    """Have a hidden definition erased, and hide its runs."""
     deletion_log.record(Deletion(ref, DeletedWhole.DEFINITION), now)
     erasures.request(Erasure(ref, ErasureKind.DEFINITION, now + LAST_WRITE_AFTER))
-    if not delete_runs_of(workspace, definition_id, now, has_time):
+    if not delete_runs_of(*ref, now, has_time):
         erasures.request(Erasure(ref, ErasureKind.RUNS, now))
 
 
@@ -86,7 +92,8 @@ def delete_runs_of(workspace: str, definition_id: str, now: datetime, has_time: 
         for run in page.items:
             if not has_time():
                 return False
-            delete_run(workspace, run.id, now)
+            with suppress(NotFound):  # Someone else has deleted it.
+                delete_run(workspace, run.id, now)
         if page.next_cursor is None:
             return True
         cursor = page.next_cursor
@@ -99,7 +106,7 @@ def _check_has_no_forks(workspace: str, definition_id: str) -> None:
     ]
     if fork_ids:
         shown = ", ".join(fork_ids[:_MAX_NAMED_FORKS])
-        raise Conflict(f"{len(fork_ids)} forks use its versions; erase them first: {shown}")
+        raise Conflict(f"there are forks, which use its versions; erase them first: {shown}")
 
 
 def erase_probe(run: Run, index: int, now: datetime) -> None:
@@ -140,8 +147,7 @@ def reapply_deletions(now: datetime) -> int:
 def _reapply(deletion: Deletion, now: datetime) -> None:
     ref = deletion.ref
     if deletion.what is DeletedWhole.DEFINITION:
-        if definitions.find(ref.workspace, ref.run_id):
-            erase_definition(ref.workspace, ref.run_id, now, lambda: True)
+        _erase_definition_again(ref, now)
         return
     try:
         run = runs.get(ref)
@@ -151,6 +157,16 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
         runs.delete(ref, now, erase_from=now)
     elif not _was_retried_since(deletion, deletion.what):
         erase_probe(run, deletion.what, now)
+
+
+def _erase_definition_again(ref: RunRef, now: datetime) -> None:
+    """Its forks do not matter: there were none, so those that were restored are erased again too."""
+    head = definitions.find(*ref)
+    if head is None:
+        return
+    if head.deleted_at is None:
+        definitions.delete(ref.workspace, head, now)
+    _erase_with_runs(ref, now, lambda: True)
 
 
 def _was_retried_since(deletion: Deletion, index: int) -> bool:

@@ -81,7 +81,20 @@ class ExtraWrite(NamedTuple):
 
 
 def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inherited: Manifest | None = None) -> None:
-    """Create the head and its first version; for a fork also the parent's edge and the inherited scenarios."""
+    """Create the head and its first version; for a fork also the parent's edge and the inherited scenarios.
+
+    NotFound if the parent was deleted since it was read: its versions may be about to be erased.
+    """
+    try:
+        _create(workspace, head, content, inherited)
+    except TransactWriteError as error:
+        if head.parent is None or error_code(error) != "TransactionCanceledException":
+            raise
+        get(workspace, head.parent.definition_id)
+        raise Conflict("the definition to fork was changed at the same time; try again") from None
+
+
+def _create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inherited: Manifest | None) -> None:
     created = to_iso(head.created_at)
     manifest = replace(inherited, revision=1) if inherited else Manifest()
     version = StoredVersion(1, head.created_at, content, 1, manifest.revision, head.version_label)
@@ -92,6 +105,8 @@ def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inh
         if head.parent:
             pk = keys.definition(workspace, head.parent.definition_id)
             transaction.save(ChildItem(pk, f"{_CHILD}{head.id}", created_at=created))
+            exists = HeadItem.pk.exists() & HeadItem.deleted_at.does_not_exist()
+            transaction.condition_check(HeadItem, pk, _HEAD, condition=exists)
         if inherited:
             transaction.save(_manifest_item(workspace, head.id, manifest))
 
@@ -242,7 +257,8 @@ def erase(workspace: str, definition_id: str) -> None:
 
 def list_fork_ids(workspace: str, definition_id: str) -> Iterator[str]:
     """The ids of its forks, oldest first."""
-    edges = ChildItem.query(keys.definition(workspace, definition_id), ChildItem.sk.startswith(_CHILD))
+    pk = keys.definition(workspace, definition_id)
+    edges = ChildItem.query(pk, ChildItem.sk.startswith(_CHILD), consistent_read=True)
     return (edge.sk.removeprefix(_CHILD) for edge in edges)
 
 

@@ -18,6 +18,8 @@ class StoredTicket(NamedTuple):
     token_id: str
     """The token, or the user, that it was issued to."""
     expires_at: datetime
+    token_digest: str | None = None
+    """Of the secret of the token; None for a user, and of tickets from before this field."""
 
 
 class EventTicketItem(Item):
@@ -25,6 +27,7 @@ class EventTicketItem(Item):
     run_id = UnicodeAttribute(attr_name="runId")
     token_id = UnicodeAttribute(attr_name="tokenId")
     expires_at = UnicodeAttribute(attr_name="expiresAt")
+    token_digest = UnicodeAttribute(attr_name="tokenDigest", null=True)
     ttl = NumberAttribute()
 
 
@@ -36,6 +39,7 @@ def create(digest: str, ticket: StoredTicket) -> None:
         run_id=ticket.ref.run_id,
         token_id=ticket.token_id,
         expires_at=to_iso(ticket.expires_at),
+        token_digest=ticket.token_digest,
         ttl=int(ticket.expires_at.timestamp()),
     ).save()
 
@@ -46,4 +50,5 @@ def find(digest: str) -> StoredTicket | None:
         item = EventTicketItem.get(keys.token(digest), _TICKET, consistent_read=True)
     except EventTicketItem.DoesNotExist:
         return None
-    return StoredTicket(RunRef(item.workspace, item.run_id), item.token_id, from_iso(item.expires_at))
+    ref = RunRef(item.workspace, item.run_id)
+    return StoredTicket(ref, item.token_id, from_iso(item.expires_at), item.token_digest)

@@ -98,10 +98,20 @@ def get_workspace_created_at(workspace: str) -> datetime:
         raise NotFound(f"no operator has created a workspace {workspace}") from None
 
 
-def find(workspace: str, token_id: str) -> Token | None:
-    """The token, even a revoked one, without the time of its last use; None if the workspace never had it."""
+def find_name(workspace: str, token_id: str) -> str | None:
+    item = _find_item(workspace, token_id)
+    return item.name if item else None
+
+
+def find_digest(workspace: str, token_id: str) -> str | None:
+    """The digest of a token's secret; None if the workspace never had the token."""
+    item = _find_item(workspace, token_id)
+    return item.digest if item else None
+
+
+def _find_item(workspace: str, token_id: str) -> TokenItem | None:
     try:
-        return _token(TokenItem.get(keys.tokens(workspace), token_id, consistent_read=True), None)
+        return TokenItem.get(keys.tokens(workspace), token_id)
     except TokenItem.DoesNotExist:
         return None
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from cupel_core.clock import utc_now
+from cupel_core.definitions import forks
+from cupel_core.messages import RunRef
 from cupel_core.runs import erasure
 from cupel_core.settings import Settings
-from cupel_core.store import scenarios, snapshots
+from cupel_core.store import clients, scenarios, snapshots
 from cupel_core.sweeping.erasure import erase_due
 from tests.stored_text import places_with
 from tests.unit.api.client import Client
@@ -101,3 +104,73 @@ def test_an_erasure_is_repeated_in_a_restored_table(client: Client, definition_i
     assert erasure.reapply_deletions(utc_now()) == 2  # the run and its definition
     erase_due(utc_now() + LATER, lambda: 900.0)
     assert places_with(MARKER, cloud) == []
+
+
+def restore(items: list[Any], cloud: Settings) -> None:
+    """The table as it was when `items` were read."""
+    for item in items:
+        clients.dynamodb().put_item(TableName=cloud.table_name, Item=item)
+
+
+def test_a_definition_and_its_fork_are_erased_again_in_a_restored_table(
+    client: Client, definition_id: str, cloud: Settings
+) -> None:
+    fork_id = client.post(f"/v1/definitions/{definition_id}/fork", {"name": MARKER}).json()["id"]
+    backup = clients.dynamodb().scan(TableName=cloud.table_name)["Items"]
+    for each in (fork_id, definition_id):
+        assert erase(client, each) == 204
+        erase_due(utc_now() + LATER, lambda: 900.0)
+    restore(backup, cloud)
+    erasure.reapply_deletions(utc_now())
+    erase_due(utc_now() + LATER, lambda: 900.0)
+    assert places_with(MARKER, cloud) == []
+
+
+def test_a_run_that_is_deleted_meanwhile_does_not_keep_the_others_readable(
+    client: Client, definition_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.post("/v1/runs", {"definitionId": definition_id, "models": ["sim/steady"]}).status == 201
+    newest, _ = run_ids(client)
+    list_runs = erasure.runs.list_runs
+
+    def list_before_deletion(workspace: str, **options: Any) -> Any:
+        listed = list_runs(workspace, **options)
+        erasure.runs.delete(RunRef(workspace, newest), utc_now(), erase_from=utc_now())
+        return listed
+
+    monkeypatch.setattr(erasure.runs, "list_runs", list_before_deletion)
+    assert erase(client, definition_id) == 204
+    monkeypatch.undo()
+    assert run_ids(client) == []
+
+
+def test_a_fork_that_is_made_meanwhile_keeps_what_it_uses(
+    client: Client, definition_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delete = erasure.definitions.delete
+
+    def delete_after_fork(*arguments: Any) -> None:
+        assert client.post(f"/v1/definitions/{definition_id}/fork", {"name": "fork"}).status == 201
+        delete(*arguments)
+
+    monkeypatch.setattr(erasure.definitions, "delete", delete_after_fork)
+    assert erase(client, definition_id) == 409
+    monkeypatch.undo()
+    erase_due(utc_now() + LATER, lambda: 900.0)
+    (fork,) = client.get("/v1/definitions").json()["items"]
+    assert client.get(f"/v1/definitions/{fork['id']}").json()["content"]["system"] == f"You live in {MARKER}."
+
+
+def test_no_fork_is_made_of_a_definition_that_is_erased_meanwhile(
+    client: Client, definition_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = forks.definitions.create
+
+    def create_after_erasure(*arguments: Any) -> None:
+        assert erase(client, definition_id) == 204
+        create(*arguments)
+
+    monkeypatch.setattr(forks.definitions, "create", create_after_erasure)
+    assert client.post(f"/v1/definitions/{definition_id}/fork", {"name": "fork"}).status == 404
+    monkeypatch.undo()
+    assert client.get("/v1/definitions").json()["items"] == []

@@ -1,16 +1,23 @@
 """Tickets by which a browser reads the events of one run."""
 
 from datetime import timedelta
+from fnmatch import fnmatch
+from typing import Any
 
 import pytest
 
+from authorize import app as authorizer
 from cupel_core.access import event_tickets, tokens
 from cupel_core.clock import utc_now
 from cupel_core.domain.access import AccessRole
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import clients
-from tests.unit.api.client import Answer, Client
+from cupel_core.store.event_tickets import EventTicketItem
+from cupel_core.store.tokens import SecretItem, TokenItem
+from tests.lambda_context import Context
+from tests.unit.api.client import Answer, Client, event
+from tests.unit.test_template import functions
 
 STREAM = {"Accept": "text/event-stream"}
 
@@ -88,6 +95,20 @@ def test_a_ticket_ends_when_its_token_expires(client: Client, run_id: str) -> No
     token = tokens.issue("acme", AccessRole.VIEWER, "page", yesterday, utc_now() - timedelta(seconds=1))
     ticket = event_tickets.issue(RunRef("acme", run_id), token.token_id, utc_now())
     assert read(client, f"/v1/runs/{run_id}/events", ticket.secret).status == 401
+
+
+def test_the_authorizer_reads_only_the_items_that_its_policy_allows(run_id: str, ticket: str) -> None:
+    [statement] = functions()["authorize"]["Policies"][-1]["Statement"]
+    [pattern] = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    read_keys: list[str] = []
+
+    def note(params: dict[str, Any], **_: Any) -> None:
+        read_keys.append(params["Key"]["pk"]["S"])
+
+    for item in (EventTicketItem, SecretItem, TokenItem):
+        item._get_connection().connection.client.meta.events.register("before-parameter-build.dynamodb.GetItem", note)
+    authorizer.handler(event("GET", f"/v1/runs/{run_id}/events", query={"ticket": ticket}), Context())
+    assert (len(read_keys), [key for key in read_keys if not fnmatch(key, pattern)]) == (2, [])
 
 
 def test_an_unknown_ticket_is_unauthorized(client: Client, run_id: str) -> None:
