@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rich.live import Live
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
 from cupel.json_types import Json
 from cupel.live_view import is_waiting_for_repair, live_view, problems, progress_line
@@ -86,22 +84,3 @@ class _LinePrinter:
             for line in lines if key not in self._problems else ():
                 self._session.remark(line)
         self._problems = current.keys()
-
-
-def progress_bar(session: Session) -> Progress:
-    return Progress(
-        TextColumn("{task.fields[run][status]:<11}"),
-        BarColumn(bar_width=30),
-        _CountsColumn(),
-        TimeElapsedColumn(),
-        console=session.err,
-    )
-
-
-class _CountsColumn(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        progress = task.fields["run"]["progress"]
-        rate = f"  {task.speed:,.0f}/s" if task.speed else ""
-        return Text(
-            f"{progress['completed']:,} completed, {progress['failed']:,} errored of {progress['total']:,}{rate}"
-        )

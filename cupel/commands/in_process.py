@@ -1,7 +1,7 @@
 """`cupel run --in-process`: the same table and exit codes, without a stack."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import typer
 
@@ -12,16 +12,13 @@ from cupel.commands.options import InProcessOptions
 from cupel.commands.show import print_results
 from cupel.counts import count_of
 from cupel.errors import UsageError
-from cupel.in_process import Evaluation, EvaluationOptions, Probe, ProbeResult
+from cupel.evaluation_progress import evaluation_progress
+from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
 from cupel.in_process.plan import plan_evaluation
 from cupel.json_types import Json
 from cupel.render import evaluation_lines
 from cupel.session import Session
-from cupel.watch import progress_bar
-from cupel_core.domain.runs.run import ProbeStatus, RunStatus
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
 """How many probes that failed are listed; the JUnit file and --json contain all of them."""
@@ -79,10 +76,8 @@ def _evaluation_options(specification: Json, options: InProcessOptions) -> Evalu
 
 
 def _evaluate(session: Session, definition: str, options: EvaluationOptions, targets: list[str]) -> Evaluation:
-    """Evaluate under a progress bar like that of a run on a stack."""
-    with progress_bar(session) as progress:
-        display = _ProgressDisplay(progress)
-        options["on_status"] = display.update
+    with evaluation_progress(session) as on_status:
+        options["on_status"] = on_status
         try:
             plan = plan_evaluation(Path(definition), targets, options)
             return saved_evaluations.run(session, plan)
@@ -93,32 +88,15 @@ def _evaluate(session: Session, definition: str, options: EvaluationOptions, tar
             raise UsageError(f"--{name.replace('_', '-')}{separator}{message}") from error
 
 
-class _ProgressDisplay:
-    def __init__(self, progress: "Progress") -> None:
-        self._progress = progress
-        self._counts = {"total": 0, "completed": 0, "failed": 0}
-        self._task: TaskID | None = None
-
-    def update(self, probe: Probe, status: ProbeStatus) -> None:
-        counts = self._counts
-        counts["total"] = probe.total
-        counts["completed"] += status is ProbeStatus.COMPLETED
-        counts["failed"] += status is ProbeStatus.ERROR
-        ended = counts["completed"] + counts["failed"]
-        run = {"status": str(RunStatus.RUNNING if ended < probe.total else RunStatus.COMPLETED), "progress": counts}
-        if self._task is None:
-            self._task = self._progress.add_task("", total=probe.total, run=run)
-        self._progress.update(self._task, completed=ended, run=run)
-
-
 def _print(session: Session, evaluation: Evaluation) -> None:
-    for line in evaluation_lines(evaluation.run_json()):
+    run = evaluation.run_json()
+    for line in evaluation_lines(run):
         session.out.print(line, soft_wrap=True)
     spend = evaluation.total_spend
     if spend.cached_calls:
         session.out.print(f"{spend.cached_calls:,} of {count_of(spend.calls, 'model call')} answered from the cache")
     session.out.print()
-    print_results(session, evaluation.models)
+    print_results(session, evaluation.models, run)
     failed = [result for result in evaluation.results if result.success is False]
     for result in failed[:MAX_PRINTED_FAILURES]:
         reason = result.result.reason if result.result else ""

@@ -118,9 +118,9 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
     return model_results
 
 
-def print_results(session: Session, model_results: list[ModelResults], run: Json | None = None) -> None:
+def print_results(session: Session, model_results: list[ModelResults], run: Json) -> None:
     """`run` has the definition's snapshot, which says whether there is a decision to read."""
-    snapshot = run and run["config"].get("definitionSnapshot")
+    snapshot = run["config"].get("definitionSnapshot")
     has_rule = bool(snapshot.get("decision")) if snapshot else None
     for table in render.results_tables(model_results, session.out.table_width):
         session.out.print(table)

@@ -68,6 +68,7 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None) -> Evaluation
         sample_percentage=options.get("sample_percentage", 100),
         repeats=plan.probe_plan.repeats,
         grader_config=plan.grader_config,
+        content=plan.definition.content,
         temperature=options.get("temperature"),
         max_turns=options.get("max_turns"),
         labels=labels_of(options),

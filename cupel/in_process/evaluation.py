@@ -11,6 +11,7 @@ from cupel.in_process.tables import data_frame, html_table
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
+from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -30,6 +31,7 @@ class Evaluation:
     sample_percentage: int
     repeats: int
     grader_config: GraderConfig
+    content: Content
     temperature: float | None = None
     max_turns: int | None = None
     labels: RunLabels = field(default_factory=RunLabels)
@@ -103,7 +105,7 @@ class Evaluation:
             persona_model=self.grader_config.persona_model,
             embedding_model=self.grader_config.embedding_model,
             evaluator_url=self.grader_config.evaluator_url,
-            definition_snapshot=None,
+            definition_snapshot=self.content.to_json(),
         )
         progress = RunProgressResponse(total=len(self.results), completed=len(self.completed), failed=len(self.errors))
         return {

@@ -2,11 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from junitparser import JUnitXml
 
+from cupel.evaluation_progress import evaluation_progress
+from cupel.in_process import Probe
+from cupel.session import Session
+from cupel_core.domain.runs.run import ProbeStatus
 from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
 
 type Json = dict[str, Any]
@@ -34,6 +39,32 @@ def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupe
     assert "75% [30%-95%]" in answer.stdout
     assert "failed: sim/echo: silver: contains: the output lacks" in answer.stdout
     assert api.requests == []
+
+
+def test_without_a_terminal_progress_is_a_line_at_the_end(cupel: Cupel, echoes: str) -> None:
+    assert here(cupel, echoes).stderr == "4 completed, 0 errored of 4 probes\n"
+
+
+def test_without_a_terminal_progress_is_a_line_every_ten_seconds() -> None:
+    session, clock = Session(), iter(range(0, 1_000, 4))
+    lines: list[str] = []
+    session.remark = lines.append  # type: ignore[method-assign]
+    probe = cast(Probe, SimpleNamespace(total=20))
+    with evaluation_progress(session, lambda: next(clock)) as on_status:
+        for _ in range(6):
+            on_status(probe, ProbeStatus.COMPLETED)
+    assert lines == ["3 completed, 0 errored of 20 probes", "6 completed, 0 errored of 20 probes"]
+
+
+def test_without_a_decision_rule_nothing_is_said_of_decisions(cupel: Cupel, echoes: str) -> None:
+    assert "decision" not in here(cupel, echoes).stdout
+
+
+def test_decisions_that_could_not_be_read_are_a_warning(cupel: Cupel, echoes: str) -> None:
+    document = json.loads(Path(echoes).read_text())
+    document["content"]["decision"] = {"pattern": "Rating: ([1-5])"}
+    Path(echoes).write_text(json.dumps(document))
+    assert "warning: no decision could be read from 4 answers" in here(cupel, echoes).stdout
 
 
 def test_with_json_every_probe_is_printed(cupel: Cupel, echoes: str) -> None:
