@@ -50,7 +50,7 @@ async def evaluate_async(
 
 
 async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None) -> Evaluation:
-    """Run the probes that are not saved yet, and save each in the file when it is finished."""
+    """Run the probes that are not saved yet, save each in the file when it is finished, and close the file."""
     executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
         async with _shared_connections():
@@ -58,6 +58,8 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None) -> Evaluation
                 results = await EvaluationRunner(plan, executor, file, cache).run()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+        if file is not None:
+            file.close()
     options = plan.options
     return Evaluation(
         id=plan.id,

@@ -8,17 +8,23 @@ that was being written, which is dropped. A later line about a probe replaces an
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from cupel.errors import UsageError
 from cupel.in_process.digests import plan_digests
 from cupel.json_types import Json
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+
+try:
+    import fcntl
+except ImportError:  # On Windows, evaluations must not share a file.
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from cupel.in_process.plan import EvaluationPlan
@@ -37,6 +43,8 @@ class SavedEvaluation:
     compared: frozenset[int]
     """Probes whose transcripts contain the results of select-best assertions."""
     continuations: int
+    size: int
+    """Of the file when it was read, in bytes."""
 
     @property
     def next_round(self) -> int:
@@ -55,12 +63,16 @@ def read_saved(path: Path) -> SavedEvaluation | None:
     if not content:
         return None
     try:
-        return _parse(content.split(b"\n")[:-1])
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
-        raise UsageError(f"resume: {path} is not the file of an evaluation, or is damaged: {error}") from error
+        return _parse(content.split(b"\n")[:-1], len(content))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise _damaged(path, error) from error
 
 
-def _parse(lines: Sequence[bytes]) -> SavedEvaluation:
+def _damaged(path: Path, why: object) -> UsageError:
+    return UsageError(f"resume: {path} is not the file of an evaluation, or is damaged: {why}")
+
+
+def _parse(lines: Sequence[bytes], size: int) -> SavedEvaluation:
     header, *records = map(json.loads, lines)
     if header["format"] != _FORMAT:
         raise ValueError(f"its format is {header['format']}, expected {_FORMAT}")
@@ -73,29 +85,35 @@ def _parse(lines: Sequence[bytes]) -> SavedEvaluation:
             compared |= {transcript.probe_index} if record.get("compared") else set()
     continuations = sum("continued" in record for record in records)
     digests = {name: str(digest) for name, digest in header["digests"].items()}
-    return SavedEvaluation(header["id"], header["seed"], digests, transcripts, frozenset(compared), continuations)
+    return SavedEvaluation(header["id"], header["seed"], digests, transcripts, frozenset(compared), continuations, size)
 
 
 @dataclass
 class OutcomeFile:
-    """Appends outcomes to the file. One evaluation at a time may use it."""
+    """Appends outcomes to the file. One evaluation at a time may use it: it is locked until it is closed."""
 
     path: Path
+    _file: IO[bytes]
     count: int = field(default=0, init=False)
     """Completed probes that were recorded since the file was opened."""
 
     @classmethod
     def open(cls, path: Path, plan: "EvaluationPlan") -> "OutcomeFile":
-        """Begin the file, or continue the one from which the plan was made."""
-        file = cls(path)
+        """Begin the file, or continue the one from which the plan was made.
+
+        UsageError if another evaluation uses it, or has since then.
+        """
+        file = cls(path, _open_locked(path, plan.saved.size if plan.saved else 0))
         if plan.saved is None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            header = {"format": _FORMAT, "id": plan.id, "seed": plan.seed, "digests": plan_digests(plan)}
-            file._append(header)
+            file._append({"format": _FORMAT, "id": plan.id, "seed": plan.seed, "digests": plan_digests(plan)})
         else:
             _drop_unfinished_line(path)
             file._append({"continued": plan.retry_round})
         return file
+
+    def close(self) -> None:
+        with suppress(OSError):  # What could not be written was reported when it was recorded.
+            self._file.close()
 
     def record(self, outcome: Outcome) -> None:
         self._append(_record(outcome))
@@ -106,7 +124,11 @@ class OutcomeFile:
         self._append(*(_record(outcome) | {"compared": True} for outcome in outcomes))
 
     def _append(self, *records: Json) -> None:
-        _append_bytes(self.path, b"".join(json.dumps(record).encode() + b"\n" for record in records))
+        try:
+            self._file.write(b"".join(json.dumps(record).encode() + b"\n" for record in records))
+            self._file.flush()
+        except OSError as error:
+            raise UsageError(f"resume: {self.path}: {error.strerror or error}") from error
 
 
 def check_same_plan(path: Path, saved: SavedEvaluation, plan: "EvaluationPlan") -> None:
@@ -117,6 +139,8 @@ def check_same_plan(path: Path, saved: SavedEvaluation, plan: "EvaluationPlan") 
             f"resume: {path} is of an evaluation with different {' and '.join(different)}; "
             "repeat the same evaluation, or use another file"
         )
+    if not all(0 <= index < plan.probe_plan.total for index in saved.transcripts):
+        raise _damaged(path, "it has a probe that the evaluation does not have")
 
 
 def _record(outcome: Outcome) -> Json:
@@ -126,14 +150,32 @@ def _record(outcome: Outcome) -> Json:
     return {"transcript": _transcripts().dump_python(outcome, mode="json", fallback=str)}
 
 
-def _append_bytes(path: Path, content: bytes) -> None:
-    """Only the owner can read the file: it contains conversations."""
+def _open_locked(path: Path, size: int) -> IO[bytes]:
+    """The file, to append to. UsageError if another evaluation uses it, or has since it was read with this size.
+
+    Only the owner can read it: it contains conversations.
+    """
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
     except OSError as error:
         raise UsageError(f"resume: {path}: {error.strerror or error}") from error
+    if not _is_locked(file) or os.fstat(file.fileno()).st_size != size:
+        file.close()
+        raise UsageError(f"resume: {path}: another evaluation is using this file; use another one")
+    return file
+
+
+def _is_locked(file: IO[bytes]) -> bool:
+    """Whether it could be locked. Some file systems have no locks; there, and on Windows, it counts as locked."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _drop_unfinished_line(path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 import cupel
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
+from cupel.in_process.plan import plan_evaluation
+from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import sim
 from tests.unit.cupel.fake_api import Cupel
@@ -150,6 +152,45 @@ def test_another_file_is_refused_and_not_changed(file: Path, content: str) -> No
     with pytest.raises(UsageError, match=r"is not the file of an evaluation"):
         evaluate(file, Agent())
     assert file.read_text() == content
+
+
+def test_two_evaluations_do_not_share_a_file(file: Path) -> None:
+    async def both() -> list[Any]:
+        evaluations = (cupel.evaluate_async(definition(), Agent(), resume=file) for _ in range(2))
+        return await asyncio.gather(*evaluations, return_exceptions=True)
+
+    first, second = asyncio.run(both())
+    assert isinstance(first, Evaluation)
+    assert "another evaluation is using this file" in str(second)
+    assert evaluate(file, Agent()).results == first.results
+
+
+def test_a_file_that_was_continued_since_it_was_read_is_not_continued_again(file: Path) -> None:
+    interrupt(file)
+    plan = plan_evaluation(definition(), Agent(), {"resume": file})
+    evaluate(file, Agent())
+    with pytest.raises(UsageError, match="another evaluation"):
+        OutcomeFile.open(file, plan)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [('"probe_index": 1', '"probe_index": 9'), ('"probe_index": 1', '"probe_index": -1'), ("{", "[" * 100_000)],
+)
+def test_a_damaged_file_is_refused(file: Path, before: str, after: str) -> None:
+    interrupt(file)
+    header, *rest = file.read_text().split("\n")
+    file.write_text("\n".join([header, *(line.replace(before, after, 1) for line in rest)]))
+    with pytest.raises(UsageError, match="damaged"):
+        evaluate(file, Agent())
+
+
+@pytest.mark.parametrize("digests", ["[]", '"x"', "{}"])
+def test_a_header_with_other_digests_is_refused(file: Path, digests: str) -> None:
+    file.parent.mkdir()
+    file.write_text(f'{{"format": 1, "id": "run_1", "seed": 1, "digests": {digests}}}\n')
+    with pytest.raises(UsageError, match="resume: "):
+        evaluate(file, Agent())
 
 
 def test_neither_keys_nor_headers_are_written(file: Path) -> None:
