@@ -35,37 +35,49 @@ def record(
     stored them may have died before it did. `released_claims`: claims to release with the same writes
     (leaf → claimants).
     """
-    tree = Tree.for_run(run)
     recorded = list(already_recorded)
     if new_outcomes:
         recorded += outcomes.record(run, fencing_token, new_outcomes)
-    counted = sorted({each.probe_index for each in recorded if each.counts_in(run.retry_round)})
-    if counted and run.callbacks is CallbackScope.PROBES:
-        # Before the barrier: after a crash in between, the probes are still missing there, and this is repeated.
-        callbacks.request_for_probes(tree.ref, counted, utc_now())
+    _request_callbacks(run, recorded)
     claims = released_claims or {}
     by_leaf: dict[int, list[Recorded]] = {number: [] for number in claims}
     for each in recorded:
         by_leaf.setdefault(leaf_of(each.probe_index).number, []).append(each)
     for number in sorted(by_leaf):
-        _record_in_leaf(tree, Node(0, number), by_leaf[number], claims.get(number, ()), fencing_token)
+        _record_in_leaf(Tree.for_run(run), Node(0, number), by_leaf[number], claims.get(number, ()), fencing_token)
+
+
+def _request_callbacks(run: Run, recorded: Iterable[Recorded]) -> None:
+    """Before the barrier: after a crash in between, the probes are still missing there, and this is repeated."""
+    counted = sorted({each.probe_index for each in recorded if each.counts_in(run.retry_round)})
+    if counted and run.callbacks is CallbackScope.PROBES:
+        callbacks.request_for_probes(RunRef(run.workspace, run.id), counted, utc_now())
 
 
 def _record_in_leaf(
     tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str], fencing_token: int
 ) -> None:
-    item = _add_to_leaf(tree, node, recorded, released)
+    counted_in, item = _add_to_leaf(tree, node, recorded, released)
+    if item.reopened_in_round <= counted_in.retry_round and barrier.propagate(counted_in, node, item):
+        token = fencing_token if counted_in == tree else runs.get(tree.ref).fencing_token
+        executions.start_finish(tree.ref, token)
+
+
+def _add_to_leaf(
+    tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str] = ()
+) -> tuple[Tree, LeafItem]:
+    """Add outcomes to a leaf; returns the leaf and the tree in whose retry round they count.
+
+    If a retry of the running run has reopened the leaf, transcripts count in its round, and errors are run again.
+    """
+    item = _add_in_round(tree, node, recorded, released)
     if item.reopened_in_round > tree.retry_round:
-        # A retry of the running run has reopened the leaf: transcripts count, errors are run again.
         tree = tree._replace(retry_round=item.reopened_in_round)
-        item = _add_to_leaf(tree, node, recorded, released)
-        if item.reopened_in_round == tree.retry_round and barrier.propagate(tree, node, item):
-            executions.start_finish(tree.ref, runs.get(tree.ref).fencing_token)
-    elif barrier.propagate(tree, node, item):
-        executions.start_finish(tree.ref, fencing_token)
+        item = _add_in_round(tree, node, recorded, released)
+    return tree, item
 
 
-def _add_to_leaf(tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str]) -> LeafItem:
+def _add_in_round(tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str]) -> LeafItem:
     """Every stored outcome adds its cost, also one that does not count in this retry round."""
     return barrier.record(
         tree,
@@ -82,6 +94,9 @@ def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
 
     That is what its unfinished conversations have cost, and outcomes whose worker died before the barrier. May be
     repeated; whoever drops a slice calls it first, so a conversation is counted while a message of its probe exists.
+
+    A leaf that becomes full is not reported to its parent: if the run was retried, the leaf may still contain errors
+    that its dispatch takes out. The dispatch, the workers of its messages and the sweeper report full leaves.
     """
     node = Node(0, probe_slice.leaf)
     indexes = [index for index in probe_slice.indexes if leaf_of(index) == node and index < run.plan.total]
@@ -89,7 +104,8 @@ def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
     if not missing:
         return
     if recorded := outcomes.get_recorded(probe_slice.run, missing):
-        record(run, probe_slice.fencing_token, (), recorded)
+        _request_callbacks(run, recorded)
+        _add_to_leaf(Tree.for_run(run), node, recorded)
     if costs := list(checkpoints.list_costs(probe_slice.run, missing, now)):
         barrier.add_checkpoint_costs(probe_slice.run, node, costs)
 

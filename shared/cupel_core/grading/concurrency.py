@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from cupel_core.providers.account import Account
-from cupel_core.providers.call_guard import OnAnswer, ignore_answer
+from cupel_core.providers.call_guard import BeforeCall, OnAnswer, allow_call, ignore_answer
 
 MAX_CONCURRENT_CALLS = 50
 """Per workspace and provider; an account that allows fewer parallel requests lowers it."""
@@ -22,11 +22,14 @@ class ConcurrencyLimiter:
         self._slots: dict[tuple[str, str], asyncio.Semaphore] = {}
 
     @asynccontextmanager
-    async def slot(self, workspace: str, account: Account, model: str) -> AsyncIterator[OnAnswer]:
-        """Wait for a free slot and hold it for the duration of one call."""
+    async def slot(
+        self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
+    ) -> AsyncIterator[OnAnswer]:
+        """Wait for a free slot, ask `before_call`, and hold the slot for the duration of one call."""
         del model
         key = workspace, account.provider
         if key not in self._slots:
             self._slots[key] = asyncio.Semaphore(min(self._max_calls, account.max_parallel_requests))
         async with self._slots[key]:
+            await before_call()
             yield ignore_answer

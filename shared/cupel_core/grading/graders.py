@@ -1,7 +1,6 @@
 """The one place that makes graders: the models that judge, simulate users and embed texts."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
@@ -11,12 +10,8 @@ from cupel_core.errors import Invalid
 from cupel_core.grading.grader import Grader, GraderRole
 from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
-from cupel_core.providers.call_guard import CallLimiter, OnAnswer
+from cupel_core.providers.call_guard import BeforeCall, CallLimiter, allow_call
 from cupel_core.providers.completion import Attempt, complete
-
-
-async def _no_check() -> None:
-    return
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ class GraderFactory:
     call_timeout_seconds: float
     max_wait_seconds: float
     """For all waits between the attempts of one call together; a longer one raises RetryLater."""
-    before_call: Callable[[], Awaitable[None]] = _no_check
+    before_call: BeforeCall = allow_call
     attempt: Attempt = complete
     rng: Random = field(default_factory=Random)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -66,7 +61,7 @@ class GraderFactory:
             max_wait_seconds=self.max_wait_seconds,
             rng=self.rng,
             attempt=self.attempt,
-            guard=partial(self._guard, account, model),
+            guard=partial(self.limiter.slot, self.workspace, account, model, self.before_call),
         )
 
     def _configured(self, model: str | None, field_name: str) -> Grader:
@@ -74,10 +69,3 @@ class GraderFactory:
             message = "is not configured: set it in the run, the eval or the workspace's settings"
             raise Invalid.field(field_name, message)
         return self.grader(model)
-
-    @asynccontextmanager
-    async def _guard(self, account: Account, model: str) -> AsyncIterator[OnAnswer]:
-        """Around each attempt: a slot first, because the check must hold when the call starts and not before."""
-        async with self.limiter.slot(self.workspace, account, model) as on_answer:
-            await self.before_call()
-            yield on_answer

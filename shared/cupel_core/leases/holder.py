@@ -33,7 +33,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import RetryableError
 from cupel_core.leases.observations import Observations
 from cupel_core.leases.waiting_calls import WaitingCall, WaitingCalls
-from cupel_core.providers.call_guard import Answer, OnAnswer
+from cupel_core.providers.call_guard import Answer, BeforeCall, OnAnswer, allow_call
 from cupel_core.providers.errors import CallPostponed, CallPrevented, ModelRefused, ParameterRejected, ProviderError
 from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
@@ -151,11 +151,15 @@ class LeaseHolder:
     @property
     def granted_slots(self) -> int:
         """How many calls may be in flight at the same time."""
-        lease, now = self._lease, self._clock()
-        if lease is None or now >= lease.until or now >= self._informed_at + MAX_INFORMATION_AGE_SECONDS:
+        lease = self._lease
+        if lease is None or not self._is_current(lease):
             return 0
         unconfirmed = self._unconfirmed_in_flight
         return lease.granted if unconfirmed is None else min(lease.granted, unconfirmed)
+
+    def _is_current(self, lease: WorkerLease) -> bool:
+        now = self._clock()
+        return now < lease.until and now < self._informed_at + MAX_INFORMATION_AGE_SECONDS
 
     @property
     def free_slots(self) -> int:
@@ -267,13 +271,20 @@ class LeaseHolder:
 
     @asynccontextmanager
     async def slot(
-        self, model: str, max_wait_seconds: float, *, patient: bool = False, reservation: Reservation | None = None
+        self,
+        model: str,
+        max_wait_seconds: float,
+        before_call: BeforeCall = allow_call,
+        *,
+        patient: bool = False,
+        reservation: Reservation | None = None,
     ) -> AsyncIterator[OnAnswer]:
         """Wait for a slot, hold it during one attempt of a call, and record how the attempt ends.
 
-        Raises CallPostponed when there is no slot in time; unless `patient`, also as soon as it is clear that there
-        will be none soon. For a model that refuses every call it raises ModelRefused, or if `patient` a ProviderError:
-        whoever waits patiently would wait in vain.
+        `before_call` is asked when the slot is free. If it takes long, the account may be paused or the lease expire
+        meanwhile, which raises CallPostponed. So does having no slot in time; unless `patient`, also as soon as it is
+        clear that there will be none soon. For a model that refuses every call it raises ModelRefused, or if `patient`
+        a ProviderError: whoever waits patiently would wait in vain.
         """
         if reservation is not None and reservation.is_held:
             reservation.use()
@@ -282,10 +293,12 @@ class LeaseHolder:
         answers: list[Answer] = []
         started_at = self._clock()
         try:
+            await before_call()
+            self._postpone_if_closed()
             yield answers.append
         except ParameterRejected:  # Not a failure of the model: it is called again without the parameter.
             raise
-        except CallPrevented:
+        except (CallPrevented, CallPostponed):
             self._return_attempt(model)
             raise
         except ProviderError as error:
@@ -297,6 +310,11 @@ class LeaseHolder:
                 self._record_usage(answer)
         finally:
             self._release_slot()
+
+    def _postpone_if_closed(self) -> None:
+        lease = self._lease
+        if lease is None or not self._is_current(lease) or self._governor.paused_at is not None:
+            raise CallPostponed(self._key.provider, self._closed_seconds() or self._with_jitter(CROWDED_DELAY_SECONDS))
 
     async def _acquire(self, model: str, max_wait_seconds: float, patient: bool) -> None:
         self._used_at = self._clock()

@@ -14,7 +14,7 @@ from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.leases.holder import LeaseHolder, LeaseKey, Reservation
 from cupel_core.providers.account import Account
-from cupel_core.providers.call_guard import OnAnswer
+from cupel_core.providers.call_guard import BeforeCall, OnAnswer, allow_call
 from cupel_core.providers.completion import complete
 
 CHECK_INTERVAL_SECONDS = 0.1
@@ -80,12 +80,18 @@ class LeasePool:
 
     @asynccontextmanager
     async def slot(
-        self, workspace: str, account: Account, model: str, reservation: Reservation | None = None
+        self,
+        workspace: str,
+        account: Account,
+        model: str,
+        before_call: BeforeCall = allow_call,
+        *,
+        reservation: Reservation | None = None,
     ) -> AsyncIterator[OnAnswer]:
-        """Wait until a call to the account may start, and hold its slot. Raises CallPostponed."""
+        """Wait until a call to the account may start, ask `before_call`, and hold its slot. Raises CallPostponed."""
         holder = self.holder(workspace, account)
         self._has_waiting.set()
-        slot = holder.slot(model, self._max_wait_seconds(), patient=self._patient, reservation=reservation)
+        slot = holder.slot(model, self._max_wait_seconds(), before_call, patient=self._patient, reservation=reservation)
         try:
             async with slot as on_answer:
                 yield on_answer

@@ -1,13 +1,12 @@
 """The calls of one conversation: its target's and its graders', each within a lease on the account that it uses."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import Reservation
 from cupel_core.providers.account import Account
-from cupel_core.providers.call_guard import OnAnswer
+from cupel_core.providers.call_guard import BeforeCall, OnAnswer, allow_call
 
 
 @dataclass
@@ -18,18 +17,15 @@ class ConversationCalls:
     workspace: str
     reservation: Reservation
     """The target's slot, free when the conversation started. Lost if the conversation begins with a grader's call."""
-    check: Callable[[], Awaitable[None]]
+    before_call: BeforeCall
     """Raises Halted when no further call may start."""
 
-    @asynccontextmanager
-    async def target_slot(self, account: Account, model: str) -> AsyncIterator[OnAnswer]:
-        async with self.leases.slot(self.workspace, account, model, self.reservation) as on_answer:
-            await self.check()
-            yield on_answer
+    def target_slot(self, account: Account, model: str) -> AbstractAsyncContextManager[OnAnswer]:
+        return self.leases.slot(self.workspace, account, model, self.before_call, reservation=self.reservation)
 
-    @asynccontextmanager
-    async def slot(self, workspace: str, account: Account, model: str) -> AsyncIterator[OnAnswer]:
-        """A grader's slot. The factory of the graders makes the check."""
+    def slot(
+        self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
+    ) -> AbstractAsyncContextManager[OnAnswer]:
+        """A grader's slot."""
         self.reservation.release()
-        async with self.leases.slot(workspace, account, model) as on_answer:
-            yield on_answer
+        return self.leases.slot(workspace, account, model, before_call)

@@ -1,6 +1,6 @@
 """What the conversations of a slice need: the run's snapshot, and the accounts of its targets, agents and graders."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
@@ -23,7 +23,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode, RequestParamet
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
 from cupel_core.providers.account import Account
-from cupel_core.providers.call_guard import CallLimiter
+from cupel_core.providers.call_guard import BeforeCall, CallLimiter
 from cupel_core.resources import connectors, personas
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
@@ -55,7 +55,7 @@ class SliceContext:
         self,
         limiter: CallLimiter,
         rng: Random,
-        before_call: Callable[[], Awaitable[None]],
+        before_call: BeforeCall,
         call_timeout_seconds: float,
     ) -> GraderFactory:
         return GraderFactory(

@@ -191,8 +191,8 @@ class Worker:
         claimed.start(index)
         self._open_conversations += 1
         reservation = lease_holder.start_conversation(claimed.context.model_of(index))
-        check = partial(self._raise_if_halted, claimed)
-        calls = ConversationCalls(self._leases, claimed.probe_slice.workspace, reservation, check)
+        before_call = partial(self._raise_if_halted, claimed)
+        calls = ConversationCalls(self._leases, claimed.probe_slice.workspace, reservation, before_call)
         probe = asyncio.create_task(self._run_or_requeue(claimed, index, calls))
         probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls))
 
@@ -306,7 +306,7 @@ class Worker:
             on_retry=self._on_retry,
             guard=partial(calls.target_slot, account, model),
         )
-        graders = claimed.context.graders(calls, self._rng, calls.check, self._call_timeout_seconds)
+        graders = claimed.context.graders(calls, self._rng, calls.before_call, self._call_timeout_seconds)
         spec = claimed.context.conversation_spec(index, claimed.rounds[index], graders)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.rounds[index])
         try:

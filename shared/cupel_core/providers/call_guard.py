@@ -1,6 +1,6 @@
 """What surrounds each attempt of a model call: it waits until the call may start, and learns how it ended."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
@@ -22,13 +22,21 @@ type OnAnswer = Callable[[Answer], None]
 """To be called with the answer; an attempt that failed raises a ProviderError instead."""
 type CallGuard = Callable[[], AbstractAsyncContextManager[OnAnswer]]
 """Surrounds one attempt; may raise to prevent it."""
+type BeforeCall = Callable[[], Awaitable[None]]
+"""Raises what prevents a call, such as Halted; made when the call could start."""
+
+
+async def allow_call() -> None:
+    return
 
 
 class CallLimiter(Protocol):
     """Decides when calls to an account may start."""
 
-    def slot(self, workspace: str, account: Account, model: str) -> AbstractAsyncContextManager[OnAnswer]:
-        """Wait until a call may start and hold its place while it runs. Raises CallPostponed."""
+    def slot(
+        self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
+    ) -> AbstractAsyncContextManager[OnAnswer]:
+        """Wait until a call may start, ask `before_call`, and hold its place while it runs. Raises CallPostponed."""
         ...
 
 

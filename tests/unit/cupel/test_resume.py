@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -225,8 +226,12 @@ def test_probes_that_are_restored_are_reported_as_completed(file: Path) -> None:
 
 
 @pytest.fixture
-def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a simulated model is asked; during the third call, the process is interrupted as by Ctrl-C."""
+def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What a simulated model is asked; during the third call, the process is interrupted as by Ctrl-C.
+
+    The handler is set because a shell starts processes in the background with the signal ignored.
+    """
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
     prompts: list[str] = []
 
     async def complete(_: str, request: ModelRequest) -> Reply:
@@ -237,7 +242,8 @@ def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Reply(request.messages[-1].content)
 
     monkeypatch.setattr(sim, "complete", complete)
-    return prompts
+    yield prompts
+    signal.signal(signal.SIGINT, earlier)
 
 
 @pytest.fixture

@@ -433,6 +433,35 @@ async def test_a_grader_s_call_to_a_paused_account_is_postponed(make_holder: Mak
         await make_call(holder, model)
 
 
+async def test_a_call_is_postponed_if_its_account_is_paused_during_a_slow_check(
+    make_holder: MakeHolder, clock: Clock
+) -> None:
+    holder = await renewed(make_holder())
+
+    async def slow_check() -> None:
+        governor.set_paused("ws_a", "openai", True)
+        clock.now += RENEW_INTERVAL_SECONDS
+        await holder.renew()
+
+    with pytest.raises(CallPostponed):
+        async with holder.slot(MODEL, 1.0, slow_check):
+            pytest.fail("the call was made")
+    assert holder.in_flight == 0
+
+
+async def test_a_call_is_postponed_if_nothing_is_heard_of_its_account_during_a_slow_check(
+    make_holder: MakeHolder, clock: Clock
+) -> None:
+    holder = await renewed(make_holder())
+
+    async def slow_check() -> None:
+        clock.now += MAX_INFORMATION_AGE_SECONDS
+
+    with pytest.raises(CallPostponed):
+        async with holder.slot(MODEL, 1.0, slow_check):
+            pytest.fail("the call was made")
+
+
 async def test_a_patient_call_waits_until_a_paused_account_resumes(
     make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:

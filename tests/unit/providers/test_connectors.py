@@ -55,7 +55,7 @@ def connector(kind: str, config: dict[str, Any], url: str = "") -> Connector:
     return Connector("con_1", "c", ConnectorType(kind), url, {"Authorization": SECRET}, config)
 
 
-async def send(to: Connector, conversation: ModelRequest, allow_private: bool = True, seconds: float = 5) -> Reply:
+async def send(to: Connector, conversation: ModelRequest, allow_private: bool = True, seconds: float = 60) -> Reply:
     account = Account("connector", to.base_url, connector=to, allow_private=allow_private)
     return await complete(account, to.target, conversation, seconds)
 

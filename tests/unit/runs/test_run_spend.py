@@ -283,3 +283,17 @@ def test_an_outcome_that_another_worker_recorded_first_is_lost_spend(cloud: Sett
 def test_a_large_outcome_that_is_lost_counts_too(cloud: Settings) -> None:
     later = replace(transcript(0, 0.09, "".join(map(chr, range(1_000, 9_000)))), created_at=NOW.replace(minute=1))
     assert lost(later, times=2) == 11 * CENT
+
+
+def test_a_dropped_slice_does_not_report_a_leaf_whose_errors_are_about_to_be_retried(cloud: Settings) -> None:
+    """The worker of probe 0 died before the barrier, and the run was retried before its message was delivered again."""
+    run = running(150)
+    outcomes.record(run, 1, [transcript(0)])
+    record(run, 1, [transcript(index) for index in range(1, 99)] + [error(99)])
+    retried = control.retry(run.workspace, run.id, NOW)
+    record_dropped(retried, slice_message(run, [0]), NOW)
+    assert not barrier.get_inner(Tree.for_run(retried), barrier.Node(1, 0)).full_children
+    dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
+    record(retried, retried.fencing_token, [transcript(99)])
+    assert barrier.get_inner(Tree.for_run(retried), barrier.Node(1, 0)).full_children == {0}
+    assert barrier.get_progress(Tree.for_run(retried)).failed == 0
