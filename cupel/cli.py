@@ -9,7 +9,9 @@ from cupel.commands import (
     definitions,
     delete,
     evals,
+    events,
     export,
+    forks,
     imports,
     junit,
     labels,
@@ -26,6 +28,7 @@ from cupel.commands import (
     teardown,
     tokens,
     webhook,
+    workspaces,
 )
 from cupel.commands.error_handling import CommandGroup
 
@@ -68,6 +71,8 @@ app.command()(show.show)
 app.command()(labels.label)
 app.command()(show.transcripts)
 app.command()(probes.probes)
+app.command()(probes.correct)
+app.command()(events.events)
 app.command()(export.export)
 app.command()(junit.junit)
 app.command("import")(imports.import_)
@@ -83,6 +88,9 @@ app.command()(delete.delete)
 app.command()(providers.models)
 app.add_typer(providers.app, name="providers")
 app.add_typer(definitions.app, name="definitions")
+definitions.app.command()(forks.fork)
+definitions.app.command()(forks.ancestors)
+definitions.app.command()(forks.descendants)
 app.add_typer(scenarios.app, name="scenarios")
 app.add_typer(resources.personas, name="personas")
 app.add_typer(resources.connectors, name="connectors")
@@ -93,4 +101,6 @@ app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(webhook.app, name="webhook")
 app.add_typer(tokens.app, name="tokens")
+app.add_typer(workspaces.app, name="workspaces")
+app.command()(events.audit)
 app.add_typer(delete.app, name="deletions")

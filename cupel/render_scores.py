@@ -75,6 +75,20 @@ def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
     return columns
 
 
+def results_table(results: Iterable[Json]) -> Table:
+    """A row per probe of a rescore."""
+    columns = table("probe", "scenario id", "model", "result", "score", right=["probe", "score"])
+    for each in results:
+        columns.add_row(
+            str(each["probeIndex"]),
+            escape(each["scenarioId"]),
+            escape(each["modelId"]),
+            "unscored" if each["success"] is None else "passed" if each["success"] else "failed",
+            NO_VALUE if each["score"] is None else f"{each['score']:.2f}",
+        )
+    return columns
+
+
 def legend(scores: Json) -> list[str]:
     """What the columns mean, then each model's metrics and failure tags."""
     k, lines = scores["k"], ["s.e.: standard error of the pass rate, clustered by scenario"]

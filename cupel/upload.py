@@ -175,12 +175,18 @@ class _Upload:
         if self._file.generate is None:
             return
         with renamed_fields(lambda field: f"generate.{field}" if field in _GENERATION_FIELDS else field):
-            generated = self._client.generate_scenarios(definition_id, self._file.generate)
-        while generated.get("status") in ("QUEUED", "RUNNING"):
-            self._sleep(GENERATION_POLL_SECONDS)
-            generated = self._client.get_scenario_generation(definition_id, str(generated["id"]))
-        if generated.get("status") == "ERROR":
-            raise CupelError(f"the scenarios could not be generated: {generated.get('error')}")
+            generate_and_wait(self._client, definition_id, self._file.generate, self._sleep)
+
+
+def generate_and_wait(client: "Client", definition_id: str, request: Json, sleep: Callable[[float], None]) -> Json:
+    """The completed generation. CupelError if it fails."""
+    generated = client.generate_scenarios(definition_id, request)
+    while generated.get("status") in ("QUEUED", "RUNNING"):
+        sleep(GENERATION_POLL_SECONDS)
+        generated = client.get_scenario_generation(definition_id, str(generated["id"]))
+    if generated.get("status") == "ERROR":
+        raise CupelError(f"the scenarios could not be generated: {generated.get('error')}")
+    return generated
 
 
 def _scenario_field(field: str, *, start: int) -> str:

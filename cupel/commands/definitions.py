@@ -1,4 +1,4 @@
-"""`cupel definitions`: list, show, create, update, delete and compare what is evaluated."""
+"""`cupel definitions`: list, show, create, update, delete, erase and compare what is evaluated."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, delete_each, print_list
 from cupel.commands.options import (
     After,
     AsJson,
@@ -68,7 +68,7 @@ def list_definitions(
     with session.connect() as client:
         times = creation_filters(after, before, oldest_first=oldest_first)
         listed = client.list_definitions(folder=folder, include_children=recursive, search=name, tag=tag, **times)
-        print_list(session, listed, limit, _table, as_json=as_json)
+        print_list(session, listed, limit, definitions_table, as_json=as_json)
 
 
 @app.command()
@@ -105,7 +105,7 @@ def create(ctx: typer.Context, file: DefinitionFilePath, as_json: AsJson = False
     with session.connect() as client:
         uploaded = upload_definition(client, definition_file, session.sleep, new=True)
         print_uploaded(session, uploaded)
-        _print_saved(session, client.get_definition(uploaded.id), as_json=as_json)
+        print_saved(session, client.get_definition(uploaded.id), as_json=as_json)
 
 
 @app.command()
@@ -142,18 +142,42 @@ def update(
         if labels:
             labels = labels | ({"folder": None} if folder == "" else {})
             current = client.update_definition(definition_id, labels, if_match=current.etag)
-    _print_saved(session, current, as_json=as_json)
+    print_saved(session, current, as_json=as_json)
 
 
 @app.command()
-def delete(ctx: typer.Context, definition: DefinitionId, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Delete a definition. Its runs and forks are kept."""
+def delete(
+    ctx: typer.Context,
+    definitions: Annotated[
+        list[str], typer.Argument(metavar="DEFINITION", help="The id or the name of a definition, or several.")
+    ],
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete definitions. Their runs and forks are kept."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        ids = [find_definition_id(client, each) for each in definitions]
+        confirm(f"Delete {', '.join(ids)}?", yes=yes)
+        if len(ids) > 1:
+            delete_each(session, ids, client.delete_definitions, as_json=as_json)
+            return
+        client.delete_definition(ids[0])
+    session.print_deleted(ids[0], as_json=as_json)
+
+
+@app.command()
+def erase(ctx: typer.Context, definition: DefinitionId, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Erase a definition with its scenarios, its runs and everything said in them. It cannot be undone."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         definition_id = find_definition_id(client, definition)
-        confirm(f"Delete {definition_id}?", yes=yes)
-        client.delete_definition(definition_id)
-    session.print_deleted(definition_id, as_json=as_json)
+        confirm(f"Erase {definition_id} with its scenarios and its runs?", yes=yes)
+        client.erase_definition(definition_id)
+    if as_json:
+        session.print_json({"id": definition_id, "erased": True})
+    else:
+        session.out.print(f"erasing {definition_id}; nobody can read it any more", markup=False)
 
 
 @app.command()
@@ -213,7 +237,7 @@ def print_diff(session: Session, compared: "VersionDiff", *, as_json: bool, scen
         session.remark(f"{versions} of {compared.after['id']} do not differ")
 
 
-def _table(definitions: Iterable[Json]) -> Table:
+def definitions_table(definitions: Iterable[Json]) -> Table:
     from cupel.upload import own_tags
 
     columns = table(
@@ -235,7 +259,7 @@ def _table(definitions: Iterable[Json]) -> Table:
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def _print_saved(session: Session, definition: Json, *, as_json: bool) -> None:
+def print_saved(session: Session, definition: Json, *, as_json: bool) -> None:
     if as_json:
         session.print_json(definition)
     else:

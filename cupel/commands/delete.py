@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cupel.commands.options import AsJson, RunId, Yes, confirm
+from cupel.commands.lists import delete_each
+from cupel.commands.options import AsJson, Yes, confirm
 from cupel.counts import count_of
+from cupel.errors import UsageError
 from cupel.extras import require_extra
 from cupel.session import Session
 
@@ -15,26 +17,31 @@ app = typer.Typer(help="Deletions of a stack on AWS.", no_args_is_help=True)
 
 def delete(
     ctx: typer.Context,
-    run_id: RunId,
+    run_ids: Annotated[list[str], typer.Argument(metavar="RUN", help="The id of a run, or several.")],
     probe: Annotated[
-        int | None, typer.Option(min=0, help="Only the conversation of the probe with this index; its result is kept.")
+        list[int] | None,
+        typer.Option(min=0, help="Only the conversation of the probe with this index, repeatable; results are kept."),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a run with everything that was said in it, or only what was said in one probe. It cannot be undone."""
+    """Delete runs with everything that was said in them, or only what was said in probes. It cannot be undone."""
     session = ctx.ensure_object(Session)
-    what = run_id if probe is None else f"the conversation of {run_id}-{probe}"
-    confirm(f"Delete {what}?", yes=yes)
+    if probe and len(run_ids) > 1:
+        raise UsageError("--probe: give one run")
+    ids = [f"{run_ids[0]}-{index}" for index in probe] if probe else run_ids
+    confirm(f"Delete {'the conversations of ' if probe else ''}{', '.join(ids)}?", yes=yes)
     with session.connect() as client:
-        if probe is None:
-            client.delete_run(run_id)
-        else:
-            client.delete_probe_content(f"{run_id}-{probe}")
+        if len(ids) > 1:
+            delete_all = client.delete_probe_contents if probe else client.delete_runs
+            delete_each(session, ids, delete_all, as_json=as_json)
+            return
+        delete_one = client.delete_probe_content if probe else client.delete_run
+        delete_one(ids[0])
     if as_json:
-        session.print_json({"runId": run_id, "probeIndex": probe, "deleted": True})
+        session.print_json({"runId": run_ids[0], "probeIndex": probe[0] if probe else None, "deleted": True})
     else:
-        session.out.print(f"deleted {what}", markup=False)
+        session.out.print(f"deleted {'the conversation of ' if probe else ''}{ids[0]}", markup=False)
 
 
 @app.callback()

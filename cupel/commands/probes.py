@@ -1,4 +1,4 @@
-"""`cupel probes`: the conversations of a run or of all runs, with their status and errors."""
+"""`cupel probes` and `cupel correct`: the conversations of runs, with their status and errors, and their results."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -11,7 +11,7 @@ from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, Model
 from cupel.commands.suggestions import choice_option
 from cupel.errors import UsageError
-from cupel.json_types import Json
+from cupel.json_types import Json, without_none
 from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
@@ -50,6 +50,32 @@ def probes(
         )
         chosen = (each for each in listed if _matches(each, error, model, scenario, persona))
         print_list(session, chosen, limit, _table, as_json=as_json)
+
+
+def correct(
+    ctx: typer.Context,
+    probe_id: Annotated[
+        str, typer.Argument(metavar="PROBE", help="The id of a completed probe, such as run_01jd3v…-7.")
+    ],
+    passed: Annotated[
+        bool | None, typer.Option("--passed/--failed", help="The result that replaces the computed one.")
+    ] = None,
+    score: Annotated[float | None, typer.Option(min=0, max=1, help="From 0 to 1.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+    restore: Annotated[bool, typer.Option("--restore", help="Remove the correction.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Correct the result of a probe by a human one, which statistics then use, or remove the correction."""
+    session = ctx.ensure_object(Session)
+    if restore == (passed is not None) or (restore and (score, reason) != (None, None)):
+        raise UsageError("specify either --passed or --failed, with --score and --reason if you like, or --restore")
+    result = None if restore else without_none(success=passed, score=score, reason=reason)
+    with session.connect() as client:
+        probe = client.correct_probe(probe_id, result)
+    if as_json:
+        session.print_json(probe)
+    else:
+        session.out.print(f"{probe['id']}: {render.result_word(probe) or 'not judged'}", markup=False)
 
 
 def _matches(probe: Json, error: str | None, model: str | None, scenario: str | None, persona: str | None) -> bool:

@@ -10,7 +10,7 @@ import typer
 from cupel import render_scores
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
 from cupel.commands.options import AsJson, Ids, Model, RunId, command_name
-from cupel.errors import CupelError
+from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel.source_files import SourceFile
@@ -71,12 +71,16 @@ def scores(
     model: Model = None,
     k: RepeatCount = None,
     scenarios: Annotated[bool, typer.Option("--scenarios", help="Add a row per scenario and model.")] = False,
+    probes: Annotated[bool, typer.Option("--probes", help="List the results of a rescore by probe instead.")] = False,
     limit: Limit = DEFAULT_LIMIT,
     ids: Ids = False,
     as_json: AsJson = False,
 ) -> None:
     """Show pass rates with their standard errors, pass@k and pass^k."""
     session = ctx.ensure_object(Session)
+    if probes:
+        _list_results(session, run_id, rescore_id, model, limit, as_json=as_json)
+        return
     with session.connect() as client:
         run_scores = client.get_run_scores(run_id, rescore_id=rescore_id, model=model, k=k)
         listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k) if scenarios else ()
@@ -89,6 +93,16 @@ def scores(
             session.out.print()
             session.out.print(render_scores.scenarios_table(rows, run_scores["k"], ids=ids))
     remark_on_limit(session, len(rows), limit)
+
+
+def _list_results(
+    session: Session, run_id: str, rescore_id: str | None, model: str | None, limit: int, *, as_json: bool
+) -> None:
+    if rescore_id is None:
+        raise UsageError(f"--probes: needs --rescore; {command_name()} transcripts {run_id} has the run's own results")
+    with session.connect() as client:
+        listed = client.list_rescore_results(run_id, rescore_id, model=model)
+        print_list(session, listed, limit, render_scores.results_table, as_json=as_json)
 
 
 def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json: bool) -> None:

@@ -17,17 +17,20 @@ from cupel.commands.definitions import (
     print_diff,
 )
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import AsJson, Yes, confirm
+from cupel.commands.options import AsJson, Yes, confirm, model_option
+from cupel.counts import count_of
 from cupel.errors import UsageError
-from cupel.json_types import Json
+from cupel.json_types import Json, without_none
 from cupel.markup import escape
 from cupel.session import Session
 from cupel.source_files import SourceFile, renamed_fields
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, shorten
+from cupel_core.domain.definitions.generations import GenerationMode
+from cupel_core.domain.definitions.matrix import LevelOptionChoice
 
 app = typer.Typer(
-    help="List, show, create, update, delete and compare the scenarios of a definition.", no_args_is_help=True
+    help="List, show, create, generate, update, delete and compare the scenarios of a definition.", no_args_is_help=True
 )
 
 ScenarioId = Annotated[
@@ -100,6 +103,39 @@ def create(
     for scenario_id in created["ids"]:
         session.out.print(scenario_id, markup=False)
     session.remark(f"version {created['definitionVersion']} of {definition_id} has {created['total']:,} scenarios")
+
+
+@app.command()
+def generate(
+    ctx: typer.Context,
+    definition: DefinitionId,
+    mode: Annotated[
+        GenerationMode, typer.Option(help="matrix: from the template; llm: a model writes each prompt.")
+    ] = GenerationMode.MATRIX,
+    options: Annotated[
+        LevelOptionChoice, typer.Option(help="Which of a level's phrases the text has.")
+    ] = LevelOptionChoice.FIRST,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of random phrases; default: random.")] = None,
+    model: Annotated[str | None, model_option("--model", help_text="The model that writes, for --mode llm.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace all scenarios instead of adding to them.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Generate a scenario for each combination of dimension levels, and wait for them."""
+    from cupel.upload import generate_and_wait
+
+    session = ctx.ensure_object(Session)
+    request = without_none(mode=mode, options=options, seed=seed, model=model, replace=replace)
+    with session.connect() as client:
+        definition_id = find_definition_id(client, definition)
+        with session.err.status("generating"):
+            generation = generate_and_wait(client, definition_id, request, session.sleep)
+    if as_json:
+        session.print_json(generation)
+        return
+    count = count_of(generation["progress"]["completed"], "scenario")
+    session.out.print(f"generated {count} for {definition_id}, seed {generation['seed']}", markup=False)
 
 
 @app.command()

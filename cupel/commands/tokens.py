@@ -52,7 +52,7 @@ def create(
     expires_at = None if expires_in_days is None else to_iso(datetime.now(UTC) + timedelta(days=expires_in_days))
     with session.connect() as client:
         created = client.create_token(name, role, expires_at=expires_at)
-    _print_secret(session, created, as_json=as_json)
+    print_secret(session, created, as_json=as_json)
 
 
 @app.command()
@@ -116,7 +116,7 @@ def _table(tokens: Iterable[Json]) -> Table:
     return columns
 
 
-def _print_secret(session: Session, created: Json, *, as_json: bool) -> None:
+def print_secret(session: Session, created: Json, *, as_json: bool) -> None:
     if as_json:
         session.print_json(created)
         return

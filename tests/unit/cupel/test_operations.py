@@ -1,0 +1,51 @@
+"""Every operation of the API can be reached by a command, or is named here with the reason why not."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.core import TyperGroup
+
+from cupel.cli import app
+from tests.conftest import ROOT
+
+WITHOUT_A_COMMAND = {
+    "create_event_ticket": "for a browser's EventSource; the command sends its token",
+    "generate_persona_message": "for programs that lead a conversation themselves; `cupel try` leads one",
+    "get_health": "`cupel status`, and every other command, says whether the API can be reached",
+    "get_open_api_document": "for generators of clients",
+    "get_provider": "`cupel providers` shows all of them",
+    "get_transcript": "`cupel transcripts --full` shows those of a run",
+    "judge_conversation": "for programs that lead a conversation themselves; `cupel rescore` judges stored ones",
+}
+
+
+def operations() -> set[str]:
+    """The names of the client's methods, which another test compares with the operations."""
+    paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+    ids = (operation["operationId"] for methods in paths.values() for operation in methods.values())
+    return {re.sub("(?=[A-Z])", "_", each).lower() for each in ids}
+
+
+def used_by_commands() -> set[str]:
+    library = ("client.py", "processor.py")
+    return {name for path in (ROOT / "cupel").rglob("*.py") if path.name not in library for name in attributes(path)}
+
+
+def attributes(path: Path) -> Iterator[str]:
+    return (node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute))
+
+
+def test_every_operation_has_a_command_or_a_reason() -> None:
+    assert operations() - used_by_commands() == WITHOUT_A_COMMAND.keys()
+
+
+@pytest.mark.parametrize("reason", WITHOUT_A_COMMAND.values())
+def test_commands_that_reasons_name_exist(reason: str) -> None:
+    commands = typer.main.get_command(app)
+    assert isinstance(commands, TyperGroup)
+    assert set(re.findall(r"`cupel (\w+)", reason)) <= commands.commands.keys()
