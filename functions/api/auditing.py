@@ -1,32 +1,35 @@
 """Records the requests that changed something, or were refused because of their role, in the audit log."""
 
+from http import HTTPStatus
 from typing import Any
 
+import orjson
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from api.caller import caller
 from cupel_core.clock import utc_now
-from cupel_core.contract.operations import operations_at
+from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.domain.access import AuditRecord
 from cupel_core.errors import AppError
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
 _READING = ("GET", "HEAD", "OPTIONS")
-_FORBIDDEN = 403
+BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 
 
 def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
     """Never fails a request that has been carried out: a record that cannot be stored is logged."""
     status = response["statusCode"]
     operation = operations_at(request.path).get(request.http_method)
-    if request.http_method in _READING or operation is None or not (status < 400 or status == _FORBIDDEN):
+    is_recorded = status < HTTPStatus.BAD_REQUEST or status == HTTPStatus.FORBIDDEN
+    if request.http_method in _READING or operation is None or not is_recorded:
         return
     try:
         path = response["headers"].get("Location") or request.path
         who, request_id = caller(request), request.request_context.request_id
-        record = AuditRecord(request_id, utc_now(), who, operation.id, path, status)
+        record = AuditRecord(request_id, utc_now(), who, operation.id, path, status, _deleted_ids(operation, response))
     except AppError:  # the edge has refused it, without a caller
         return
     try:
@@ -36,3 +39,10 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
     except AWS_ERRORS:
         fields = {"tokenId": who.token_id, "operation": operation.id, "path": path, "status": status}
         logger.exception("an audit record could not be stored", extra=fields | {"requestId": request_id})
+
+
+def _deleted_ids(operation: Operation, response: dict[str, Any]) -> tuple[str, ...] | None:
+    """What a bulk deletion has deleted: ids that something had, so nothing else that was sent gets into the log."""
+    if operation.id not in BULK_DELETIONS or response["statusCode"] != HTTPStatus.OK:
+        return None
+    return tuple(each["id"] for each in orjson.loads(response["body"])["items"] if each["deleted"])

@@ -19,6 +19,9 @@ class AuditRecordResponse(ResponseModel):
     operation: Annotated[str, Field(description="The operation's id, such as `createRun`")]
     path: Annotated[str, Field(description="What was changed or created, such as `/v1/runs/run_01jd3v`")]
     status: Annotated[int, Field(description="HTTP status of the response")]
+    deleted_ids: Annotated[
+        list[str] | None, Field(description="What a bulk deletion has deleted; null for other operations")
+    ]
 
     @classmethod
     def of(cls, record: AuditRecord) -> "AuditRecordResponse":
@@ -31,6 +34,7 @@ class AuditRecordResponse(ResponseModel):
             operation=record.operation,
             path=record.path,
             status=record.status,
+            deleted_ids=None if record.deleted_ids is None else list(record.deleted_ids),
         )
 
 

@@ -83,3 +83,5 @@ class AuditRecord:
     path: str
     """Of what was changed or created, without its query string."""
     status: int
+    deleted_ids: tuple[str, ...] | None = None
+    """Of a bulk deletion, whose path names nothing."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.access import AccessRole, AuditRecord, Caller
@@ -22,6 +22,7 @@ class AuditItem(Item):
     operation = UnicodeAttribute()
     path = UnicodeAttribute()
     status = NumberAttribute()
+    deleted_ids = ListAttribute[UnicodeAttribute](attr_name="deletedIds", of=UnicodeAttribute, null=True)
     ttl = NumberAttribute()
 
 
@@ -35,6 +36,7 @@ def append(record: AuditRecord) -> None:
         operation=record.operation,
         path=record.path,
         status=record.status,
+        deleted_ids=None if record.deleted_ids is None else list(record.deleted_ids),
         ttl=int((record.at + RETENTION).timestamp()),
     ).save()
 
@@ -58,4 +60,5 @@ def list_records(
 def _record(workspace: str, item: AuditItem) -> AuditRecord:
     at, _, request_id = item.sk.partition("#")
     caller = Caller(workspace, AccessRole(item.role), item.token_id, item.user_name)
-    return AuditRecord(request_id, from_iso(at), caller, item.operation, item.path, int(item.status))
+    deleted_ids = None if item.deleted_ids is None else tuple(map(str, item.deleted_ids))
+    return AuditRecord(request_id, from_iso(at), caller, item.operation, item.path, int(item.status), deleted_ids)

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from api import auditing
+from cupel_core.contract.operations import OPERATIONS
 from cupel_core.settings import Settings
 from cupel_core.store import audit_log
 from tests.unit.api.client import Client
@@ -37,6 +39,18 @@ def test_a_request_that_its_role_does_not_permit_is_recorded(client: Client, vie
     assert [(each["operation"], each["status"], each["role"]) for each in records(client)] == [
         ("createPersona", 403, "viewer")
     ]
+
+
+def test_a_bulk_deletion_is_recorded_with_what_it_deleted(client: Client) -> None:
+    made = client.post("/v1/definitions", {"name": "x", "content": {"system": "s"}}).json()["id"]
+    client.post("/v1/definitions/bulk-delete", {"ids": [made, "def_none"]})
+    deletion, creation = records(client)
+    assert (deletion["operation"], deletion["deletedIds"]) == ("deleteDefinitions", [made])
+    assert creation["deletedIds"] is None
+
+
+def test_every_bulk_deletion_is_recorded_with_what_it_deleted() -> None:
+    assert {each.id for each in OPERATIONS.values() if "/bulk-delete" in each.path} == set(auditing.BULK_DELETIONS)
 
 
 def test_records_have_no_content_and_no_secrets(client: Client) -> None:
