@@ -34,7 +34,7 @@ def options(path: tuple[str, ...]) -> dict[str, object]:
     return {each.name or "": each for each in LISTING[path].params}
 
 
-@pytest.mark.parametrize("path", LISTING.keys() - LISTED_COMPLETELY.keys(), ids=" ".join)
+@pytest.mark.parametrize("path", sorted(LISTING.keys() - LISTED_COMPLETELY.keys()), ids=" ".join)
 def test_every_list_has_the_same_limit(path: tuple[str, ...]) -> None:
     limit = options(path)["limit"]
     described = [getattr(limit, name) for name in ("opts", "default", "help")]
