@@ -11,6 +11,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
 from cupel.bootstrap import stack_outputs
+from cupel.counts import count_of
 from cupel.errors import CupelError
 
 _ABSENT = ("ResourceNotFoundException", "NoSuchBucket", "404")
@@ -40,17 +41,28 @@ def find_data(stack_name: str) -> StackData:
 
 
 def delete_stack(stack_name: str, data: StackData | None, report: Report) -> None:
-    """Delete the stack, then its data if given. May be repeated if it fails in between."""
+    """Delete the stack, then its data if given. May be repeated until the stack is deleted."""
     try:
         if data:
             # CloudFormation cannot delete a bucket with objects, nor a protected table.
             _empty(data.bucket, report)
             _unprotect(data.table)
         _delete_and_wait(stack_name, report)
-        if data:
-            _delete_data(data, report)
     except (BotoCoreError, ClientError) as error:
         raise CupelError(f"the AWS request failed: {error}; the command may be repeated") from error
+    if data:
+        try:
+            _delete_data(data, report)
+        except (BotoCoreError, ClientError, CupelError) as error:
+            raise CupelError(_left(stack_name, data, error)) from error
+
+
+def _left(stack_name: str, data: StackData, error: Exception) -> str:
+    """Without the stack, nothing tells which data was its own: the command cannot be repeated."""
+    return (
+        f"the stack is deleted, but not all of its data: {error}; delete what is left yourself: bucket {data.bucket}, "
+        f"table {data.table}, {count_of(len(data.secrets), 'secret')} named {stack_name}/…"
+    )
 
 
 def _delete_and_wait(stack_name: str, report: Report) -> None:
@@ -72,7 +84,7 @@ def _delete_data(data: StackData, report: Report) -> None:
         report(f"deleted table {data.table}")
     for secret in data.secrets:
         boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
-    report(f"deleted {len(data.secrets)} secrets")
+    report(f"deleted {count_of(len(data.secrets), 'secret')}")
 
 
 def _empty(bucket: str, report: Report) -> None:

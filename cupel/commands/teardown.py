@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from cupel.counts import count_of
 from cupel.extras import require_extra
 from cupel.session import Session
 
@@ -23,7 +24,7 @@ def teardown(
     session = ctx.ensure_object(Session)
     data = find_data(stack_name)
     verb = "deletes" if delete_data else "keeps, unless DataDeletionPolicy is Delete,"
-    secrets = f"{len(data.secrets)} secrets named {stack_name}/…"
+    secrets = f"{count_of(len(data.secrets), 'secret')} named {stack_name}/…"
     session.remark(
         f"this deletes the stack {stack_name}, and {verb} table {data.table}, bucket {data.bucket}, {secrets}"
     )

@@ -5,8 +5,10 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from cupel import teardown
 from tests.unit.cupel.fake_api import Cupel
 
 NAME = "cupel-test"
@@ -66,6 +68,18 @@ def test_data_is_kept_unless_its_deletion_is_requested(cupel: Cupel):
     assert cupel("teardown", "--stack-name", NAME, "--yes").exit_code == 0
     secrets = [f"{NAME}/acme/openai", f"{NAME}-2/acme/openai"]
     assert existing() == {"stacks": [], "tables": ["data-table"], "buckets": ["data-bucket"], "secrets": secrets}
+
+
+@pytest.mark.parametrize("stack", ["Retain"], indirect=True)
+@pytest.mark.usefixtures("stack")
+def test_data_that_is_left_without_a_stack_is_named(cupel: Cupel, monkeypatch: pytest.MonkeyPatch):
+    def refuse(_: object) -> bool:
+        raise ClientError({"Error": {"Code": "BucketNotEmpty", "Message": "not empty"}}, "DeleteBucket")
+
+    monkeypatch.setattr(teardown, "_succeeds", refuse)
+    answer = cupel("teardown", "--stack-name", NAME, "--delete-data", "--yes")
+    assert (answer.exit_code, "may be repeated" in answer.stderr) == (1, False)
+    assert f"bucket data-bucket, table data-table, 1 secret named {NAME}/" in answer.stderr
 
 
 @pytest.mark.parametrize("stack", ["Retain"], indirect=True)
