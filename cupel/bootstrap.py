@@ -46,11 +46,11 @@ def reapply_deletions(stack_name: str, now: datetime) -> int:
     Requires `cloudformation:DescribeStacks`, reading and writing the stack's table, and reading, listing and deleting
     objects of its bucket.
     """
-    from cupel_core.runs import erasure  # after the environment is set
+    from cupel_core.runs import restored_deletions  # after the environment is set
 
     try:
         set_variables(_settings(stack_name, stack_outputs(stack_name)))
-        return erasure.reapply_deletions(now)
+        return restored_deletions.reapply_deletions(now)
     except (BotoCoreError, ClientError) as error:
         raise CupelError(f"the AWS request failed: {error}") from error
 

@@ -470,6 +470,14 @@ class Client:
     def get_workspace(self, name: str) -> Json:
         return self._send("GET", f"/workspaces/{_segment(name)}")
 
+    def list_workspaces(self) -> Iterator[Json]:
+        """Those that operators have created or erased, by name; requires the role operator."""
+        return self._pages("/workspaces")
+
+    def erase_workspace(self, name: str) -> None:
+        """Erase it with everything in it; requires the role operator."""
+        self._send("POST", f"/workspaces/{_segment(name)}/erase", {"confirm": name})
+
     def list_audit_records(self, *, token_id: str | None = None, operation: str | None = None) -> Iterator[Json]:
         """Who did what in the last year, newest first; requires the role admin."""
         return self._pages("/audit", tokenId=token_id, operation=operation)

@@ -1,17 +1,40 @@
-"""`cupel workspaces`: create workspaces, with the token of an operator."""
+"""`cupel workspaces`: list, create and erase workspaces, with the token of an operator."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
-from cupel.commands.options import AsJson
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.options import AsJson, refuse_group_options
 from cupel.commands.tokens import print_secret
+from cupel.errors import UsageError
+from cupel.json_types import Json
 from cupel.session import Session
+from cupel.tables import table
 from cupel.terminal import format_time
 
-app = typer.Typer(help="Create workspaces, with the token of an operator.", no_args_is_help=True)
+app = typer.Typer(help="List, create and erase workspaces, with the token of an operator.", invoke_without_command=True)
 
 WorkspaceName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workspace, such as team-a.")]
+
+
+@app.callback()
+def workspaces(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
+    """List, create and erase workspaces, with the token of an operator."""
+    if ctx.invoked_subcommand:
+        refuse_group_options(ctx)
+        return
+    list_workspaces(ctx, limit=limit, as_json=as_json)
+
+
+@app.command("list")
+def list_workspaces(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
+    """List the workspaces that operators have created or erased, by name."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        print_list(session, client.list_workspaces(), limit, _table, as_json=as_json)
 
 
 @app.command()
@@ -25,11 +48,42 @@ def create(ctx: typer.Context, name: WorkspaceName, as_json: AsJson = False) -> 
 
 @app.command()
 def show(ctx: typer.Context, name: WorkspaceName, as_json: AsJson = False) -> None:
-    """Show when an operator created a workspace."""
+    """Show when an operator created or erased a workspace."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         workspace = client.get_workspace(name)
     if as_json:
         session.print_json(workspace)
     else:
-        session.out.print(f"{workspace['name']} created {format_time(workspace['createdAt'])}", markup=False)
+        session.out.print(_table([workspace]))
+
+
+@app.command()
+def erase(
+    ctx: typer.Context,
+    name: WorkspaceName,
+    confirmed: Annotated[
+        str | None, typer.Option("--confirm", metavar="NAME", help="Its name once more; without it you are asked.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Erase a workspace with everything in it. It cannot be undone. The token must be one of another workspace."""
+    session = ctx.ensure_object(Session)
+    if confirmed is None:
+        confirmed = typer.prompt("Everything in it is erased. Repeat its name", err=True)
+    if confirmed != name:
+        raise UsageError(f"--confirm: {confirmed} is not the workspace to erase, {name}")
+    with session.connect() as client:
+        client.erase_workspace(name)
+    if as_json:
+        session.print_json({"name": name, "erased": True})
+    else:
+        session.out.print(f"erasing {name}; nobody can read it any more", markup=False)
+
+
+def _table(listed: Iterable[Json]) -> Table:
+    columns = table("workspace", "created", "erased", "nothing left since")
+    for each in listed:
+        times = (each["createdAt"], each["erasedAt"], each["erasureCompletedAt"])
+        columns.add_row(each["name"], *map(format_time, times))
+    return columns

@@ -37,6 +37,8 @@ RARE = {
     ("sweep", "s3:DeleteObject", "runs"): "20 minutes after the deletion of a run",
     ("sweep", "s3:DeleteObject", "scenarios"): "20 minutes after the erasure of a definition",
     ("sweep", "s3:DeleteObject", "generations"): "20 minutes after the erasure of a definition",
+    ("sweep", "secretsmanager:DeleteSecret", "cupel"): "20 minutes after the erasure of a workspace",
+    ("sweep", "scheduler:DeleteSchedule", "schedule"): "an erasure of a workspace that its request did not complete",
     ("sweep", "sqs:SendMessage", "generate"): "after the loss of a message",
     ("sweep", "sqs:GetQueueAttributes", "probe_*-dlq"): "part of the pattern of all probe queues",
     ("sweep", "states:StartExecution", "score"): "after the death of an execution",

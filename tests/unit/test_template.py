@@ -329,10 +329,12 @@ def test_no_policy_allows_scans() -> None:
     assert not [owner for owner, each in statements() if "dynamodb:Scan" in as_list(each["Action"])]
 
 
-def test_the_authorizer_may_only_read_tokens_and_note_their_use() -> None:
-    (statement,) = [each for owner, each in statements() if owner == "AuthorizeFunction"]
-    assert statement["Action"] == ["dynamodb:GetItem", "dynamodb:UpdateItem"]
-    assert statement["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["token#*"]}}
+def test_the_authorizer_may_only_read_tokens_and_erasures_and_note_the_use_of_tokens() -> None:
+    by_secret, by_name = [each for owner, each in statements() if owner == "AuthorizeFunction"]
+    assert by_secret["Action"] == ["dynamodb:GetItem", "dynamodb:UpdateItem"]
+    assert by_secret["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["token#*"]}}
+    assert by_name["Action"] == "dynamodb:GetItem"
+    assert by_name["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["workspaces"]}}
     own = [policy for policy in functions()["authorize"]["Policies"] if "Fn::If" not in policy]
     assert len(own) == 1
 

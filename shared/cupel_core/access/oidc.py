@@ -12,6 +12,7 @@ from jwt import PyJWKClient
 from cupel_core.domain.access import AccessRole, Caller, is_valid_workspace
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.errors import RetryableError, Unauthorized
+from cupel_core.store import workspaces
 
 _ALGORITHMS = ["RS256", "ES256"]
 _TIMEOUT_SECONDS = 3
@@ -35,7 +36,16 @@ def identify(token: str, issuer: str, audience: str) -> Caller:
         raise RetryableError("the identity provider's keys are temporarily unavailable") from error
     except jwt.PyJWTError as error:
         raise Unauthorized(f"the token was refused: {error}") from error
-    return _caller(claims)
+    caller = _caller(claims)
+    _check_not_erased(caller.workspace)
+    return caller
+
+
+def _check_not_erased(workspace: str) -> None:
+    """The tokens of an erased workspace are gone; JWTs may still name it."""
+    known = workspaces.find(workspace)
+    if known is not None and known.is_erased:
+        raise Unauthorized(f"the workspace {workspace} was erased")
 
 
 def _caller(claims: dict[str, Any]) -> Caller:

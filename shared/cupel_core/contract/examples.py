@@ -26,6 +26,8 @@ ABSENT = frozenset(
     {
         "attempts",
         "disabledReason",
+        "erasedAt",
+        "erasureCompletedAt",
         "error",
         "evaluatorNote",
         "failure",
@@ -81,6 +83,8 @@ BY_NAME: dict[str, Any] = {
     "durationMs": 1840,
     "embeddingModel": "openai/text-embedding-3-small",
     "enabled": True,
+    "erasedAt": _CREATED,
+    "erasureCompletedAt": _LATER,
     "error": "401 Unauthorized",
     "errored": 2,
     "estimatedTokens": 0,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Label, Moment
-from cupel_core.domain.access import AccessRole, Token
+from cupel_core.domain.access import AccessRole, Token, Workspace
 
 
 class CreateToken(RequestModel):
@@ -55,9 +55,26 @@ class CreateWorkspace(RequestModel):
     ]
 
 
+class EraseWorkspace(RequestModel):
+    model_config = example({"confirm": "team-a"})
+
+    confirm: Annotated[str, Field(max_length=63, description="The name of the workspace, once more")]
+
+
 class WorkspaceResponse(ResponseModel):
     name: str
-    created_at: Time
+    created_at: Annotated[Time | None, Field(description="Null if it was not created by an operator")]
+    erased_at: Annotated[Time | None, Field(description="Since when it is unreadable; null if it was not erased")]
+    erasure_completed_at: Annotated[Time | None, Field(description="When nothing of it was left; null before")]
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "WorkspaceResponse":
+        return cls(**vars(workspace))
+
+
+class WorkspacePage(ResponseModel):
+    items: list[WorkspaceResponse]
+    next_cursor: str | None
 
 
 class WorkspaceCreatedResponse(ResponseModel):

@@ -13,7 +13,7 @@ class AccessRole(StrEnum):
     MEMBER = "member"
     VIEWER = "viewer"
     OPERATOR = "operator"
-    """Creates workspaces, and may do nothing within one."""
+    """Creates and erases workspaces, and may do nothing within one."""
 
     def includes(self, other: "AccessRole") -> bool:
         """Whether a caller with this role may do everything that one with the other role may."""
@@ -37,6 +37,25 @@ class Caller:
 def is_valid_workspace(name: str) -> bool:
     """Whether the name is valid. It must not contain `#`, which follows the workspace in every storage key."""
     return _WORKSPACE.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A workspace that an operator has created, erased, or both."""
+
+    name: str
+    created_at: datetime | None = None
+    erased_at: datetime | None = None
+    erasure_completed_at: datetime | None = None
+    """When nothing of it was left; None while it is being erased."""
+
+    @property
+    def is_erased(self) -> bool:
+        return self.erased_at is not None
+
+    @property
+    def is_being_erased(self) -> bool:
+        return self.is_erased and self.erasure_completed_at is None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cupel_core.resources import headers as secret_headers
 from cupel_core.resources.references import grader_config_errors
 from cupel_core.store import evaluation_settings
 
-_OWNER = "evaluator"
+SECRET_OWNER = "evaluator"  # noqa: S105 - the name of a secret
 _NO_HEADERS = {"evaluator_headers_version": None, "evaluator_header_names": None}
 _MODELS = ("judge_model", "persona_model", "embedding_model")
 
@@ -24,7 +24,7 @@ def workspace_grader_config(workspace: str) -> GraderConfig:
 
 def evaluator_headers(workspace: str, grader_config: GraderConfig) -> Mapping[str, str]:
     """The header values of the configuration's version of them, even if they were set again since."""
-    return secret_headers.load(workspace, _OWNER, grader_config.evaluator_headers_version)
+    return secret_headers.load(workspace, SECRET_OWNER, grader_config.evaluator_headers_version)
 
 
 def get_settings(workspace: str) -> EvaluationSettings:
@@ -48,14 +48,14 @@ def update_settings(
         is_based_on_read = precondition.is_set or "evaluator" in changes
         evaluation_settings.update(workspace, stored, before if is_based_on_read else None)
     if before.header_names and not get_settings(workspace).header_names:
-        secret_headers.delete(workspace, _OWNER)
+        secret_headers.delete(workspace, SECRET_OWNER)
         _forget_lost_headers(workspace)
     return get_settings(workspace)
 
 
 def _forget_lost_headers(workspace: str) -> None:
     stored = get_settings(workspace)
-    if secret_headers.is_lost(workspace, _OWNER, stored.grader_config.evaluator_headers_version):
+    if secret_headers.is_lost(workspace, SECRET_OWNER, stored.grader_config.evaluator_headers_version):
         with suppress(Conflict):  # They were set once more.
             evaluation_settings.update(workspace, _NO_HEADERS, stored)
 
@@ -68,7 +68,7 @@ def _evaluator_changes(
             url = before.grader_config.evaluator_url or ""
             secret_headers.check_same_address("evaluator.headers", url, evaluator.url)
         return {"evaluator_url": evaluator.url}
-    stored = secret_headers.save(workspace, _OWNER, (evaluator and evaluator.headers) or {})
+    stored = secret_headers.save(workspace, SECRET_OWNER, (evaluator and evaluator.headers) or {})
     return {
         "evaluator_url": evaluator and evaluator.url,
         "evaluator_headers_version": stored["headersVersion"],

@@ -73,26 +73,26 @@ def erase_definition(workspace: str, definition_id: str, now: datetime, has_time
     if head.deleted_at is None:
         definitions.delete(workspace, head, now)
         _check_has_no_forks(workspace, definition_id)  # From now on there will be no other.
-    _erase_with_runs(RunRef(workspace, definition_id), now, has_time)
+    erase_with_runs(RunRef(workspace, definition_id), now, has_time)
 
 
-def _erase_with_runs(ref: RunRef, now: datetime, has_time: Callable[[], bool]) -> None:
+def erase_with_runs(ref: RunRef, now: datetime, has_time: Callable[[], bool]) -> None:
     """Have a hidden definition erased, and hide its runs."""
     deletion_log.record(Deletion(ref, DeletedWhole.DEFINITION), now)
     erasures.request(Erasure(ref, ErasureKind.DEFINITION, now + LAST_WRITE_AFTER))
-    if not delete_runs_of(*ref, now, has_time):
+    if not delete_runs(*ref, now, has_time):
         erasures.request(Erasure(ref, ErasureKind.RUNS, now))
 
 
-def delete_runs_of(workspace: str, definition_id: str, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """Delete the runs of a definition as far as time allows; whether none is left."""
+def delete_runs(workspace: str, definition_id: str | None, now: datetime, has_time: Callable[[], bool]) -> bool:
+    """Delete the runs of a definition, or of the whole workspace, as far as time allows; whether none is left."""
     cursor = None
     while True:
         page = runs.list_runs(workspace, definition_id=definition_id, limit=MAX_LIMIT, cursor=cursor)
         for run in page.items:
             if not has_time():
                 return False
-            with suppress(NotFound):  # Someone else has deleted it.
+            with suppress(NotFound):  # Deleted since it was listed.
                 delete_run(workspace, run.id, now)
         if page.next_cursor is None:
             return True
@@ -133,46 +133,6 @@ def erase_quotations(ref: RunRef, scoring_id: str, siblings: tuple[int, ...]) ->
             amendments.amend_scoring(ref, sibling, without_quotations)
         else:
             rescore_results.amend(ref, scoring_id, sibling, without_quotations)
-
-
-def reapply_deletions(now: datetime) -> int:
-    """Repeat all recorded deletions, after the table was restored to an earlier time; returns how many there are."""
-    count = 0
-    for deletion in deletion_log.list_deletions():
-        _reapply(deletion, now)
-        count += 1
-    return count
-
-
-def _reapply(deletion: Deletion, now: datetime) -> None:
-    ref = deletion.ref
-    if deletion.what is DeletedWhole.DEFINITION:
-        _erase_definition_again(ref, now)
-        return
-    try:
-        run = runs.get(ref)
-    except NotFound:
-        return  # Not yet started at the time of the backup, or deleted before it.
-    if isinstance(deletion.what, DeletedWhole):
-        runs.delete(ref, now, erase_from=now)
-    elif not _was_retried_since(deletion, deletion.what):
-        erase_probe(run, deletion.what, now)
-
-
-def _erase_definition_again(ref: RunRef, now: datetime) -> None:
-    """Its forks do not matter: there were none, so those that were restored are erased again too."""
-    head = definitions.find(*ref)
-    if head is None:
-        return
-    if head.deleted_at is None:
-        definitions.delete(ref.workspace, head, now)
-    _erase_with_runs(ref, now, lambda: True)
-
-
-def _was_retried_since(deletion: Deletion, index: int) -> bool:
-    """Whether the outcome is of a retry after the deletion, which nobody has deleted."""
-    outcome = outcomes.get(deletion.ref, index)
-    return outcome is not None and outcome.created_at > deletion_log.get_time(deletion)
 
 
 def _check_has_ended(run: Run, index: int, probe_id: str, now: datetime) -> None:

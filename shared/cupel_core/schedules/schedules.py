@@ -44,7 +44,7 @@ def create(workspace: str, spec: ScheduleSpec, now: datetime) -> Schedule:
     try:
         return _install(schedule)
     except Invalid:
-        schedules.discard(schedule)
+        schedules.erase(schedule.workspace, schedule.id)
         raise
 
 

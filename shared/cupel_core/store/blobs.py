@@ -1,7 +1,7 @@
 """Compressed JSON documents in the stack's bucket. Each is written once and never changed, so readers may cache it."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -45,22 +45,25 @@ def delete(key: str) -> None:
     delete_prefix(key)
 
 
-def delete_prefix(prefix: str) -> int:
-    """Delete all documents whose keys begin with `prefix`, in all their versions; returns how many versions.
+def delete_prefix(prefix: str, has_time: Callable[[], bool] = lambda: True) -> bool:
+    """Delete all documents whose keys begin with `prefix`, in all their versions, as far as time allows.
+
+    Whether none is left.
 
     The bucket of the template is not versioned: each document then has one version, `null`. Where an operator has
     switched versioning on, deleting without a version would only hide the document.
     """
-    client, bucket, deleted = clients.s3(), settings().bucket_name, 0
+    client, bucket = clients.s3(), settings().bucket_name
     for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
         versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
         objects: list[Any] = [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in versions]
+        if objects and not has_time():
+            return False
         if objects:
             response = client.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
             if errors := response.get("Errors"):
                 raise RetryableError(f"{len(errors)} objects could not be deleted: {errors[0].get('Code')}")
-        deleted += len(objects)
-    return deleted
+    return True
 
 
 def list_keys(prefix: str) -> Iterator[str]:

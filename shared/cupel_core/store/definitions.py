@@ -255,6 +255,11 @@ def erase(workspace: str, definition_id: str) -> None:
     partitions.erase(keys.definition(workspace, definition_id))
 
 
+def list_ids(workspace: str) -> Iterator[str]:
+    """The ids of all definitions that are not erased, even of deleted ones."""
+    return (edge.sk.partition("#")[2] for edge in OwnerItem.query(keys.scenario_owners(workspace)))
+
+
 def list_fork_ids(workspace: str, definition_id: str) -> Iterator[str]:
     """The ids of its forks, oldest first."""
     pk = keys.definition(workspace, definition_id)

@@ -16,11 +16,12 @@ from cupel_core.store import blobs, keys
 class DeletedWhole(StrEnum):
     RUN = "run"
     DEFINITION = "definition"
+    WORKSPACE = "workspace"
 
 
 class Deletion(NamedTuple):
     ref: RunRef
-    """Of an erased definition, its id takes the place of the run's."""
+    """An erased definition's id, or workspace's name, takes the place of the run's id."""
     what: int | DeletedWhole
     """The index of the probe whose content was deleted, or that the whole was."""
 

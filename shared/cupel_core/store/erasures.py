@@ -28,6 +28,12 @@ class ErasureKind(StrEnum):
     """The runs of an erased definition that its request had no time to delete. `run_id` is the definition's id."""
     DEFINITION = "definition"
     """Everything of an erased definition. `run_id` is its id."""
+    CLOSING = "closing"
+    """What goes on in an erased workspace, as far as its request had no time to end it. `run_id` is the workspace."""
+    WORKSPACE = "workspace"
+    """Everything of an erased workspace. `run_id` is the workspace."""
+    WORKSPACE_AGAIN = "workspace-again"
+    """Once more, what was written by someone who had read something of it before."""
     EXPIRED = "expired"
     """The run's content whose retention period has ended."""
 

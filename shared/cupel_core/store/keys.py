@@ -37,7 +37,7 @@ pk                                   sk                    item
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
 token#<sha256>                       rate                  how much of its request limit a caller has used
-workspaces                           <ws>                  workspaces that operators have created
+workspaces                           <ws>                  workspaces that operators have created or erased
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
 erasures                             <time>#<ws>#<runId>#… content to be erased from that time on
@@ -46,7 +46,8 @@ repairs                              <ws>#<id>             repairs of providers 
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
-`<ws>#evals`, sorted by `<createdAt>#<id>`.
+`<ws>#evals`, sorted by `<createdAt>#<id>`. Deleted schedules, personas, connectors and evals are in lists of their own,
+`<ws>#deleted-schedules` and so on, from which a workspace is erased.
 """
 
 from collections.abc import Iterator
@@ -181,6 +182,25 @@ def snapshot_blob(ref: RunRef, unique: str) -> str:
     return f"runs/{ref.workspace}/{ref.run_id}/{unique}.json.gz"
 
 
+def workspace_blobs(workspace: str) -> tuple[str, ...]:
+    """The prefixes of all objects of a workspace, but for the records of deletions."""
+    return tuple(f"{kind}/{workspace}/" for kind in ("scenarios", "generations", "runs", "transcripts"))
+
+
+def workspace_partitions(workspace: str) -> tuple[str, ...]:
+    """The partitions of which a workspace has one each."""
+    return (
+        scenario_owners(workspace),
+        workspace_settings(workspace),
+        callback_log(workspace),
+        audit_log(workspace),
+        provider(workspace),
+        governor(workspace),
+        dead_letters(workspace),
+        tokens(workspace),
+    )
+
+
 def schedule(workspace: str, schedule_id: str) -> str:
     return f"{workspace}#schedule#{schedule_id}"
 
@@ -229,6 +249,11 @@ def tokens(workspace: str) -> str:
     return f"{workspace}#tokens"
 
 
+def creation_list(workspace: str, plural: str, *, deleted: bool = False) -> str:
+    """The partition of the index that lists schedules, personas, connectors or evals."""
+    return f"{workspace}#deleted-{plural}" if deleted else f"{workspace}#{plural}"
+
+
 def token(digest: str) -> str:
     return f"token#{digest}"
 
@@ -248,6 +273,10 @@ SWEEP_CURSORS = "sweep-cursors"
 CALLBACKS = "callbacks"
 REPAIRS = "repairs"
 DELETIONS = "deletions/"
+
+
+SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS)
+"""Of all workspaces; their sort keys start with the workspace."""
 
 
 def active_runs_of(workspace: str) -> str:

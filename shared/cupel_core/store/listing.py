@@ -54,6 +54,13 @@ def list_newest[I: Item](
             return
 
 
+def list_ids(model: type[Item], *partitions: str) -> Iterator[str]:
+    """The ids of all items in these partitions of the index: the last parts of their partition keys."""
+    for partition in partitions:
+        for item in model.query(partition, index_name=CreationIndex.Meta.index_name):
+            yield item.pk.rpartition("#")[2]
+
+
 def _range(sort_key: UnicodeAttribute, created: Creation, position: str | None) -> Condition | None:
     """The items of these times after `position`. Sort keys start with the time of creation, and continue with an id."""
     lower = to_iso(created.after) if created.after else None

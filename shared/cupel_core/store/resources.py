@@ -3,7 +3,7 @@
 The name is a separate item written in the same transaction, so that of two concurrent writers one is refused.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -18,7 +18,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.resources.names import fold_name
 from cupel_core.errors import Conflict, FieldError, NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import idempotency_keys, keys
+from cupel_core.store import idempotency_keys, keys, listing
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, connection, error_code
 
@@ -48,7 +48,7 @@ class Resource:
 class ResourceItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """Absent once the resource is deleted, so that no list contains it."""
+    """Absent in resources that release 0.1.0 has deleted."""
     gsi1sk = UnicodeAttribute(null=True)
     name = UnicodeAttribute()
     body = JSONAttribute()
@@ -124,8 +124,14 @@ def get_many(workspace: str, kind: ResourceKind, resource_ids: Iterable[str]) ->
 
 def list_resources(workspace: str, kind: ResourceKind, limit: int, cursor: str | None) -> Page[Resource]:
     """A page of the resources of a kind, newest first."""
-    entries = list_newest(ResourceItem, f"{workspace}#{kind}s", limit, cursor)
+    entries = list_newest(ResourceItem, keys.creation_list(workspace, f"{kind}s"), limit, cursor)
     return fill_page((entry.map(partial(_from_item, kind)) for entry in entries), limit)
+
+
+def list_ids(workspace: str, kind: ResourceKind) -> Iterator[str]:
+    """The ids of all resources of a kind, even of deleted ones."""
+    lists = [keys.creation_list(workspace, f"{kind}s", deleted=deleted) for deleted in (False, True)]
+    return listing.list_ids(ResourceItem, *lists)
 
 
 def _unchanged_since(before: Resource) -> Any:
@@ -158,8 +164,8 @@ def _to_item(workspace: str, resource: Resource) -> ResourceItem:
     return ResourceItem(
         keys.resource(workspace, resource.kind, resource.id),
         _SORT_KEY,
-        gsi1pk=None if deleted_at else f"{workspace}#{resource.kind}s",
-        gsi1sk=None if deleted_at else f"{to_iso(resource.created_at)}#{resource.id}",
+        gsi1pk=keys.creation_list(workspace, f"{resource.kind}s", deleted=deleted_at is not None),
+        gsi1sk=f"{to_iso(resource.created_at)}#{resource.id}",
         name=resource.name,
         body=dict(resource.body),
         revision=resource.revision,

@@ -33,7 +33,7 @@ from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
 from cupel_core.store.events import EventItem
 from cupel_core.store.idempotency_keys import IdempotencyItem
-from cupel_core.store.listing import list_newest
+from cupel_core.store.listing import list_ids, list_newest
 from cupel_core.store.outbox import OutboxItem
 from cupel_core.store.run_items import RunItem, from_item, to_item
 from cupel_core.store.table import Item, connection, error_code
@@ -228,6 +228,11 @@ def get_deleted(ref: RunRef) -> Run | None:
     except RunItem.DoesNotExist:
         return None
     return run if run.deleted_at is not None else None
+
+
+def has_any(workspace: str) -> bool:
+    """Whether any run of the workspace is stored, even a deleted one that is not erased yet."""
+    return next(list_ids(RunItem, f"{workspace}#runs"), None) is not None
 
 
 def note_access(ref: RunRef, now: datetime) -> None:

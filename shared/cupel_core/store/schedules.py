@@ -1,5 +1,6 @@
 """Schedules in the table, which is authoritative; EventBridge (cupel_core/store/scheduler.py) only fires them."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from cupel_core.domain.runs.schedule_expressions import Timing
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import idempotency_keys, keys
+from cupel_core.store import idempotency_keys, keys, listing
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code
 
@@ -21,7 +22,7 @@ _SORT_KEY = "schedule"
 class ScheduleItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """Absent once the schedule is deleted, so that no list contains it."""
+    """Absent in schedules that release 0.1.0 has deleted."""
     gsi1sk = UnicodeAttribute(null=True)
     revision = NumberAttribute()
     installed = BooleanAttribute()
@@ -61,15 +62,21 @@ def update(changed: Schedule) -> Schedule | None:
     return written
 
 
-def discard(schedule: Schedule) -> None:
-    """Erase a schedule whose creation failed."""
-    ScheduleItem(keys.schedule(schedule.workspace, schedule.id), _SORT_KEY).delete()
+def erase(workspace: str, schedule_id: str) -> None:
+    """For a schedule whose creation failed, or of an erased workspace."""
+    ScheduleItem(keys.schedule(workspace, schedule_id), _SORT_KEY).delete()
 
 
 def list_schedules(workspace: str, limit: int, cursor: str | None) -> Page[Schedule]:
     """A page of schedules, newest first."""
-    entries = list_newest(ScheduleItem, f"{workspace}#schedules", limit, cursor)
+    entries = list_newest(ScheduleItem, keys.creation_list(workspace, "schedules"), limit, cursor)
     return fill_page((entry.map(_from_item) for entry in entries), limit)
+
+
+def list_ids(workspace: str) -> Iterator[str]:
+    """The ids of all schedules, even of deleted ones."""
+    lists = [keys.creation_list(workspace, "schedules", deleted=deleted) for deleted in (False, True)]
+    return listing.list_ids(ScheduleItem, *lists)
 
 
 def _from_item(item: ScheduleItem) -> Schedule:
@@ -111,8 +118,8 @@ def _to_item(schedule: Schedule) -> ScheduleItem:
     return ScheduleItem(
         keys.schedule(schedule.workspace, schedule.id),
         _SORT_KEY,
-        gsi1pk=None if deleted_at else f"{schedule.workspace}#schedules",
-        gsi1sk=None if deleted_at else f"{to_iso(schedule.created_at)}#{schedule.id}",
+        gsi1pk=keys.creation_list(schedule.workspace, "schedules", deleted=deleted_at is not None),
+        gsi1sk=f"{to_iso(schedule.created_at)}#{schedule.id}",
         revision=schedule.revision,
         installed=schedule.installed,
         body=body,

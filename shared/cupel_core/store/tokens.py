@@ -1,5 +1,6 @@
 """API tokens. Only the SHA-256 of a secret is stored: one item maps it to its caller, another lists the token."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
@@ -13,6 +14,7 @@ from cupel_core.paging import Page, fill_page
 from cupel_core.store import idempotency_keys, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item, connection, error_code
+from cupel_core.store.workspaces import WorkspaceItem, is_free
 
 _SECRET = "token"  # noqa: S105 - a sort key
 
@@ -33,10 +35,6 @@ class TokenItem(Item):
     created_at = UnicodeAttribute(attr_name="createdAt")
     revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
     expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
-
-
-class WorkspaceItem(Item):
-    created_at = UnicodeAttribute(attr_name="createdAt")
 
 
 def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool = False) -> None:
@@ -65,7 +63,7 @@ def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool 
             transaction.save(entry, condition=TokenItem.pk.does_not_exist())
             if of_new_workspace:
                 item = WorkspaceItem(keys.WORKSPACES, workspace, created_at=to_iso(token.created_at))
-                transaction.save(item, condition=WorkspaceItem.pk.does_not_exist())
+                transaction.save(item, condition=is_free())
     except TransactWriteError as error:
         if not of_new_workspace or error_code(error) != "TransactionCanceledException":
             raise
@@ -90,14 +88,6 @@ def note_use(digest: str, now: datetime) -> None:
     )
 
 
-def get_workspace_created_at(workspace: str) -> datetime:
-    """Raises NotFound unless an operator has created the workspace."""
-    try:
-        return from_iso(WorkspaceItem.get(keys.WORKSPACES, workspace).created_at)
-    except WorkspaceItem.DoesNotExist:
-        raise NotFound(f"no operator has created a workspace {workspace}") from None
-
-
 def find_name(workspace: str, token_id: str) -> str | None:
     item = _find_item(workspace, token_id)
     return item.name if item else None
@@ -114,6 +104,16 @@ def _find_item(workspace: str, token_id: str) -> TokenItem | None:
         return TokenItem.get(keys.tokens(workspace), token_id)
     except TokenItem.DoesNotExist:
         return None
+
+
+def erase_all(workspace: str, has_time: Callable[[], bool]) -> bool:
+    """Erase the workspace's tokens, effective with the next request, as far as time allows; whether none is left."""
+    for item in TokenItem.query(keys.tokens(workspace), consistent_read=True):
+        if not has_time():
+            return False
+        SecretItem(keys.token(item.digest), _SECRET).delete()
+        item.delete()
+    return True
 
 
 def revoke(workspace: str, token_id: str, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Erases what is due: deleted runs, expired content, and once more the content of deleted probes.
+"""Erases what is due: what was deleted or erased, expired content, and once more the content of deleted probes.
 
 A run is erased block by block, and its progress is stored after each, so that a run of any size is erased over several
 sweeps. Every step may be repeated.
@@ -16,7 +16,8 @@ from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Run
 from cupel_core.domain.scoring.selections import sibling_probes
 from cupel_core.errors import AppError, NotFound
 from cupel_core.messages import RunRef
-from cupel_core.runs.erasure import delete_runs_of, erase_probe, erase_quotations
+from cupel_core.runs.erasure import delete_runs, erase_probe, erase_quotations
+from cupel_core.runs.workspace_erasure import continue_closing
 from cupel_core.store import (
     barrier,
     blobs,
@@ -31,11 +32,13 @@ from cupel_core.store import (
     rescores,
     runs,
     selections,
+    workspaces,
 )
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 from cupel_core.store.outcome_items import OutcomeItem
 from cupel_core.store.selections import RUN_SCORING
+from cupel_core.sweeping.workspace_erasure import erase_workspace, is_being_erased
 
 _RESERVE_SECONDS = 15.0
 """Longer than one block takes, even if each of its probes has an object in the bucket."""
@@ -84,9 +87,13 @@ def _carry_out(erasure: Erasure, now: datetime, seconds_left: Callable[[], float
         case ErasureKind.PROBE:
             is_done = _erase_probe_again(erasure, now)
         case ErasureKind.RUNS:
-            is_done = delete_runs_of(*erasure.ref, now, lambda: seconds_left() > _RESERVE_SECONDS)
+            is_done = delete_runs(*erasure.ref, now, lambda: seconds_left() > _RESERVE_SECONDS)
         case ErasureKind.DEFINITION:
             is_done = _erase_definition(erasure.ref, now, seconds_left)
+        case ErasureKind.CLOSING:
+            is_done = continue_closing(erasure, now, lambda: seconds_left() > _RESERVE_SECONDS)
+        case ErasureKind.WORKSPACE | ErasureKind.WORKSPACE_AGAIN:
+            is_done = _erase_workspace(erasure, now, seconds_left)
         case ErasureKind.EXPIRED:
             is_done = _erase_expired(erasure, now, seconds_left)
     if is_done:
@@ -140,11 +147,30 @@ def _partitions_of_block(ref: RunRef, block: int, rescore_ids: Iterable[str]) ->
 def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], float]) -> bool:
     """Erase it once nobody is left who started a run of it; such runs are deleted too."""
     workspace, definition_id = ref
-    if not delete_runs_of(workspace, definition_id, now, lambda: seconds_left() > _RESERVE_SECONDS):
+    if not delete_runs(workspace, definition_id, now, lambda: seconds_left() > _RESERVE_SECONDS):
         return False
     generations.erase_all(workspace, definition_id)
     blobs.delete_prefix(keys.scenario_blobs(workspace, definition_id))
     definitions.erase(workspace, definition_id)
+    return True
+
+
+# ---- an erased workspace
+
+
+def _erase_workspace(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
+    """Within half of the time, so that a large workspace does not keep the others waiting. Twice, because someone who
+    had read something before may have written since."""
+    workspace = erasure.ref.workspace
+    if not is_being_erased(workspace):
+        return True
+    reserve = (seconds_left() + _RESERVE_SECONDS) / 2
+    if not erase_workspace(workspace, now, lambda: seconds_left() > reserve):
+        return False
+    if erasure.kind is ErasureKind.WORKSPACE:
+        erasures.request(Erasure(erasure.ref, ErasureKind.WORKSPACE_AGAIN, now + LAST_WRITE_AFTER))
+    else:
+        workspaces.complete_erasure(workspace, now)
     return True
 
 

@@ -12,7 +12,7 @@ from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import secrets, webhooks
 
-_OWNER = "webhook"
+SECRET_OWNER = "webhook"  # noqa: S105 - the name of a secret
 _KEY_BYTES = 32
 
 
@@ -72,9 +72,9 @@ def delete(workspace: str, precondition: Precondition = UNCONDITIONAL) -> None:
     precondition.check(etag(webhook.revision))
     with precondition.guard_write():
         webhooks.delete(workspace, webhook)
-    secrets.delete(workspace, _OWNER)
+    secrets.delete(workspace, SECRET_OWNER)
     set_meanwhile = webhooks.find(workspace)
-    if set_meanwhile is not None and secrets.is_lost(workspace, _OWNER, set_meanwhile.secret_version):
+    if set_meanwhile is not None and secrets.is_lost(workspace, SECRET_OWNER, set_meanwhile.secret_version):
         with suppress(Conflict):  # It was set once more, with another secret.
             webhooks.delete(workspace, set_meanwhile)
 
@@ -82,7 +82,7 @@ def delete(workspace: str, precondition: Precondition = UNCONDITIONAL) -> None:
 @lru_cache(maxsize=256)
 def load_secret(workspace: str, version: str) -> str:
     """A version never changes, so each is read once per process. Raises NotFound if it was deleted."""
-    secret = secrets.get(workspace, _OWNER, version)
+    secret = secrets.get(workspace, SECRET_OWNER, version)
     if secret is None:
         raise NotFound("the webhook's secret was deleted: set it again")
     return secret
@@ -92,4 +92,4 @@ def _secret_version(workspace: str, spec: WebhookSpec, before: Webhook | None) -
     if spec.reuses_secret and before is not None:
         return before.secret_version, None
     new_secret = write_secret(random.token_bytes(_KEY_BYTES)) if spec.secret is None else None
-    return secrets.put(workspace, _OWNER, spec.secret or new_secret or ""), new_secret
+    return secrets.put(workspace, SECRET_OWNER, spec.secret or new_secret or ""), new_secret

@@ -19,6 +19,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from authorize.app import handler
 from cupel_core.access import oidc, tokens
 from cupel_core.domain.access import AccessRole
+from cupel_core.runs import workspace_erasure
 from cupel_core.settings import Settings, settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -116,6 +117,11 @@ def test_a_jwt_of_the_issuer_is_identified_by_its_claims(issuer: Issuer) -> None
     expected = {"workspace": "acme", "role": "member", "tokenId": "ada", "userName": "ada"}
     assert context_of(f"Bearer {issuer.sign()}") == expected
     assert context_of(f"Bearer {issuer.sign(issuer.ec, 'ES256', 'two')}") == expected
+
+
+def test_a_jwt_that_names_an_erased_workspace_is_a_problem(issuer: Issuer) -> None:
+    workspace_erasure.erase_workspace("acme", NOW, lambda: True)
+    assert context_of(f"Bearer {issuer.sign()}") == {"problem": "the workspace acme was erased"}
 
 
 def test_claims_of_cognito_are_understood(issuer: Issuer) -> None:

@@ -98,7 +98,7 @@ def test_a_ticket_ends_when_its_token_expires(client: Client, run_id: str) -> No
 
 
 def test_the_authorizer_reads_only_the_items_that_its_policy_allows(run_id: str, ticket: str) -> None:
-    [statement] = functions()["authorize"]["Policies"][-1]["Statement"]
+    [statement, _] = functions()["authorize"]["Policies"][-1]["Statement"]
     [pattern] = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     read_keys: list[str] = []
 

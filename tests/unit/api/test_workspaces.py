@@ -34,7 +34,7 @@ def test_a_bad_name_is_named(client: Client, operator: str, name: str) -> None:
 
 def test_an_operator_may_do_nothing_else() -> None:
     permitted = {one.id for one in OPERATIONS.values() if not one.is_public and one.permits(AccessRole.OPERATOR)}
-    assert permitted == {"createWorkspace", "getWorkspace"}
+    assert permitted == {"createWorkspace", "eraseWorkspace", "getWorkspace", "listWorkspaces"}
 
 
 def test_nobody_else_creates_workspaces_and_no_admin_issues_an_operators_token(client: Client) -> None:

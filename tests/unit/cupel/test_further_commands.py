@@ -151,8 +151,10 @@ def test_an_operator_creates_a_workspace(api: FakeApi, cupel: Cupel) -> None:
 
 
 def test_a_workspace_is_shown(api: FakeApi, cupel: Cupel) -> None:
-    responds(api, {"name": "team-a", "createdAt": "2026-01-31T09:30:00Z"})
-    assert cupel("workspaces", "show", "team-a").stdout.startswith("team-a created 2026-01-31T")
+    times = {"createdAt": "2026-01-31T09:30:00Z", "erasedAt": None, "erasureCompletedAt": None}
+    responds(api, {"name": "team-a", **times})
+    name, created, *erased = cupel("workspaces", "show", "team-a").stdout.splitlines()[1].split()
+    assert (name, created[:10], erased) == ("team-a", "2026-01-31", ["–", "–"])
 
 
 def test_the_audit_log_is_listed(api: FakeApi, cupel: Cupel) -> None:

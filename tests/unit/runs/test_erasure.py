@@ -15,7 +15,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Conflict
 from cupel_core.paging import fill_page
 from cupel_core.rescoring.queries import list_results
-from cupel_core.runs import erasure, probes, queries
+from cupel_core.runs import erasure, probes, queries, restored_deletions
 from cupel_core.runs.probe_search import ProbeFilter, search_probes
 from cupel_core.settings import Settings
 from cupel_core.store import (
@@ -271,5 +271,5 @@ def test_reapplied_deletions_spare_the_transcript_of_a_later_retry(cloud: Settin
     reopened = runs.transition(ref_of(run), Action.REOPEN, LATER, settled=None, completed_at=None)
     answered = replace(AnsweredRun().outcome(reopened, 0), created_at=LATER, retry_round=reopened.retry_round)
     outcomes.record(reopened, reopened.fencing_token, [answered])
-    assert erasure.reapply_deletions(LATER) == 1
+    assert restored_deletions.reapply_deletions(LATER) == 1
     assert get_transcript(run, 0).messages

@@ -94,7 +94,7 @@ async def test_an_erasure_that_aws_refuses_does_not_keep_others_waiting(
     delete_run(second)
     delete_prefix = blobs.delete_prefix
 
-    def refuse_first(prefix: str) -> int:
+    def refuse_first(prefix: str) -> bool:
         if first.id in prefix:
             raise RetryableError("slow down")
         return delete_prefix(prefix)
