@@ -96,7 +96,7 @@ def show(
 
 @app.command()
 def create(ctx: typer.Context, file: DefinitionFilePath, as_json: AsJson = False) -> None:
-    """Create a definition from a file, even if there is one of its name."""
+    """Create a definition from a file, even if one of its name exists."""
     from cupel.files import read_definition
     from cupel.upload import upload_definition
 
@@ -130,7 +130,9 @@ def update(
     session = ctx.ensure_object(Session)
     labels = without_none(name=name, folder=folder, versionLabel=version_label)
     if file is None and not labels and tag is None:
-        raise UsageError("nothing to update: give a FILE or at least one option; see cupel definitions update --help")
+        raise UsageError(
+            "nothing to update: specify a FILE or at least one option; see cupel definitions update --help"
+        )
     changes = read_definition_changes(file) if file else None
     with session.connect() as client:
         definition_id = find_definition_id(client, definition)
@@ -206,9 +208,9 @@ def find_definition_id(client: "Client", text: str) -> str:
     if len(same) == 1:
         return str(same[0])
     if same:
-        raise UsageError(f"{len(same)} definitions are called {text}: {', '.join(same)}")
+        raise UsageError(f"{len(same)} definitions are named {text}: {', '.join(same)}")
     names = [head["name"] for head in islice(client.list_definitions(), 1_000)]
-    raise UsageError(f"no definition is called {text}{did_you_mean(text, names)}")
+    raise UsageError(f"there is no definition named {text}{did_you_mean(text, names)}")
 
 
 def compare(client: "Client", definition: str, from_version: int | None, to_version: int | None) -> "VersionDiff":

@@ -37,7 +37,7 @@ def probes(
     """List the probes of a run, or of all runs (newest first), with why they errored."""
     session = ctx.ensure_object(Session)
     if run_id is not None and eval_id is not None:
-        raise UsageError("--eval: give either a run or --eval")
+        raise UsageError("--eval: specify either a run or --eval")
     if error is not None:
         if status not in (None, ProbeStatus.ERROR):
             raise UsageError("--error: only errored probes have one; leave out --status")

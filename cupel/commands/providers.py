@@ -101,7 +101,7 @@ def set_provider(
     }
     changes = without_none(**settings) | _api_key_change(api_key_stdin, api_key_env, forget_api_key)
     if not changes:
-        raise UsageError("nothing to set: give at least one option; see cupel providers set --help")
+        raise UsageError("nothing to set: specify at least one option; see cupel providers set --help")
     with session.connect() as client:
         provider = client.update_provider(name, changes)
     if as_json:
@@ -112,7 +112,7 @@ def set_provider(
 
 def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -> Json:
     if from_stdin + bool(from_variable) + forget > 1:
-        raise UsageError("give only one of --api-key-stdin, --api-key-env and --forget-api-key")
+        raise UsageError("specify only one of --api-key-stdin, --api-key-env and --forget-api-key")
     if forget:
         return {"apiKey": None}
     if not from_stdin and not from_variable:

@@ -112,7 +112,7 @@ def _require_one(session: Session, verb: str, provider: str | None, *, all_provi
     if provider is None and not all_providers and session.err.is_terminal:
         confirm(f"{verb} the queues of all providers?", yes=False)
     elif (provider is None) != all_providers:
-        raise UsageError("give either --provider or --all")
+        raise UsageError("specify either --provider or --all")
 
 
 def _print_queues(session: Session, queues: Iterable[Json], *, as_json: bool) -> None:

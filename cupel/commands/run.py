@@ -47,7 +47,7 @@ InProcess = Annotated[
     ),
 ]
 New = Annotated[
-    bool, typer.Option("--new", help="Make another definition of the file, even if there is one of its name.")
+    bool, typer.Option("--new", help="Create another definition from the file, even if one of its name exists.")
 ]
 Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Concurrent conversations with --in-process.")]
 

@@ -108,7 +108,7 @@ def _named_options() -> Iterator[None]:
 
 def _secret(from_variable: str | None, new: bool) -> Json:
     if new and from_variable:
-        raise UsageError("give only one of --secret-env and --new-secret")
+        raise UsageError("specify only one of --secret-env and --new-secret")
     if new:
         return {"secret": None}
     if from_variable is None:

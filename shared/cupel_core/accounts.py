@@ -123,7 +123,7 @@ def _check_address(provider: Provider, before: providers.StoredProvider, changes
     if "base_url" not in changes or before.key_version is None:
         return
     if not is_same_address(before.base_url or provider.base_url, changes["base_url"] or provider.base_url):
-        raise Invalid.field("apiKey", "must be set again, or to null: the stored key belongs to another address")
+        raise Invalid.field("apiKey", "must be set again or set to null: the stored key belongs to another address")
 
 
 def list_providers(workspace: str) -> tuple[ProviderView, ...]:

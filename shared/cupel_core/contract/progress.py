@@ -117,7 +117,7 @@ class TargetProgressResponse(ResponseModel):
     rate_per_second: Rate
     eta_seconds: Eta
     cost_usd: Annotated[
-        CostUsd, Field(description="Spent on its probes with an outcome, also on judging; null if a price is unknown")
+        CostUsd, Field(description="Spent on its probes with an outcome, judging included; null if a price is unknown")
     ]
     priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
     results: TargetResultsResponse

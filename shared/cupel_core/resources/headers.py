@@ -51,4 +51,4 @@ def check_same_address(field: str, before: str, after: str) -> None:
     The path counts too, because some hosts serve many customers.
     """
     if not is_same_address(before, after):
-        raise Invalid.field(field, "must be set again, or to null: the stored values belong to another address")
+        raise Invalid.field(field, "must be set again or set to null: the stored values belong to another address")

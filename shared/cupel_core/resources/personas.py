@@ -82,7 +82,7 @@ def _check_connector_urls(before: Persona | None, fields: PersonaFields) -> None
         raise Invalid.field("connectorUrls", "is required with headers: the connectors' addresses that may get them")
     keeps_headers = before is not None and before.has_headers and "headers" not in fields
     if before is not None and keeps_headers and not all(map(before.sends_headers_to, urls)):
-        raise Invalid.field("headers", "must be set again, or to null: the stored values belong to other addresses")
+        raise Invalid.field("headers", "must be set again or set to null: the stored values belong to other addresses")
 
 
 def _persona(resource: Resource) -> Persona:

@@ -50,7 +50,9 @@ def put(workspace: str, spec: WebhookSpec, now: datetime, precondition: Precondi
     before = webhooks.find(workspace)
     precondition.check(etag(before.revision if before else 0))
     if spec.reuses_secret and before is not None and not is_same_address(before.url, spec.url):
-        raise Invalid.field("secret", "must be sent again, or null for a new one: the stored one is another address's")
+        raise Invalid.field(
+            "secret", "must be sent again, or null for a new one: the stored one is for another address"
+        )
     version, new_secret = _secret_version(workspace, spec, before)
     webhook = Webhook(
         url=spec.url,

@@ -123,7 +123,7 @@ def test_all_queues_are_paused(cupel: Cupel):
 @pytest.mark.parametrize("options", [[], ["--provider", "sim", "--all"]])
 def test_pausing_needs_either_a_provider_or_all(cupel: Cupel, options: list[str]):
     refused = cupel("queue", "pause", *options)
-    assert (refused.exit_code, "give either --provider or --all" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "specify either --provider or --all" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("call", ["queue --provider sim pause", "providers --json set openai --disable"])

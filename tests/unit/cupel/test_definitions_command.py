@@ -129,13 +129,16 @@ def test_a_definition_is_deleted_after_a_confirmation(client: Client, cupel: Cup
 
 def test_a_misspelled_name_is_answered_with_the_nearest(cupel: Cupel, definition_id: str) -> None:
     refused = cupel("definitions", "show", "Fcats")
-    assert (refused.exit_code, refused.stderr) == (2, "cupel: no definition is called Fcats; did you mean Facts?\n")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        "cupel: there is no definition named Fcats; did you mean Facts?\n",
+    )
 
 
 def test_a_name_of_several_definitions_is_refused(cupel: Cupel, definition_id: str, file: Path) -> None:
     cupel("definitions", "create", str(file))
     refused = cupel("definitions", "show", "Facts")
-    assert (refused.exit_code, "2 definitions are called Facts" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "2 definitions are named Facts" in refused.stderr) == (2, True)
 
 
 def test_scenarios_are_listed_with_their_ids(cupel: Cupel, definition_id: str) -> None:

@@ -100,7 +100,7 @@ def test_only_what_is_named_is_changed(api: FakeApi, cupel: Cupel):
         ([], "nothing to set"),
         (["--api-key-env", "NOT_THERE"], "NOT_THERE is not set"),
         (["--api-key-stdin"], "standard input is empty"),
-        (["--api-key-stdin", "--forget-api-key"], "give only one of"),
+        (["--api-key-stdin", "--forget-api-key"], "specify only one of"),
     ],
 )
 def test_invalid_settings_are_usage_errors(api: FakeApi, cupel: Cupel, options: list[str], message: str):
