@@ -14,6 +14,6 @@ def printable(text: str) -> str:
     return _SURROGATES.sub("", without_control_characters(text))
 
 
-def printable_json(value: object, indent: int | None = None) -> str:
+def printable_json(value: object, indent: int | None = None, *, ensure_ascii: bool = False) -> str:
     """The value as JSON, whose texts are unchanged once it is read, but cannot control the terminal either."""
-    return escaped_in_json(json.dumps(value, ensure_ascii=False, indent=indent))
+    return escaped_in_json(json.dumps(value, ensure_ascii=ensure_ascii, indent=indent))

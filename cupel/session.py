@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -55,7 +56,10 @@ class PlainTextConsole(Console):
 
 
 def _console(*, stderr: bool) -> PlainTextConsole:
+    """A character that the stream's encoding does not have, as in a pipe on Windows, is printed as its code."""
     stream = sys.stderr if stderr else sys.stdout
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
     return PlainTextConsole(stderr=stderr, width=None if stream.isatty() else PIPED_WIDTH, highlight=False)
 
 
@@ -69,7 +73,8 @@ class Session:
     err: PlainTextConsole = field(default_factory=lambda: _console(stderr=True))
 
     def print_json(self, document: Any) -> None:
-        sys.stdout.write(printable_json(document, indent=2) + "\n")
+        is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+        sys.stdout.write(printable_json(document, indent=2, ensure_ascii=not is_unicode) + "\n")
 
     def print_deleted(self, resource_id: str, *, as_json: bool) -> None:
         if as_json:

@@ -14,6 +14,7 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.evaluation_progress import evaluation_progress
 from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
+from cupel.in_process.options import resume_path
 from cupel.in_process.plan import plan_evaluation
 from cupel.json_types import Json
 from cupel.render import evaluation_lines
@@ -45,7 +46,8 @@ def run_in_process(
     as_json: bool,
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
-    evaluation = _evaluate(session, definition, _evaluation_options(specification, options), specification["models"])
+    evaluation_options = _evaluation_options(specification, options)
+    evaluation = _evaluate(session, definition, evaluation_options, specification["models"])
     if as_json:
         session.print_json(evaluation.to_json())
     else:
@@ -53,6 +55,7 @@ def run_in_process(
     passed = gate_options.apply(
         session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation))
     )
+    saved_evaluations.discard(evaluation, resume_path(evaluation_options))
     if evaluation.status is not RunStatus.COMPLETED or not passed:
         raise typer.Exit(1)
 

@@ -29,8 +29,8 @@ def find(name: str) -> Path:
 
 
 def run(session: Session, plan: EvaluationPlan) -> Evaluation:
-    """Run the plan. A file in the folder is deleted once every probe has completed: nothing is left to continue."""
-    file = OutcomeFile.open(resume_path(plan.options) or FOLDER / f"{plan.id}.jsonl", plan)
+    """Run the plan, and save what is finished in its file."""
+    file = OutcomeFile.open(resume_path(plan.options) or _new_path(plan.id), plan)
     try:
         evaluation = asyncio.run(run_plan(plan, file))
     except KeyboardInterrupt:
@@ -39,9 +39,21 @@ def run(session: Session, plan: EvaluationPlan) -> Evaluation:
     if evaluation.errors:
         errored = count_of(len(evaluation.errors), "errored probe")
         session.remark(f"to run the {errored} again, repeat the command with --resume {file.path}")
-    elif file.path.parent == FOLDER:
-        file.path.unlink(missing_ok=True)
     return evaluation
+
+
+def discard(evaluation: Evaluation, resume: Path | None) -> None:
+    """Delete a file in the folder if every probe has completed, so that nothing is left to continue.
+
+    Only once the results are printed and written: until then, it is the only place where they are.
+    """
+    path = resume or _new_path(evaluation.id)
+    if not evaluation.errors and path.parent == FOLDER:
+        path.unlink(missing_ok=True)
+
+
+def _new_path(evaluation_id: str) -> Path:
+    return FOLDER / f"{evaluation_id}.jsonl"
 
 
 def _explain_interruption(session: Session, plan: EvaluationPlan, file: OutcomeFile) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import cupel
+from cupel.commands import in_process
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
 from cupel.in_process.plan import plan_evaluation
@@ -267,6 +268,18 @@ def test_ctrl_c_saves_what_was_answered_and_says_how_to_continue(run: Any, ctrl_
 
 def test_the_file_of_a_complete_evaluation_is_deleted(run: Any) -> None:
     assert run().exit_code == 0
+    assert list(Path(".cupel/evaluations").iterdir()) == []
+
+
+def test_the_file_is_kept_until_the_results_are_printed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(in_process, "_print", fail)
+        with pytest.raises(OSError, match="No space"):
+            run()
+    assert run("--resume", "last").exit_code == 0
     assert list(Path(".cupel/evaluations").iterdir()) == []
 
 

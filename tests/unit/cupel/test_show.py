@@ -4,16 +4,19 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from cupel.cli import app
 from cupel.client import Client
 from cupel.printable import printable
 from cupel.render import bar_chart, format_cost, format_duration, results_tables, run_lines
 from cupel.results import collect, tabulate
+from cupel.session import Session
 from cupel_core.domain.statistics import wilson_interval
-from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_run, a_spend, a_transcript, an_error
+from tests.unit.cupel.fake_api import REAL, SIMULATED, Connect, Cupel, FakeApi, a_run, a_spend, a_transcript, an_error
 
 
 @pytest.fixture
@@ -206,6 +209,20 @@ def test_a_conversation_cannot_control_the_terminal(api: FakeApi, cupel: Cupel):
     answer = cupel("transcripts", "run_1", "--full").stdout
     assert "[2Jhello [bold]there[/bold]" in answer
     assert "\x1b" not in answer
+
+
+@pytest.mark.parametrize("options", [["--full"], [], ["--json"]])
+def test_characters_that_the_encoding_of_a_pipe_does_not_have_are_printed_as_codes(
+    api: FakeApi, connect: Connect, monkeypatch: pytest.MonkeyPatch, options: list[str]
+):
+    messages = [{"role": "assistant", "content": "名 😀"}]
+    api.transcripts = [a_transcript(0, SIMULATED, "1", content={"messages": messages})]
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, "cp1252", write_through=True))
+    app(["transcripts", "run_1", *options], obj=Session(connect=connect), standalone_mode=False)
+    text = printed.getvalue().decode("cp1252")
+    codes = "\\u540d \\ud83d\\ude00" if "--json" in options else "\\u540d \\U0001f600"
+    assert codes in text
 
 
 def test_no_part_of_a_conversation_becomes_an_emoji(api: FakeApi, cupel: Cupel):
