@@ -75,12 +75,12 @@ def _open_output(output: Path | None) -> Iterator[IO[str]]:
     if output is None:
         yield sys.stdout
         return
-    with _atomic_file(output) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
+    with atomic_file(output) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         yield file
 
 
 @contextmanager
-def _atomic_file(output: Path) -> Iterator[Path]:
+def atomic_file(output: Path) -> Iterator[Path]:
     """Yields a temporary path; the file gets its final name once it is complete."""
     unfinished = output.with_name(f"{output.name}.unfinished")
     try:
@@ -122,7 +122,7 @@ def _write_logs(client: "Client", run: Json, folder: Path) -> "OutcomeReader":
     name, reader = _definition_name(client, run), OutcomeReader(client, run)
     with open_run(reader) as opened:
         for number, model in enumerate(run["config"]["models"]):
-            with _atomic_file(folder / inspect_log.file_name(run, model, number)) as unfinished:
+            with atomic_file(folder / inspect_log.file_name(run, model, number)) as unfinished:
                 inspect_log.write(opened.records(model), run, name, number, unfinished)
     return reader
 

@@ -1,28 +1,32 @@
-"""`cupel workspaces`: list, create and erase workspaces, with the token of an operator."""
+"""`cupel workspaces`: list, create and erase workspaces, with the token of an operator, and export one's own."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from cupel.commands.export import atomic_file
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.commands.tokens import print_secret
+from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import format_time
 
-app = typer.Typer(help="List, create and erase workspaces, with the token of an operator.", invoke_without_command=True)
+app = typer.Typer(help="List, create, erase and export workspaces.", invoke_without_command=True)
 
 WorkspaceName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workspace, such as team-a.")]
 
 
 @app.callback()
 def workspaces(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List, create and erase workspaces, with the token of an operator."""
+    """List, create, erase and export workspaces: all but the export with the token of an operator."""
     if ctx.invoked_subcommand:
         refuse_group_options(ctx)
         return
@@ -79,6 +83,29 @@ def erase(
         session.print_json({"name": name, "erased": True})
     else:
         session.out.print(f"erasing {name}; nobody can read it any more", markup=False)
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    output: Annotated[Path, typer.Argument(metavar="FILE", help="The ZIP file to write.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write what is in your own workspace to a ZIP file of JSON Lines, with the token of an admin.
+
+    Secrets and deleted things are not in it.
+    """
+    from cupel.exports import workspace
+
+    session = ctx.ensure_object(Session)
+    with session.connect() as client, atomic_file(output) as unfinished:
+        manifest = workspace.write(client, unfinished, datetime.now(UTC))
+    if as_json:
+        session.print_json({**manifest, "output": str(output)})
+        return
+    counts = manifest["counts"]
+    shown = ", ".join(count_of(counts[f"{kind}s"], kind) for kind in ("definition", "run", "transcript"))
+    session.out.print(f"{output}: {shown}, and {len(counts) - 3} other kinds", markup=False)
 
 
 def _table(listed: Iterable[Json]) -> Table:
