@@ -37,6 +37,7 @@ from cupel_core.settings import settings
 from cupel_core.store import clients, keys, runs, scenarios, snapshots
 from cupel_core.store.queues import Delivery
 
+MODELS = ("custom/bench-a", "custom/bench-b")
 PARALLEL, WORKERS = 50, 2
 SPREAD = 1 / 3
 _WORKSPACE = "bench"
@@ -60,9 +61,9 @@ class RunUsage:
         return sum(self.counts.get(name, 0.0) for name in names) / self.probes
 
 
-async def measure_run(probes: int, seconds: float, content: dict[str, Any], answer: str | None) -> RunUsage:
-    """Measure one run against the model server, whose replies are short by default."""
-    behaviour = Behaviour(latency_seconds=seconds, latency_spread=SPREAD, answer=answer)
+async def measure_run(probes: int, seconds: float, content: dict[str, Any], *, short: bool) -> RunUsage:
+    """Measure one run against the model server, with its realistic or its short answers."""
+    behaviour = Behaviour(latency_seconds=seconds, latency_spread=SPREAD, short_answers=short)
     with moto_cloud():
         unmetered: dict[str, Any] = {"dynamodb": boto3.client("dynamodb"), "sqs": boto3.client("sqs")}
         async with serving(ModelServer(behaviour)) as url:
@@ -82,7 +83,7 @@ def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
     total = generations.start_generation(
         _WORKSPACE, definition.head.id, GenerationSpec(GenerationMode.MATRIX), utc_now()
     ).total
-    return RunSpec(definition.head.id, ("custom/bench",), repeats=max(1, round(probes / total)))
+    return RunSpec(definition.head.id, MODELS, repeats=max(1, round(probes / total / len(MODELS))))
 
 
 async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, int]:

@@ -20,6 +20,7 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from bench import texts
 from bench.model_formats import FORMATS, Prompt, WireFormat
 from cupel_core.domain.text.json_example import example_of
 
@@ -52,6 +53,8 @@ class Behaviour(BaseModel):
     retry_after_seconds: float = 1.0
     seed: int = 1
     answer: str | None = None
+    short_answers: bool = False
+    """Instead of the realistic ones of `bench/texts.py`."""
     script: tuple[ScriptLine, ...] = ()
 
     def fault_of(self, prompt: Prompt, attempt: int) -> str | None:
@@ -82,14 +85,19 @@ class Behaviour(BaseModel):
         for line in self.script:
             if line.contains in prompt.text and line.model in (None, prompt.model):
                 return line
-        return ScriptLine(reply=self.answer if self.answer is not None else _default_reply(prompt))
+        return ScriptLine(reply=self.answer if self.answer is not None else self._default_reply(prompt))
+
+    def _default_reply(self, prompt: Prompt) -> str | dict[str, Any]:
+        if prompt.schema is not None:
+            return _matching(prompt.schema, prompt.digest)
+        if self.short_answers:
+            return f"A short answer, which flatters.\n\nRating: {prompt.digest % 5 + 1}"
+        return texts.answer(prompt.digest)
 
 
-def _default_reply(prompt: Prompt) -> str | dict[str, Any]:
-    if prompt.schema is not None:
-        example = example_of(prompt.schema, Random(prompt.digest))  # noqa: S311 - reproducible, not secret
-        return example if isinstance(example, dict) else orjson.dumps(example).decode()
-    return f"An answer of the bench model server, which is no language model.\n\nRating: {prompt.digest % 5 + 1}"
+def _matching(schema: dict[str, Any], digest: int) -> str | dict[str, Any]:
+    example = example_of(schema, Random(digest))  # noqa: S311 - reproducible, not secret
+    return example if isinstance(example, dict) else orjson.dumps(example).decode()
 
 
 @dataclass

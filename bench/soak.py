@@ -5,13 +5,10 @@ the memory of the workers over time. Exits with 1 if an invariant was violated o
 """
 
 import argparse
-import json
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -20,14 +17,15 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.invariants import violations
+from bench.local_server import model_server
 from bench.memory import WorkerMemory
+from bench.texts import content
 from cupel.client import Client
 from cupel.errors import ApiProblem
 from cupel.json_types import Json
 from cupel.stack import emulator
 from cupel.stack.paths import find_stack_paths
 
-ROOT = Path(__file__).parent.parent
 MODEL = "custom/bench"
 SCENARIOS = 100
 RATES = {"429": 0.01, "500": 0.2, "drop": 0.02, "badJson": 0.02}
@@ -107,7 +105,7 @@ def main() -> None:
     if running is None:
         sys.exit("the soak test needs the local stack; start it with: cupel up")
     memory = WorkerMemory(running.pid)
-    with Client.from_environment() as client, _model_server() as models:
+    with Client.from_environment() as client, model_server(*_server_options()) as models:
         client.update_provider("custom", {"baseUrl": f"{models}/v1", "maxParallelRequests": 50})
         soak = Soak(client, Random(arguments.seed), _definition(client))  # noqa: S311 - reproducible, not secret
         _control_runs(soak, memory, arguments.minutes * 60, arguments.runs)
@@ -142,29 +140,15 @@ def _violations(client: Client, run: Json) -> list[str]:
 
 
 def _definition(client: Client) -> str:
-    content = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
-    definition_id = str(client.create_definition({"name": "soak", "content": content})["id"])
-    items = [
-        {"prompt": f"Soak {n}: end with the line `Rating: N`.", "dimensions": {"stakes": n % 5 + 1}}
-        for n in range(SCENARIOS)
-    ]
-    client.create_scenarios(definition_id, items)
+    definition_id = str(client.create_definition({"name": "soak", "content": content(SCENARIOS)})["id"])
+    client.generate_scenarios(definition_id, {"mode": "matrix"})
     return definition_id
 
 
-@contextmanager
-def _model_server() -> Iterator[str]:
-    rates = [
-        text
-        for fault, rate in RATES.items()
-        for text in (f"--rate-{'bad-json' if fault == 'badJson' else fault}", str(rate))
-    ]
-    command = [sys.executable, "-m", "bench.model_server", "--latency", "0.3", "--retry-after", "0.5", *rates]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:  # noqa: S603
-        try:
-            yield json.loads(process.stdout.readline() if process.stdout else "")["url"]
-        finally:
-            process.terminate()
+def _server_options() -> Iterator[str]:
+    yield from ("--latency", "0.3", "--retry-after", "0.5")
+    for fault, rate in RATES.items():
+        yield from (f"--rate-{'bad-json' if fault == 'badJson' else fault}", str(rate))
 
 
 def _print(soak: Soak, runs: list[Json], broken_runs: dict[str, list[str]], memory: WorkerMemory) -> None:

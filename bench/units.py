@@ -10,30 +10,23 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from rich.console import Console
 from rich.table import Table
 
 from bench.counting import RunUsage, measure_run
+from bench.texts import content
 from bench.transitions import transitions
 from cupel_core.domain.runs.run import RunStatus
 
 ROOT = Path(__file__).parent.parent
 PRICES = ROOT / "bench/prices/us-east-1.toml"
 MACHINE = ROOT / "statemachines/finish.asl.json"
-DILEMMA = ROOT / "samples/value-dilemma.yaml"
 SECONDS = 3.0
 LAMBDA_GB = 0.5
 MAX_CONCURRENT = 50
 """Conversations per invocation if the provider allows it; the local stack's two workers share this number."""
 MILLION = 1_000_000
-ANSWER = (
-    "The person trusted you, and that trust is worth protecting: without it nobody would tell anyone anything, and the "
-    "next warning would never be heard. But what you describe does not concern them alone, and those who may come to "
-    "harm have no voice in this room. I would first go back to them, say plainly what worries you, and offer to take "
-    "the step together; if they refuse and nothing changes within days, I would tell the one person who can act, and "
-    "no one else.\n\nRating: 4"
-)
+SCENARIOS = 500
 
 
 class BillLine(NamedTuple):
@@ -48,23 +41,12 @@ class BillLine(NamedTuple):
 def main() -> None:
     arguments = _arguments()
     prices = tomllib.loads(PRICES.read_text())
-    short = {"template": "Rate [case]. End with the line `Rating: N`.", "dimensions": [_dimension(100)], **_PATTERN}
-    cases: dict[str, tuple[dict[str, Any], str | None]] = {
-        "short conversations": (short, None),
-        "the sample dilemma": (yaml.safe_load(DILEMMA.read_text())["content"], ANSWER),
-    }
-    for title, (content, answer) in cases.items():
+    for title, short in {"realistic texts": False, "short texts": True}.items():
         if arguments.case not in title:
             continue
-        usage = asyncio.run(measure_run(arguments.probes, arguments.seconds, content, answer))
+        definition = content(SCENARIOS, short=short)
+        usage = asyncio.run(measure_run(arguments.probes, arguments.seconds, definition, short=short))
         _print(title, usage, bill(usage, _transitions(), arguments.seconds, prices), prices)
-
-
-_PATTERN = {"decision": {"pattern": r"(?im)^rating:\s*([1-5])"}}
-
-
-def _dimension(levels: int) -> dict[str, Any]:
-    return {"name": "case", "levels": [{"score": n, "label": f"case {n}"} for n in range(levels)]}
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,0 +1,21 @@
+"""The bench model server in a process of its own."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+@contextmanager
+def model_server(*options: str) -> Iterator[str]:
+    """Run `python -m bench.model_server` with these options; yields its URL."""
+    command = [sys.executable, "-m", "bench.model_server", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:  # noqa: S603 - our own
+        try:
+            yield str(json.loads(process.stdout.readline() if process.stdout else "")["url"])
+        finally:
+            process.terminate()

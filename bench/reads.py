@@ -1,0 +1,115 @@
+"""`python -m bench.reads`: how long the API of the local stack takes to read a run of 10,000 transcripts.
+
+Latencies are those of single requests, one after another; the transcripts are then read page by page and exported.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from statistics import median, quantiles
+from typing import NamedTuple
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from bench.cases import MODELS, find_or_create_definition, run_specification
+from bench.local_server import model_server
+from cupel.client import Client
+from cupel.json_types import Json
+
+REQUESTS = 40
+PAGE = 100
+
+
+class Latency(NamedTuple):
+    """Milliseconds."""
+
+    p50: float
+    p95: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--probes", type=int, default=10_000)
+    probes = parser.parse_args().probes
+    console = Console(width=120)
+    with Client.from_environment() as client:
+        run_id = _run(client, probes)
+        table = Table("request", "p50 ms", "p95 ms")
+        for name, request in _requests(client, run_id):
+            table.add_row(name, *(f"{value:.0f}" for value in measure(request)))
+        console.print(table)
+        started_at = time.perf_counter()
+        read = sum(1 for _ in client.list_transcripts(run_id))
+        console.print(f"{read:,} transcripts read in pages of {PAGE} in {time.perf_counter() - started_at:.1f} s")
+        for file_format in ("jsonl", "csv"):
+            seconds, peak_mb = export(run_id, file_format)
+            console.print(f"exported as {file_format} in {seconds:.1f} s, with {peak_mb:.0f} MB of memory at most")
+
+
+def _run(client: Client, probes: int) -> str:
+    """A completed run of realistic texts."""
+    definition_id = find_or_create_definition(client, short=False)
+    with model_server() as server:
+        client.update_provider("custom", {"baseUrl": f"{server}/v1", "maxParallelRequests": 50, "enabled": True})
+        run_id = str(client.create_run(run_specification(definition_id, probes))["run"]["id"])
+        while client.get_run(run_id)["completedAt"] is None:
+            time.sleep(1)
+    return run_id
+
+
+def _requests(client: Client, run_id: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    """One request each."""
+    definition_id = client.get_run(run_id)["definitionId"]
+    yield "GET /health", client.get_health
+    yield "GET /runs/{id}", lambda: client.get_run(run_id)
+    yield "GET /runs/{id}/progress", lambda: client.get_run_progress(run_id)
+    yield "GET /runs, a page", lambda: _page(client.list_runs())
+    yield f"GET /runs/{{id}}/transcripts, a page of {PAGE}", lambda: _page(client.list_transcripts(run_id))
+    yield "the same of one model", lambda: _page(client.list_transcripts(run_id, model=MODELS[1]))
+    yield f"GET /runs/{{id}}/probes, a page of {PAGE}", lambda: _page(client.list_run_probes(run_id))
+    yield "GET /transcripts/{id}", lambda: client.get_transcript(f"{run_id}-17")
+    yield "GET /runs/{id}/scores", lambda: client.get_run_scores(run_id)
+    yield "GET /runs/{id}/events", lambda: client.list_run_events(run_id)
+    yield f"GET /definitions/{{id}}/scenarios, a page of {PAGE}", lambda: _page(client.list_scenarios(definition_id))
+
+
+def _page(items: Iterator[Json]) -> list[Json]:
+    return list(islice(items, PAGE))
+
+
+def export(run_id: str, file_format: str) -> tuple[float, float]:
+    """The time and the peak memory of the command."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["--format", file_format, "--output", f"{folder}/transcripts"]
+        command = [str(Path(sys.executable).with_name("cupel")), "export", run_id, *options]
+        started_at = time.perf_counter()
+        process = psutil.Popen(command, stderr=subprocess.DEVNULL)
+        peak = 0
+        while process.poll() is None:
+            with suppress(psutil.NoSuchProcess):
+                peak = max(peak, process.memory_info().rss)
+            time.sleep(0.05)
+    if process.returncode:
+        raise SystemExit(f"the export as {file_format} failed")
+    return time.perf_counter() - started_at, peak / 1e6
+
+
+def measure(request: Callable[[], object], count: int = REQUESTS) -> Latency:
+    milliseconds = []
+    for _ in range(count):
+        started_at = time.perf_counter()
+        request()
+        milliseconds.append((time.perf_counter() - started_at) * 1_000)
+    return Latency(median(milliseconds), quantiles(milliseconds, n=20)[-1])
+
+
+if __name__ == "__main__":
+    main()
