@@ -21,7 +21,7 @@ def label(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change a run's name, tags and metadata. Given tags replace all tags, and given metadata all metadata."""
+    """Change a run's name, tags and metadata. --tag replaces all tags, and --metadata all metadata."""
     session = ctx.ensure_object(Session)
     changes = {field: _cleared(field) for field in clear or ()} | label_fields(name, tag, metadata)
     if not changes:

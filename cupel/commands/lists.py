@@ -31,7 +31,7 @@ def print_list(
 def remark_on_limit(session: Session, count: int, limit: int) -> None:
     """Say that there may be more, if as many were listed as `--limit` allows."""
     if count >= limit:
-        session.remark(f"at most {limit:,} are listed; --limit changes that")
+        session.remark(f"reached --limit {limit:,}; there may be more")
 
 
 def delete_each(session: Session, ids: list[str], delete: Callable[[list[str]], list[Json]], *, as_json: bool) -> None:

@@ -56,11 +56,11 @@ EmbeddingModel = Annotated[
 
 RunName = Annotated[str | None, typer.Option("--name", help="Name of the run; need not be unique.")]
 Tags = Annotated[
-    list[str] | None, typer.Option("--tag", metavar="TAG", help="A word to find the run by; may be repeated.")
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag of the run, for filters; may be repeated.")
 ]
 Metadata = Annotated[
     list[str] | None,
-    typer.Option("--metadata", metavar="KEY=VALUE", help="Data of yours about the run; may be repeated."),
+    typer.Option("--metadata", metavar="KEY=VALUE", help="Your own data about the run; may be repeated."),
 ]
 
 

@@ -65,7 +65,7 @@ def correct(
     restore: Annotated[bool, typer.Option("--restore", help="Remove the correction.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Correct the result of a probe by a human one, which statistics then use, or remove the correction."""
+    """Correct the result of a probe by hand, or remove the correction; statistics use the corrected result."""
     session = ctx.ensure_object(Session)
     if restore == (passed is not None) or (restore and (score, reason) != (None, None)):
         raise UsageError("specify either --passed or --failed, with --score and --reason if you like, or --restore")

@@ -45,8 +45,10 @@ class Operations(NamedTuple):
     delete: Callable[[str], None]
 
 
-def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: tuple[str, ...]) -> typer.Typer:
-    """The commands for one kind of resource; its table shows id, name and the fields `columns`."""
+def _app(
+    operations_of: "Callable[[Client], Operations]", kind: str, plural: str, columns: tuple[str, ...]
+) -> typer.Typer:
+    """The commands for one kind of resource, such as "an eval"; its table shows id, name and the fields `columns`."""
     app = typer.Typer(help=f"List, create, update and delete {plural}.", invoke_without_command=True)
 
     @app.callback()
@@ -59,7 +61,7 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
             listed = operations_of(client).list_all()
             print_list(session, listed, limit, lambda found: _table(found, columns), as_json=as_json)
 
-    @app.command(help="Create one from a file.")
+    @app.command(help=f"Create {kind} from a file.")
     def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
         session = ctx.ensure_object(Session)
         source = SourceFile.read(file)
@@ -67,7 +69,7 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
         with session.connect() as client, source.explaining():
             _print_saved(session, operations_of(client).create(body), as_json=as_json)
 
-    @app.command(help="Update one from a file with the fields to change.")
+    @app.command(help=f"Update {kind} from a file with the fields to change.")
     def update(
         ctx: typer.Context, resource_id: Id, file: File, header_env: HeaderEnv = None, as_json: AsJson = False
     ) -> None:
@@ -77,13 +79,13 @@ def _app(operations_of: "Callable[[Client], Operations]", plural: str, columns: 
         with session.connect() as client, source.explaining():
             _print_saved(session, operations_of(client).update(resource_id, body), as_json=as_json)
 
-    @app.command(help="Show one, as JSON.")
+    @app.command(help=f"Show {kind}, as JSON.")
     def show(ctx: typer.Context, resource_id: Id) -> None:
         session = ctx.ensure_object(Session)
         with session.connect() as client:
             session.print_json(operations_of(client).get(resource_id))
 
-    @app.command(help="Delete one. Runs that use it continue.")
+    @app.command(help=f"Delete {kind}. Runs that use it continue.")
     def delete(ctx: typer.Context, resource_id: Id, as_json: AsJson = False) -> None:
         session = ctx.ensure_object(Session)
         with session.connect() as client:
@@ -113,9 +115,13 @@ def _eval_operations(client: "Client") -> Operations:
     return Operations(client.list_evals, client.create_eval, client.get_eval, client.update_eval, client.delete_eval)
 
 
-personas = _app(_persona_operations, "personas, the simulated users", ("description", "headerNames"))
-connectors = _app(_connector_operations, "connectors, the agents behind HTTP", ("type", "baseUrl", "headerNames"))
-evals = _app(_eval_operations, "evals, saved sets of scenarios with a target", ("connectorId", "model", "judgeModel"))
+personas = _app(_persona_operations, "a persona", "personas, the simulated users", ("description", "headerNames"))
+connectors = _app(
+    _connector_operations, "a connector", "connectors, the agents behind HTTP", ("type", "baseUrl", "headerNames")
+)
+evals = _app(
+    _eval_operations, "an eval", "evals, saved sets of scenarios with a target", ("connectorId", "model", "judgeModel")
+)
 
 
 @connectors.command("test")

@@ -17,7 +17,7 @@ def teardown(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a stack on AWS, with your own AWS credentials. Its data is kept for another stack unless you say so."""
+    """Delete a stack on AWS, with your own AWS credentials. Its data is kept unless --delete-data is given."""
     require_extra("stack", "`cupel teardown`")
     from cupel.teardown import delete_stack, find_data
 

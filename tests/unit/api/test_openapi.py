@@ -141,7 +141,7 @@ def test_every_property_has_an_example_that_is_valid(schemas: dict[str, Any]) ->
             for example in described["examples"]
         )
     ]
-    assert invalid == []
+    assert invalid == [], "examples are in cupel_core/contract/examples.py"
 
 
 def test_every_listed_example_is_used(schemas: dict[str, Any]) -> None:

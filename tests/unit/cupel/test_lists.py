@@ -50,7 +50,7 @@ def test_a_list_ends_at_its_limit_and_says_so(api: FakeApi, cupel: Cupel, comman
     api.lists[command] = [{"id": f"{command}_{index}"} for index in range(5)]
     listed = cupel(command, "--limit", "3", "--json")
     assert listed.stdout.count('"id"') == 3
-    assert listed.stderr == "at most 3 are listed; --limit changes that\n"
+    assert listed.stderr == "reached --limit 3; there may be more\n"
     assert len(api.requests) == 2  # pages of two: no further than necessary
 
 
