@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cupel.errors import RefusedField
-from cupel_core.contract.common import RequestModel
+from cupel_core.contract.common import RequestModel, field_names
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import assertions
@@ -38,6 +38,11 @@ class ConnectorSection(_FileSection):
     base_url: str
     headers: dict[str, str] | None = None
     config: dict[str, Any] | None = None
+
+
+def content_paths() -> dict[str, str]:
+    """`content.template` for `template`, and so on."""
+    return {name: f"content.{name}" for name in field_names(DefinitionContent)}
 
 
 def content_problems(data: Section, field: str = "content") -> Iterator[RefusedField]:

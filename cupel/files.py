@@ -16,7 +16,7 @@ from cupel.environment import read_variable
 from cupel.errors import RefusedField, UsageError
 from cupel.json_types import Json
 from cupel.source_files import SourceFile
-from cupel_core.domain.text.near_names import did_you_mean
+from cupel_core.domain.text.near_names import unknown_field_message
 
 _KEYS = ("id", "name", "folder", "tags", "content", "scenarios", "generate", "personas", "connectors")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -91,10 +91,7 @@ def _parse(source: SourceFile, required: tuple[str, ...]) -> DefinitionFile:
 
 
 def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:
-    for key in document:
-        if key not in _KEYS:
-            hint = did_you_mean(str(key), _KEYS) or f"; known fields: {', '.join(_KEYS)}"
-            yield RefusedField(str(key), f"unknown field{hint}")
+    yield from _unknown_fields(document.keys() - set(_KEYS))
     for key in ("id", "name", "folder"):
         if (key in document or key in required) and not _is_text(document.get(key)):
             yield RefusedField(key, "must be non-empty text")
@@ -105,6 +102,13 @@ def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:
     for key in ("personas", "connectors"):
         yield from _item_problems(document, key, dict, "a mapping with a name")
         yield from _name_problems(document, key)
+
+
+def _unknown_fields(keys: Iterable[object]) -> Problems:
+    for key in sorted(map(str, keys)):
+        from cupel.definition_rules import content_paths
+
+        yield RefusedField(key, unknown_field_message(key, _KEYS, content_paths()))
 
 
 def _is_text(value: object) -> bool:

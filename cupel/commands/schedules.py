@@ -20,7 +20,7 @@ from cupel.commands.options import (
     refuse_group_options,
 )
 from cupel.commands.run import resolve_definition
-from cupel.commands.targets import run_config, split_models
+from cupel.commands.targets import run_config, split_models, warn_about_unlisted_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
@@ -119,6 +119,7 @@ def create(
     )
     with session.connect() as client:
         if eval_id is not None:
+            _warn_about_models_of_eval(session, client.get_eval(eval_id), config)
             started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config, **labels}}
         else:
             run = {
@@ -174,6 +175,12 @@ def delete(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False)
     with session.connect() as client:
         client.delete_schedule(schedule_id)
     session.print_deleted(schedule_id, as_json=as_json)
+
+
+def _warn_about_models_of_eval(session: Session, saved: Json, config: Json) -> None:
+    """Those that its runs call, unless the options of the schedule name others."""
+    roles = ("judgeModel", "personaModel", "embeddingModel")
+    warn_about_unlisted_models(session, [saved["model"], *(saved[role] for role in roles if role not in config)])
 
 
 def _expression(cron: str | None, rate: str | None, at: str | None) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Self
+from types import UnionType
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -42,7 +43,7 @@ class RequestModel(BaseModel):
         """Every error as it is, but one about an unknown field of this model, not of a model in it."""
         message = error["msg"]
         if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-            message = unknown_field_message(str(error["loc"][0]), _field_names(cls), _nested_paths(cls))
+            message = unknown_field_message(str(error["loc"][0]), field_names(cls), _nested_paths(cls))
         return InitErrorDetails(
             type=PydanticCustomError(error["type"], message),
             loc=error["loc"],
@@ -50,7 +51,7 @@ class RequestModel(BaseModel):
         )
 
 
-def _field_names(model: type[BaseModel]) -> list[str]:
+def field_names(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -59,9 +60,15 @@ def _nested_paths(model: type[BaseModel]) -> dict[str, str]:
     return {
         inner: f"{field.alias or name}.{inner}"
         for name, field in model.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, RequestModel)
-        for inner in _field_names(field.annotation)
+        for kind in _alternatives(field.annotation)
+        if isinstance(kind, type) and issubclass(kind, RequestModel)
+        for inner in field_names(kind)
     }
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    """Of `X | None`, both; of any other type, itself."""
+    return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
 
 
 class ResponseModel(BaseModel):

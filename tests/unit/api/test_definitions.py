@@ -76,6 +76,14 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
             ),
         ),
         (
+            {"name": "a", "content": CONTENT, "asertions": []},
+            (
+                "asertions",
+                "is not a known field (did you mean content.assertions?); "
+                "known fields: name, folder, tags, content, scenarios, versionLabel",
+            ),
+        ),
+        (
             {"name": "a", "content": {"decision": {"patern": "x"}}},
             (
                 "content.decision.patern",

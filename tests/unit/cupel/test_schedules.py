@@ -69,6 +69,19 @@ def test_models_outside_the_price_list_are_a_warning(client: Client, cupel: Cupe
     assert "mistral/zzz is not in the price list" in result.stderr
 
 
+def test_models_of_a_scheduled_eval_outside_the_price_list_are_a_warning(
+    client: Client, cupel: Cupel, definition_id: str
+) -> None:
+    client.update_provider("openai", {"apiKey": "sk-x"})
+    scenario_ids = [each["id"] for each in client.list_scenarios(definition_id)][:1]
+    models = {"model": "openai/gpt5-mini", "judgeModel": "openai/gtp-5", "personaModel": "openai/gpt-5-nanoo"}
+    saved = client.create_eval({"name": "typo", "scenarioIds": scenario_ids, **models})
+    schedule = ("--name", "x", "--rate", "1 hour", "--persona-model", "sim/steady")
+    warned = cupel("create", "--eval", saved["id"], *schedule).stderr
+    assert "did you mean openai/gpt-5-mini?" in warned
+    assert ("openai/gtp-5 is not" in warned, "nanoo" in warned) == (True, False)
+
+
 def test_an_invalid_time_is_named(client: Client, cupel: Cupel, definition_id: str) -> None:
     result = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--rate", "often")
     assert result.exit_code == 2

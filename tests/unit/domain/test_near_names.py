@@ -21,3 +21,12 @@ def test_an_unknown_field_is_answered_with_the_known_ones() -> None:
         "is not a known field (did you mean system?); known fields: system"
     )
     assert unknown_field_message("x", ["system"]) == "is not a known field; known fields: system"
+
+
+@pytest.mark.parametrize(
+    ("name", "suggested"), [("asertions", "content.assertions"), ("assertions", "content.assertions"), ("nam", "name")]
+)
+def test_fields_of_an_inner_object_are_suggested_too(name: str, suggested: str) -> None:
+    elsewhere = {"assertions": "content.assertions", "name": "content.name"}
+    message = unknown_field_message(name, ["scenarios", "name"], elsewhere)
+    assert f"(did you mean {suggested}?)" in message

@@ -18,7 +18,11 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 
 def unknown_field_message(name: str, known: Sequence[str], elsewhere: Mapping[str, str] | None = None) -> str:
-    """`elsewhere` has the paths of fields that belong into an object of this one, by their names."""
-    near = (elsewhere or {}).get(name) or near_name(name, known)
+    """`elsewhere` has the paths of fields that belong into an object of this one, by their names.
+
+    Of a known field and one elsewhere that are equally near, the known one is suggested.
+    """
+    paths = {**(elsewhere or {}), **{each: each for each in known}}
+    near = paths.get(near_name(name, list(paths)) or "")
     hint = f" (did you mean {near}?)" if near else ""
     return f"is not a known field{hint}; known fields: {', '.join(known)}"
