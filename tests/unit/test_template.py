@@ -15,6 +15,7 @@ from cupel_core.probing.worker import MARGIN_SECONDS
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane, Settings
 from cupel_core.store import keys
+from cupel_core.store.queues import MAX_DELAY_SECONDS
 from cupel_core.sweeping.dead_letters import DeadLetterCounts
 from tests.conftest import ROOT, template
 
@@ -186,6 +187,23 @@ def test_every_dead_letter_queue_has_an_alarm(queue: str) -> None:
 def test_one_alarm_watches_the_dead_letters_of_all_probe_queues() -> None:
     names = {name.removeprefix("Swept").lower() for name in metric_names("ProbeDeadLettersAlarm")}
     assert names == {field.name for field in fields(DeadLetterCounts)}
+
+
+def test_an_alarm_per_provider_watches_the_age_of_messages_in_its_queues() -> None:
+    watching = {key: metrics_of(key) for key in alarms() if key.endswith("OldProbeMessagesAlarm")}
+    watched = [target(each["Dimensions"][0]["Value"]) for metrics in watching.values() for each in metrics]
+    assert sorted(watched) == sorted(key for key in queues().keys() - dead_letters().keys() if "Probe" in key)
+    assert {each["MetricName"] for metrics in watching.values() for each in metrics} == {
+        "ApproximateAgeOfOldestMessage"
+    }
+    assert len(watching) == len(PROVIDERS)
+
+
+def test_the_age_that_alarms_is_beyond_the_longest_delay_of_a_message() -> None:
+    """A delayed message is as old as its delay when a worker receives it, and then at most an invocation older."""
+    longest = MAX_DELAY_SECONDS + max(map(int, template()["Parameters"]["ProbeTimeoutSeconds"]["AllowedValues"]))
+    thresholds = [alarms()[key]["Threshold"] for key in alarms() if key.endswith("OldProbeMessagesAlarm")]
+    assert min(thresholds) > longest
 
 
 def test_every_state_machine_has_an_alarm() -> None:
