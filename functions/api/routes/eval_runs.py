@@ -8,17 +8,19 @@ from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
 from cupel_core.contract.runs import CreateEvalRun, CreatePlaygroundRun, RunStartedResponse
-from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 from cupel_core.runs import start
 from cupel_core.runs.eval_runs import eval_run_spec, playground_run_spec
+from cupel_core.runs.spec import spec_to_text
 
 router = OperationRouter()
 
 
 @router.operation("createEvalRun", status=201)
 def create_eval_run(eval_id: str, body: Annotated[CreateEvalRun, Body()] = CreateEvalRun()) -> RunStartedResponse:
-    workspace = router.workspace
-    return _start(workspace, eval_run_spec(workspace, eval_id, body.options()))
+    workspace, options = router.workspace, body.options()
+    requested = spec_to_text(EvalRunSpec(eval_id, options))
+    return _start(workspace, eval_run_spec(workspace, eval_id, options), requested)
 
 
 @router.operation("createPlaygroundRun", status=201)
@@ -27,6 +29,7 @@ def create_playground_run(body: CreatePlaygroundRun) -> RunStartedResponse:
     return _start(workspace, playground_run_spec(workspace, body.playground(), body.options()))
 
 
-def _start(workspace: str, spec: RunSpec) -> RunStartedResponse:
-    started = start.start(workspace, spec, router.idempotency_key, utc_now(), started_by(router.caller))
+def _start(workspace: str, spec: RunSpec, requested: str | None = None) -> RunStartedResponse:
+    caller = started_by(router.caller)
+    started = start.start(workspace, spec, router.idempotency_key, utc_now(), caller, requested)
     return RunStartedResponse.of(*started)

@@ -39,15 +39,23 @@ class RunStarted(NamedTuple):
 
 
 def start(
-    workspace: str, spec: RunSpec, idempotency_key: str | None, now: datetime, started_by: StartedBy = SYSTEM
+    workspace: str,
+    spec: RunSpec,
+    idempotency_key: str | None,
+    now: datetime,
+    started_by: StartedBy = SYSTEM,
+    request: str | None = None,
 ) -> RunStarted:
     """Create the run and request its dispatch; a repeated request with the same key gets the first answer.
 
-    Raises Invalid for a spec that cannot run or a key that was used with another spec, NotFound for an unknown
+    `request` is what was requested, if the specification is not: that of an eval changes with the eval.
+
+    Raises Invalid for a spec that cannot run or a key that was used with another request, NotFound for an unknown
     definition, and Conflict while another request with the same key is in progress.
     """
+    request = spec_to_text(spec) if request is None else request
     if idempotency_key is not None:
-        answer = idempotency.find_answer(workspace, idempotency_key, spec_to_text(spec), now)
+        answer = idempotency.find_answer(workspace, idempotency_key, request, now)
         if answer is not None:
             first_run = runs.decode_answer(answer)
             return RunStarted(first_run, first_run.plan.total)
@@ -55,7 +63,7 @@ def start(
     run = replace(run, started_by=started_by, callbacks=webhooks.callback_scope(workspace))
     reservation = None
     if idempotency_key is not None:
-        reservation = idempotency.reserve(workspace, idempotency_key, spec_to_text(spec), run.id, now)
+        reservation = idempotency.reserve(workspace, idempotency_key, request, run.id, now)
     if spec.eval_id is not None:
         run = replace(run, execution_id=counters.next_execution_id(workspace))
     snapshots.save(run.snapshot_key, snapshot)

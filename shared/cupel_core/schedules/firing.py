@@ -49,10 +49,14 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
 
 
 def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> str:
-    """The space in the idempotency key keeps it apart from all keys that requests may have."""
+    """The space in the idempotency key keeps it apart from all keys that requests may have.
+
+    It is the whole request: if the run was changed since a delivery started it, this is still the same firing.
+    """
     spec = replace(current_spec(schedule.workspace, scheduled_from_text(schedule.run)), schedule_id=schedule.id)
     started_by = StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
-    return start(schedule.workspace, spec, f"{schedule.id} {to_iso(scheduled_time)}", now, started_by).run.id
+    key = f"{schedule.id} {to_iso(scheduled_time)}"
+    return start(schedule.workspace, spec, key, now, started_by, request=key).run.id
 
 
 def _record(schedule: Schedule, firing: Firing) -> None:

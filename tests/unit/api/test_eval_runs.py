@@ -430,3 +430,11 @@ def test_the_judge_defaults_to_the_workspaces(client: Client) -> None:
 )
 def test_an_invalid_judge_request_names_the_problem(client: Client, path: str, body: dict[str, Any]) -> None:
     assert client.post(f"/v1/judge/{path}", body).status == 422
+
+
+def test_a_repeated_request_gets_its_run_although_the_eval_was_changed(client: Client, eval_id: str) -> None:
+    key = {"Idempotency-Key": "key-1"}
+    first = run_eval(client, eval_id, {"repeats": 2}, headers=key)
+    assert client.patch(f"/v1/evals/{eval_id}", {"model": "sim/echo"}).status == 200
+    assert run_eval(client, eval_id, {"repeats": 2}, headers=key) == first
+    assert client.post(f"/v1/evals/{eval_id}/runs", {"repeats": 3}, headers=key).status == 422

@@ -10,7 +10,7 @@ from cupel_core.domain.runs.run import Run, StartedBy, StarterType
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges
 from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import DueSchedule
-from cupel_core.runs.spec import spec_from_text, spec_to_text
+from cupel_core.runs.spec import spec_from_text
 from cupel_core.schedules import firing, schedules
 from cupel_core.schedules.firing import fire
 from cupel_core.store import idempotency_keys, runs
@@ -38,7 +38,7 @@ def started(schedule_id: str | None = None) -> list[Run]:
     return list(found.items)
 
 
-def fails(*_: object) -> None:
+def fails(*_: object, **__: object) -> None:
     raise RetryableError("the table is busy")
 
 
@@ -83,6 +83,22 @@ def test_a_crash_before_the_firing_was_recorded_starts_no_second_run(
     again = fire(due(schedule), NOW)
     assert again
     assert [run.id for run in started()] == [again.run_id]
+
+
+def test_a_firing_whose_run_was_changed_after_a_crash_starts_no_second_run(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = make()
+    with monkeypatch.context() as crash:
+        crash.setattr(firing, "_record", fails)
+        with pytest.raises(RetryableError):
+            fire(due(schedule), NOW)
+    (run,) = started()
+    changed = replace(spec_from_text(schedule.run), repeats=3)
+    schedules.update(WORKSPACE, schedule.id, ScheduleChanges(run=changed), NOW)
+    fire(due(schedule), NOW + timedelta(minutes=1))
+    assert [(each.run_id, each.error) for each in firings(schedule)] == [(run.id, None)]
+    assert len(started()) == 1
 
 
 def test_a_firing_is_remembered_longer_than_its_key(make: Make) -> None:
@@ -144,9 +160,8 @@ def test_an_internal_error_is_recorded_and_raised(make: Make, monkeypatch: pytes
 
 def test_a_firing_that_is_being_started_elsewhere_is_retried(make: Make) -> None:
     schedule = make()
-    spec = spec_from_text(schedule.run)
-    body = spec_to_text(replace(spec, schedule_id=schedule.id))
-    idempotency_keys.reserve(WORKSPACE, f"{schedule.id} 2026-11-20T13:00:00.000Z", body, "run_other", NOW)
+    key = f"{schedule.id} 2026-11-20T13:00:00.000Z"
+    idempotency_keys.reserve(WORKSPACE, key, key, "run_other", NOW)
     with pytest.raises(Conflict):
         fire(due(schedule), NOW)
     assert firings(schedule) == ()
