@@ -43,6 +43,7 @@ RARE = {
     ("sweep", "sqs:GetQueueAttributes", "probe_*-dlq"): "part of the pattern of all probe queues",
     ("sweep", "states:StartExecution", "score"): "after the death of an execution",
     ("sweep", "states:DescribeExecution", "score"): "rescores that are open when it sweeps",
+    ("DataPolicy", "dynamodb:ConditionCheckItem", "table"): "forks of a definition, whose parent must exist",
     ("DataPolicy", "s3:ListBucket", "bucket"): "without it, a missing object is AccessDenied instead of NoSuchKey",
 }
 """Calls that a session of the tests does not make, and when they are made."""
