@@ -43,8 +43,8 @@ def issue_first_token(
 def reapply_deletions(stack_name: str, now: datetime) -> int:
     """Repeat the deletions that the stack's bucket has on record; returns how many.
 
-    Requires `cloudformation:DescribeStacks`, reading and writing the stack's table, and reading, listing and deleting
-    objects of its bucket.
+    Requires `cloudformation:DescribeStacks`, reading and writing the stack's table, reading, listing and deleting
+    objects of its bucket, and for workspaces `scheduler:DeleteSchedule`.
     """
     from cupel_core.runs import restored_deletions  # after the environment is set
 

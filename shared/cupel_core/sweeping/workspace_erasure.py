@@ -46,7 +46,8 @@ def _erase_resources(workspace: str, has_time: Callable[[], bool]) -> bool:
         for resource_id in resources.list_ids(workspace, kind):
             if not has_time():
                 return False
-            secrets.delete(workspace, owner(kind, resource_id))
+            if kind is not ResourceKind.EVAL:
+                secrets.delete(workspace, owner(kind, resource_id))
             partitions.erase(keys.resource(workspace, kind, resource_id))
         if not partitions.erase(keys.resource_names(workspace, kind), has_time=has_time):
             return False
