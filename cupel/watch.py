@@ -10,6 +10,7 @@ from rich.live import Live
 from cupel.json_types import Json
 from cupel.live_view import is_waiting_for_repair, live_view, problems, progress_line
 from cupel.session import Session
+from cupel.target_names import TargetNames
 from cupel_core.domain.runs.run import TERMINAL
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ def watch(session: Session, client: "Client", run: Json) -> Json:
     A run that is paused because of its provider is followed further only on a terminal, where someone may repair it.
     """
     longest = MAX_WAIT_SECONDS_LARGE if run["progress"]["total"] > _LARGE_RUN else MAX_WAIT_SECONDS
+    names = TargetNames(client)
     with _display(session, run) as show:
         for progress in _poll(lambda: client.get_run_progress(run["id"]), session.sleep, longest):
-            show(progress)
+            show({**progress, "targets": names.named(progress["targets"], "target")})
             if is_waiting_for_repair(progress) and not session.err.is_terminal:
                 break
     return client.get_run(run["id"])

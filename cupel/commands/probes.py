@@ -15,6 +15,7 @@ from cupel.json_types import Json, without_none
 from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
+from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, shorten
 from cupel_core.domain.runs.run import ProbeStatus
 
@@ -49,7 +50,8 @@ def probes(
             else client.list_run_probes(run_id, status=status, model=model)
         )
         chosen = (each for each in listed if _matches(each, error, model, scenario, persona))
-        print_list(session, chosen, limit, _table, as_json=as_json)
+        names = TargetNames(client)
+        print_list(session, chosen, limit, lambda found: _table(names.named(found)), as_json=as_json)
 
 
 def correct(

@@ -14,6 +14,7 @@ from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel.source_files import SourceFile
+from cupel.target_names import TargetNames
 from cupel.watch import FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_GROWTH
 
 if TYPE_CHECKING:
@@ -85,6 +86,10 @@ def scores(
         run_scores = client.get_run_scores(run_id, rescore_id=rescore_id, model=model, k=k)
         listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k) if scenarios else ()
         rows = list(islice(listed, limit))
+        if not as_json and not ids:
+            names = TargetNames(client)
+            run_scores |= {"models": names.named(run_scores["models"])}
+            rows = names.named(rows)
     if as_json:
         session.print_json(run_scores | ({"scenarios": rows} if scenarios else {}))
     else:
@@ -102,7 +107,10 @@ def _list_results(
         raise UsageError(f"--probes: needs --rescore; {command_name()} transcripts {run_id} has the run's own results")
     with session.connect() as client:
         listed = client.list_rescore_results(run_id, rescore_id, model=model)
-        print_list(session, listed, limit, render_scores.results_table, as_json=as_json)
+        names = TargetNames(client)
+        print_list(
+            session, listed, limit, lambda found: render_scores.results_table(names.named(found)), as_json=as_json
+        )
 
 
 def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json: bool) -> None:
@@ -111,7 +119,8 @@ def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json
         return
     session.out.print(render_scores.rescore_line(rescore), soft_wrap=True)
     if rescore["status"] == "COMPLETED":
-        _print_scores(session, client.get_run_scores(rescore["runId"], rescore_id=rescore["id"]))
+        run_scores = client.get_run_scores(rescore["runId"], rescore_id=rescore["id"])
+        _print_scores(session, run_scores | {"models": TargetNames(client).named(run_scores["models"])})
     else:
         session.remark(f"{command_name()} scores {rescore['runId']} --rescore {rescore['id']}")
 

@@ -1,6 +1,7 @@
 """`cupel runs`, `show` and `transcripts`: read runs and their results."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ from cupel.commands.suggestions import choice_option
 from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
+from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.transcripts import ResultKind
@@ -62,7 +64,7 @@ def runs(
         items = list(islice(listed, limit))
         if not items and definition is not None:
             client.get_definition(definition)  # An unknown id is an error, not an empty list.
-    print_list(session, items, limit, render.runs_table, as_json=as_json)
+        print_list(session, items, limit, lambda found: render.runs_table(_named(client, found)), as_json=as_json)
 
 
 def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
@@ -96,12 +98,13 @@ def transcripts(
         if not items and scenario is not None:
             run = client.get_run(run_id)
             client.get_scenario(run["definitionId"], scenario, version=run["definitionVersion"])
+        shown = items if as_json or ids else TargetNames(client).named(items)
     if as_json or not full:
-        print_list(session, items, limit, lambda found: render.transcripts_table(found, ids=ids), as_json=as_json)
+        print_list(session, shown, limit, lambda found: render.transcripts_table(found, ids=ids), as_json=as_json)
         return
-    for transcript in items:
+    for transcript in shown:
         _print_conversation(session, transcript, ids=ids)
-    remark_on_limit(session, len(items), limit)
+    remark_on_limit(session, len(shown), limit)
 
 
 def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:
@@ -114,8 +117,16 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
     for line in render.run_lines(run):
         session.out.print(line, soft_wrap=True)
     session.out.print()
-    print_results(session, model_results, run)
+    names = TargetNames(client)
+    print_results(session, [replace(each, model=names.of(each.model)) for each in model_results], run)
     return model_results
+
+
+def _named(client: "Client", runs: Iterable[Json]) -> list[Json]:
+    """The runs with the names of their targets."""
+    names = TargetNames(client)
+    configs = ({**run["config"], "models": list(map(names.of, run["config"]["models"]))} for run in runs)
+    return [{**run, "config": config} for run, config in zip(runs, configs, strict=True)]
 
 
 def print_results(session: Session, model_results: list[ModelResults], run: Json) -> None:

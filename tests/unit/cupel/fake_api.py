@@ -148,6 +148,8 @@ class FakeApi:
     personas: list[Json] = field(default_factory=list)
     lists: dict[str, list[Json]] = field(default_factory=dict)
     """The items of further lists, by path."""
+    documents: dict[str, Json] = field(default_factory=dict)
+    """Further resources, by path."""
     refusals: list[httpx.Response | httpx.TransportError] = field(default_factory=list)
     """Errors for the next requests."""
     respond_to_posts: httpx.Response | None = None
@@ -175,6 +177,8 @@ class FakeApi:
     def _respond(self, request: httpx.Request, path: list[str], body: Json) -> httpx.Response:
         if request.method == "GET" and "/".join(path) in self.lists:
             return self._page(request, self.lists["/".join(path)])
+        if request.method == "GET" and "/".join(path) in self.documents:
+            return httpx.Response(200, json=self.documents["/".join(path)])
         response = self._read(request, path) if request.method == "GET" else self._write(request.method, path, body)
         if response is None:
             return httpx.Response(404, json={"status": 404, "title": "Not found", "detail": "there is no such thing"})

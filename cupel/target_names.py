@@ -1,0 +1,41 @@
+"""Names of agents in what people read: `connector/Booking bot` for `connector/con_01jd3v…`."""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from cupel.errors import ApiProblem
+from cupel.json_types import Json
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+_PREFIX = "connector/"
+
+
+class TargetNames:
+    """Each connector is read once, when its name is needed first. One that was deleted is called by its id."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+        self._names: dict[str, str] = {}
+
+    def of(self, target: str) -> str:
+        if not target.startswith(_PREFIX):
+            return target
+        if target not in self._names:
+            self._names[target] = self._read(target)
+        return self._names[target]
+
+    def named(self, items: Iterable[Json], field: str = "modelId") -> list[Json]:
+        """The items with the name of their target."""
+        return [{**item, field: self.of(item[field])} for item in items]
+
+    def _read(self, target: str) -> str:
+        try:
+            connector = self._client.get_connector(target.removeprefix(_PREFIX))
+        except ApiProblem as problem:
+            if problem.status != HTTPStatus.NOT_FOUND:
+                raise
+            return target
+        return f"{_PREFIX}{connector['name']}"
