@@ -77,7 +77,8 @@ def bootstrap(
     stack_name: Annotated[str, typer.Option(help="Name of the stack on AWS, in the region of your AWS configuration.")],
     workspace: Annotated[str, typer.Option(help="Workspace of the token.")] = "default",
     operator: Annotated[
-        bool, typer.Option("--operator", help="Write a token that may create workspaces, and nothing else.")
+        bool,
+        typer.Option("--operator", help="Write a token that may create, list and erase workspaces, and nothing else."),
     ] = False,
     name: Name = "first admin",
     as_json: AsJson = False,

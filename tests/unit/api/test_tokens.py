@@ -90,3 +90,8 @@ def test_a_list_says_when_a_token_expires_and_was_last_used(client: Client) -> N
 def test_a_time_in_the_past_or_without_offset_is_refused(client: Client, expires_at: str) -> None:
     answer = client.post("/v1/tokens", {"name": "ci", "role": "member", "expiresAt": expires_at})
     assert (answer.status, answer.fields()) == (422, ["expiresAt"])
+
+
+def test_a_role_that_a_token_cannot_have_is_refused_with_those_that_it_can(client: Client) -> None:
+    refused = client.post("/v1/tokens", {"name": "ops", "role": "operator"})
+    assert refused.json()["errors"] == [{"field": "role", "message": "must be 'admin', 'member' or 'viewer'"}]
