@@ -27,7 +27,7 @@ from cupel_core.domain.runs.run import RunEventType
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from tests.eval_api import RATING, TERMINAL, Json, create_definition, wait_until
-from tests.stacks import ModelServer
+from tests.stacks import ModelServer, table_of
 
 SCENARIOS = 40
 FAILING = "fails"
@@ -175,7 +175,7 @@ class KilledStack:
         calls = self._call_number()
         with self.users.acting():
             if self.random.random() < 0.9:  # The others are killed while their workers start.
-                wait_until(lambda: self._call_number() > calls, seconds=180)
+                wait_until(lambda: self._call_number() > calls and self._was_used(), seconds=180)
             time.sleep(self.random.uniform(0, 2))
             kill_all(self.paths)
         emulator.start(self.paths, None)
@@ -217,6 +217,9 @@ class KilledStack:
         self._check_calls()
         assert lifecycle.up(self.paths, None, print) == self.stack
 
+    def _was_used(self) -> bool:
+        return all(self.users.counts[each] for each in ("edits", "starts"))
+
     def _call_number(self) -> int:
         return int(self.models.counts()["requests"])
 
@@ -225,13 +228,9 @@ class KilledStack:
         return all(run["status"] in TERMINAL for run in self.users.list_runs(self.api))
 
     def _recover(self) -> None:
-        make_everything_due(self.aws("dynamodb"), self._table())
+        make_everything_due(self.aws("dynamodb"), table_of(self.aws))
         response = self.aws("lambda").invoke(FunctionName="cupel-sweep", Payload=b"{}")
         assert "FunctionError" not in response, response["Payload"].read()
-
-    def _table(self) -> str:
-        outputs = self.aws("cloudformation").describe_stacks(StackName="cupel")["Stacks"][0]["Outputs"]
-        return next(str(each["OutputValue"]) for each in outputs if each["OutputKey"] == "TableName")
 
     def _check_definitions(self) -> None:
         acknowledged = self.users.acknowledged

@@ -74,6 +74,12 @@ def aws(stack: LocalStack) -> Callable[[str], Any]:
     return client
 
 
+def table_of(aws: Callable[[str], Any]) -> str:
+    """The name of the stack's table."""
+    outputs = aws("cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"][0]["Outputs"]
+    return next(str(each["OutputValue"]) for each in outputs if each["OutputKey"] == "TableName")
+
+
 class ModelServer:
     """The bench model server, as controlled by a test."""
 

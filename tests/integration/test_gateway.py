@@ -12,6 +12,7 @@ from cupel.stack.address import LocalStack
 from cupel_core.access.request_rates import key_of
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.domain.limits.request_rate import FREE_BURST
+from tests.stacks import table_of
 
 PROBLEM = "application/problem+json"
 ORIGIN = "http://localhost:5173"
@@ -83,8 +84,7 @@ def test_a_token_above_its_limit_is_told_when_to_come_back(
     issued = api.create_token("busy", "viewer")
     key = key_of(Caller("default", AccessRole.VIEWER, issued["id"]))
     full_at = {"pk": {"S": f"token#{key}"}, "sk": {"S": "rate"}, "fullAt": {"N": str(time() + 3600)}}
-    [table] = aws("dynamodb").list_tables()["TableNames"]
-    aws("dynamodb").put_item(TableName=table, Item=full_at)
+    aws("dynamodb").put_item(TableName=table_of(aws), Item=full_at)
     allowance = int(FREE_BURST) + 1
     answers = [send(stack, "GET", "/settings", Authorization=f"Bearer {issued['token']}") for _ in range(2 * allowance)]
     refused = next(answer for answer in answers if answer.status_code != 200)

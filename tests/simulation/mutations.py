@@ -146,6 +146,7 @@ def make_calls_while_the_account_is_paused(patches: Patches) -> None:
         return self._blocked_until > self._clock()
 
     patches.set(LeaseHolder, "_is_blocked", property(mutated))
+    patches.set(LeaseHolder, "_postpone_if_closed", lambda _: None)
 
 
 @mutation(SLOW_MODELS)
