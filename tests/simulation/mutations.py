@@ -11,18 +11,19 @@ type Inject = Callable[[Patches], None]
 
 
 class Mutation(NamedTuple):
-    """`conditions` are those under which the bug is detected soonest."""
+    """`conditions` are those under which the bug is detected soonest; seeds before `first_seed` do not detect it."""
 
     inject: Inject
     conditions: Conditions
+    first_seed: int
 
 
 MUTATIONS: dict[str, Mutation] = {}
 
 
-def mutation(conditions: Conditions = ANY) -> Callable[[Inject], Inject]:
+def mutation(conditions: Conditions = ANY, first_seed: int = 0) -> Callable[[Inject], Inject]:
     def register(inject: Inject) -> Inject:
-        MUTATIONS[inject.__name__] = Mutation(inject, conditions)
+        MUTATIONS[inject.__name__] = Mutation(inject, conditions, first_seed)
         return inject
 
     return register
@@ -46,7 +47,7 @@ def acknowledge_before_recording(patches: Patches) -> None:
     patches.set(committer, "_write", mutated)
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=190)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """Records in the leaf and deletes the message before it propagates to the parents."""
     from cupel_core import record_outcomes
@@ -115,7 +116,7 @@ def do_not_check_the_fencing_token(patches: Patches) -> None:
     patches.set(RunCache, "get_open_run", mutated)
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=85)
 def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import ACTIVE
     from cupel_core.probing.run_cache import RunCache
@@ -267,7 +268,7 @@ def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
         patches.set(module, "record_dropped", lambda *_: None)
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=110)
 def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     """Probes end with their first internal error, so that there are some."""
     from cupel_core.domain.turns.conversation import ConversationState
@@ -363,7 +364,7 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
-@mutation()
+@mutation(first_seed=570)
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.runs import reopen
@@ -397,7 +398,7 @@ def share_inner_nodes_between_retry_rounds(patches: Patches) -> None:
     patches.set(keys, "barrier_nodes", lambda ref, node, _: barrier_nodes(ref, node, 1))
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=130)
 def restart_all_conversations_at_a_retry(patches: Patches) -> None:
     """A retry of a running run also restarts the conversations in progress."""
     from cupel_core.domain.runs.claims import SliceDivision

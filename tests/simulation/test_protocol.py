@@ -7,7 +7,7 @@ import pytest
 
 from tests.simulation.schedule import run_schedule
 
-_SCHEDULES = 1_000
+_SCHEDULES = 500
 _CHUNK = 250
 
 
