@@ -1,5 +1,6 @@
 """What a command depends on: the API, two consoles and the clock. Tests supply their own session."""
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -50,12 +51,19 @@ class PlainTextConsole(Console):
         for part in layout(objects[0], self.table_width):
             super().print(part, soft_wrap=not isinstance(part, Table))
 
+    def on_broken_pipe(self) -> None:
+        """If nobody reads standard error, the work continues without it: its results may have been paid for."""
+        if not self.stderr:
+            super().on_broken_pipe()
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
-def _console(*, stderr: bool) -> PlainTextConsole:
+def console(*, stderr: bool) -> PlainTextConsole:
     """A character that the stream's encoding does not have, as in a pipe on Windows, is printed as its code."""
     stream = sys.stderr if stderr else sys.stdout
     if isinstance(stream, TextIOWrapper):
@@ -69,8 +77,8 @@ class Session:
 
     connect: "Callable[[], Client]" = _connect
     sleep: Callable[[float], None] = time.sleep
-    out: PlainTextConsole = field(default_factory=lambda: _console(stderr=False))
-    err: PlainTextConsole = field(default_factory=lambda: _console(stderr=True))
+    out: PlainTextConsole = field(default_factory=lambda: console(stderr=False))
+    err: PlainTextConsole = field(default_factory=lambda: console(stderr=True))
 
     def print_json(self, document: Any) -> None:
         is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")

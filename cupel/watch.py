@@ -1,14 +1,11 @@
 """Follows a run to its end."""
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rich.live import Live
-
 from cupel.json_types import Json
-from cupel.live_view import is_waiting_for_repair, live_view, problems, progress_line
+from cupel.live_view import is_waiting_for_repair
+from cupel.progress_display import progress_display
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel_core.domain.runs.run import TERMINAL
@@ -22,7 +19,6 @@ MAX_WAIT_SECONDS_LARGE = 3.0
 WAIT_GROWTH = 1.2
 _LARGE_RUN = 100_000
 """Probes; the progress of a larger run takes up to a hundred reads."""
-_LINE_INTERVAL = timedelta(seconds=10)
 
 
 def watch(session: Session, client: "Client", run: Json) -> Json:
@@ -32,7 +28,7 @@ def watch(session: Session, client: "Client", run: Json) -> Json:
     """
     longest = MAX_WAIT_SECONDS_LARGE if run["progress"]["total"] > _LARGE_RUN else MAX_WAIT_SECONDS
     names = TargetNames(client)
-    with _display(session, run) as show:
+    with progress_display(session.err, run) as show:
         for progress in _poll(lambda: client.get_run_progress(run["id"]), session.sleep, longest):
             show({**progress, "targets": names.named(progress["targets"], "target")})
             if is_waiting_for_repair(progress) and not session.err.is_terminal:
@@ -55,34 +51,3 @@ def _poll(read: Callable[[], Json], sleep: Callable[[float], None], longest_wait
             return
         sleep(wait)
         wait = min(longest_wait, wait * WAIT_GROWTH)
-
-
-@contextmanager
-def _display(session: Session, run: Json) -> Iterator[Callable[[Json], None]]:
-    """Shows the progress that it is called with."""
-    if not session.err.is_terminal:
-        yield _LinePrinter(session, run).show
-        return
-    with Live(console=session.err, auto_refresh=False, vertical_overflow="crop") as live:
-        yield lambda progress: live.update(live_view(progress, run, *session.err.size), refresh=True)
-
-
-class _LinePrinter:
-    """Prints a line every ten seconds and at the end, and what holds up targets when it begins to."""
-
-    def __init__(self, session: Session, run: Json) -> None:
-        self._session, self._run = session, run
-        self._problems: Collection[tuple[str, ...]] = ()
-        self._printed_at: datetime | None = None
-
-    def show(self, progress: Json) -> None:
-        read_at = datetime.fromisoformat(progress["readAt"])
-        is_due = self._printed_at is None or read_at - self._printed_at >= _LINE_INTERVAL
-        if is_due or progress["status"] in TERMINAL:
-            self._session.remark(progress_line(progress, self._run))
-            self._printed_at = read_at
-        current = problems(progress, self._run)
-        for key, lines in current.items():
-            for line in lines if key not in self._problems else ():
-                self._session.remark(line)
-        self._problems = current.keys()

@@ -12,7 +12,6 @@ from cupel.commands.options import InProcessOptions
 from cupel.commands.show import print_results
 from cupel.counts import count_of
 from cupel.errors import UsageError
-from cupel.evaluation_progress import evaluation_progress
 from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
 from cupel.in_process.options import resume_path
 from cupel.in_process.plan import plan_evaluation
@@ -79,16 +78,14 @@ def _evaluation_options(specification: Json, options: InProcessOptions) -> Evalu
 
 
 def _evaluate(session: Session, definition: str, options: EvaluationOptions, targets: list[str]) -> Evaluation:
-    with evaluation_progress(session) as on_status:
-        options["on_status"] = on_status
-        try:
-            plan = plan_evaluation(Path(definition), targets, options)
-            return saved_evaluations.run(session, plan)
-        except UsageError as error:
-            name, separator, message = str(error).partition(":")
-            if name not in (*_CONFIG.values(), "resume", "cache", "cache_ttl"):
-                raise
-            raise UsageError(f"--{name.replace('_', '-')}{separator}{message}") from error
+    try:
+        plan = plan_evaluation(Path(definition), targets, options)
+        return saved_evaluations.run(session, plan)
+    except UsageError as error:
+        name, separator, message = str(error).partition(":")
+        if name not in (*_CONFIG.values(), "resume", "cache", "cache_ttl"):
+            raise
+        raise UsageError(f"--{name.replace('_', '-')}{separator}{message}") from error
 
 
 def _print(session: Session, evaluation: Evaluation) -> None:

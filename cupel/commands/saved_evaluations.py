@@ -32,7 +32,7 @@ def run(session: Session, plan: EvaluationPlan) -> Evaluation:
     """Run the plan, and save what is finished in its file."""
     file = OutcomeFile.open(resume_path(plan.options) or _new_path(plan.id), plan)
     try:
-        evaluation = asyncio.run(run_plan(plan, file))
+        evaluation = asyncio.run(run_plan(plan, file, session.err))
     except KeyboardInterrupt:
         _explain_interruption(session, plan, file)
         raise

@@ -11,11 +11,15 @@ from weakref import WeakKeyDictionary
 from cupel.errors import UsageError
 from cupel.in_process.answer_cache import open_cache
 from cupel.in_process.definition import DefinitionSource
+from cupel.in_process.display import shown
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.options import EvaluationOptions, cache_path, cache_ttl_seconds, labels_of, resume_path
 from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
+from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.runner import EvaluationRunner
 from cupel.in_process.saved_outcomes import OutcomeFile
+from cupel.session import PlainTextConsole, console
+from cupel_core.clock import utc_now
 
 _active_evaluations: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 """The number of evaluations running in an event loop. They share its connections, which the last one closes."""
@@ -46,16 +50,20 @@ async def evaluate_async(
     """Like `evaluate`, within a running event loop."""
     plan = plan_evaluation(definition, targets, options)
     path = resume_path(plan.options)
-    return await run_plan(plan, OutcomeFile.open(path, plan) if path else None)
+    return await run_plan(plan, OutcomeFile.open(path, plan) if path else None, _progress_console(plan.options))
 
 
-async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None) -> Evaluation:
-    """Run the probes that are not saved yet, save each in the file when it is finished, and close the file."""
+async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: PlainTextConsole | None) -> Evaluation:
+    """Run the probes that are not saved yet, save each in the file when it is finished, and close the file.
+
+    Progress is shown on the console, if there is one.
+    """
+    progress = EvaluationProgress(plan, utc_now())
     executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
-        async with _shared_connections():
+        async with _shared_connections(), shown(progress, console):
             with open_cache(cache_path(plan.options), cache_ttl_seconds(plan.options)) as cache:
-                results = await EvaluationRunner(plan, executor, file, cache).run()
+                results = await EvaluationRunner(plan, progress, executor, file, cache).run()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         if file is not None:
@@ -75,6 +83,10 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None) -> Evaluation
         max_turns=options.get("max_turns"),
         labels=labels_of(options),
     )
+
+
+def _progress_console(options: EvaluationOptions) -> PlainTextConsole | None:
+    return console(stderr=True) if options.get("progress", True) else None
 
 
 @asynccontextmanager

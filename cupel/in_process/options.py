@@ -46,6 +46,7 @@ _TYPES = {
     "providers": "a mapping",
     "resume": "a path",
     "cache": "True, False or a path",
+    "progress": "True or False",
     "cache_ttl": "a positive number of seconds, or a timedelta",
     "on_status": "a function",
     "on_start": "a function",
@@ -87,6 +88,8 @@ class EvaluationOptions(TypedDict, total=False):
     """Seconds for which an answer is used; default: 14 days."""
     resume: str | Path | None
     """A file in which finished probes are saved; if it exists, only the missing ones are run."""
+    progress: bool | None
+    """Show progress on standard error; default: True."""
     providers: Mapping[str, ProviderAccess] | None
     """`{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
     on_status: OnStatus | None
@@ -131,6 +134,8 @@ def _is_of_type(name: str, value: object) -> bool:
             return isinstance(value, Mapping)
         case "a path":
             return _is_path(value)
+        case "True or False":
+            return isinstance(value, bool)
         case "True, False or a path":
             return isinstance(value, bool) or _is_path(value)
         case "a positive number of seconds, or a timedelta":

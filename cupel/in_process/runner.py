@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from cupel.in_process.answer_cache import AnswerCache, CachedCalls
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.probes import Probe, ProbeResult
+from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel.in_process.selections import run_selections
 from cupel_core.clock import utc_now
@@ -41,6 +43,7 @@ class MemoryCheckpoints:
 @dataclass
 class EvaluationRunner:
     plan: EvaluationPlan
+    progress: EvaluationProgress
     executor: Executor
     file: OutcomeFile | None = None
     cache: AnswerCache | None = None
@@ -52,11 +55,13 @@ class EvaluationRunner:
         saved = self.plan.saved
         self.outcomes |= saved.transcripts if saved else {}
         for outcome in list(self.outcomes.values()):
+            self.progress.add(outcome)
             await _notify(self.plan.options.get("on_status"), self._probe_of(outcome), ProbeStatus.COMPLETED)
         missing = [index for index in range(self.plan.probe_plan.total) if index not in self.outcomes]
         indexes, count = iter(missing), min(self.plan.max_concurrency, len(missing))
         await _gather_or_cancel(asyncio.create_task(self._run_probes(indexes)) for _ in range(count))
         await run_selections(self.plan, self.outcomes, self.file, self._selection_graders)
+        self.progress.end(self.outcomes.values())
         return tuple(ProbeResult(self._probe_of(each), each) for _, each in sorted(self.outcomes.items()))
 
     def _selection_graders(self, index: int) -> GraderFactory:
@@ -72,9 +77,11 @@ class EvaluationRunner:
         on_status = options.get("on_status")
         for index in indexes:
             probe = self.plan.probe(index)
+            self.progress.start(index)
             await _notify(on_status, probe, ProbeStatus.RUNNING)
             await _notify(options.get("on_start"), probe)
             outcome = self.outcomes[index] = await self._run_probe(probe)
+            self.progress.finish(outcome)
             if self.file is not None:
                 self.file.record(outcome)
             if isinstance(outcome, ProbeError):
@@ -106,7 +113,10 @@ class EvaluationRunner:
                 waits += 1
                 if waits > MAX_WAITS:
                     return probe_error(spec, probe.target, wait, utc_now(), None, checkpoints.state or unstarted)
+                until = utc_now() + timedelta(seconds=wait.retry_after_seconds)
+                self.progress.wait(probe.index, wait.model or probe.target, until)
                 await self.sleep(wait.retry_after_seconds)
+                self.progress.resume(probe.index)
 
     async def _summarize(self, transcript: Transcript, calls: Attempt) -> Summary:
         """The judge's decision text, and its decision by the rubric if the answer matched no pattern."""

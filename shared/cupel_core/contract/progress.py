@@ -75,7 +75,7 @@ class TargetResultsResponse(ResponseModel):
             is_complete=sample.completed == completed,
             judged=sample.judged,
             pass_rate=sample.pass_rate,
-            decided=len(sample.decisions),
+            decided=sample.decided,
             mean_decision=sample.mean_decision,
             estimated_tokens=round(sample.tokens * completed / sample.completed) if sample.completed else 0,
         )
@@ -88,7 +88,7 @@ class ErrorCauseResponse(ResponseModel):
 
     @classmethod
     def of(cls, cause: ErrorCause) -> "ErrorCauseResponse":
-        return cls(**vars(cause))
+        return cls(code=ProbeErrorCode(cause.code), count=cause.count, message=cause.message)
 
 
 class TargetErrorsResponse(ResponseModel):
@@ -100,10 +100,10 @@ class TargetErrorsResponse(ResponseModel):
 
     @classmethod
     def of(cls, view: TargetProgressView) -> "TargetErrorsResponse":
-        errors = view.sample.errors
+        errored = view.sample.errored
         return cls(
-            probes=len(errors),
-            is_complete=len(errors) == view.counts.errored,
+            probes=errored,
+            is_complete=errored == view.counts.errored,
             causes=[ErrorCauseResponse.of(cause) for cause in view.sample.causes],
         )
 

@@ -113,7 +113,7 @@ async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tupl
             attempt=partial(_attempt, grader),
         )
     except RetryLater as wait:  # If given up on, the error must name the grader and not the target.
-        raise RetryLater(wait.retry_after_seconds, grader.role.error_code, wait.attempts) from wait
+        raise RetryLater(wait.retry_after_seconds, grader.role.error_code, wait.attempts, wait.model) from wait
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
         raise GraderError(grader.role, message, spend, error.attempts) from error

@@ -107,13 +107,17 @@ async def complete_with_retry(
     sleep: Sleep = asyncio.sleep,
 ) -> Reply:
     """Make as many attempts at the next message as `with_retry` does; raises the same errors."""
-    return await with_retry(
-        lambda: attempt(account, model, request, timeout_seconds),
-        max_wait_seconds=max_wait_seconds,
-        rng=rng,
-        on_retry=on_retry,
-        sleep=sleep,
-    )
+    try:
+        return await with_retry(
+            lambda: attempt(account, model, request, timeout_seconds),
+            max_wait_seconds=max_wait_seconds,
+            rng=rng,
+            on_retry=on_retry,
+            sleep=sleep,
+        )
+    except RetryLater as wait:
+        wait.model = model
+        raise
 
 
 async def with_retry[T](

@@ -57,11 +57,15 @@ class RetryLater(RetryableError):
 
     title = "The model provider asks to wait"
 
-    def __init__(self, retry_after_seconds: float, code: ProbeErrorCode, attempts: int = 1) -> None:
+    def __init__(
+        self, retry_after_seconds: float, code: ProbeErrorCode, attempts: int = 1, model: str | None = None
+    ) -> None:
+        """`model` is the one whose provider asks to wait, if known."""
         super().__init__(f"{code}: try again in {retry_after_seconds:.0f} s", retry_after_seconds)
         self.retry_after_seconds = retry_after_seconds
         self.code = code
         self.attempts = attempts
+        self.model = model
 
 
 class CallPrevented(Exception):

@@ -17,7 +17,9 @@ import cupel
 from cupel.errors import UsageError
 from cupel.in_process import EvaluationOptions, ProbeResult
 from cupel.in_process.plan import plan_evaluation
+from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.runner import MAX_WAITS, EvaluationRunner
+from cupel_core.clock import utc_now
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.sampling import sample
@@ -172,7 +174,7 @@ async def run_with_waits(busy: int) -> tuple[ProbeResult, list[float], int]:
             definition("France"), "custom/model", {"providers": {"custom": {"base_url": server.url}}}
         )
         with ThreadPoolExecutor(1) as threads:
-            (result,) = await EvaluationRunner(plan, threads, sleep=sleep).run()
+            (result,) = await EvaluationRunner(plan, EvaluationProgress(plan, utc_now()), threads, sleep=sleep).run()
     await safe_http.close()
     return result, waits, len(server.requests)
 
@@ -454,7 +456,7 @@ def test_no_cloud_library_is_imported() -> None:
     program = (
         "import sys, cupel\n"
         "assert 'pydantic' not in sys.modules and 'httpx' not in sys.modules, 'importing cupel must be fast'\n"
-        f"cupel.evaluate({str(APPOINTMENT)!r}, 'sim/steady', judge_model='sim/steady')\n"
+        f"cupel.evaluate({str(APPOINTMENT)!r}, 'sim/steady', judge_model='sim/steady', progress=False)\n"
         "clouds = ('boto3', 'botocore', 'pynamodb', 'aws_lambda_powertools', 'cupel_core.store')\n"
         "print([name for name in clouds if name in sys.modules])\n"
     )

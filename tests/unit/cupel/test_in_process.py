@@ -2,16 +2,11 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from junitparser import JUnitXml
 
-from cupel.evaluation_progress import evaluation_progress
-from cupel.in_process import Probe
-from cupel.session import Session
-from cupel_core.domain.runs.run import ProbeStatus
 from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
 
 type Json = dict[str, Any]
@@ -42,18 +37,8 @@ def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupe
 
 
 def test_without_a_terminal_progress_is_a_line_at_the_end(cupel: Cupel, echoes: str) -> None:
-    assert here(cupel, echoes).stderr == "4 completed, 0 errored of 4 probes\n"
-
-
-def test_without_a_terminal_progress_is_a_line_every_ten_seconds() -> None:
-    session, clock = Session(), iter(range(0, 1_000, 4))
-    lines: list[str] = []
-    session.remark = lines.append  # type: ignore[method-assign]
-    probe = cast(Probe, SimpleNamespace(total=20))
-    with evaluation_progress(session, lambda: next(clock)) as on_status:
-        for _ in range(6):
-            on_status(probe, ProbeStatus.COMPLETED)
-    assert lines == ["3 completed, 0 errored of 20 probes", "6 completed, 0 errored of 20 probes"]
+    [line] = here(cupel, echoes).stderr.splitlines()
+    assert "COMPLETED, 4 completed, 0 errored of 4 (100%)" in line
 
 
 def test_without_a_decision_rule_nothing_is_said_of_decisions(cupel: Cupel, echoes: str) -> None:

@@ -46,12 +46,7 @@ def called_models(run: Run, target: str) -> tuple[str, ...]:
 def delays_of(run: Run, target: str, providers: Mapping[str, ProviderStatus]) -> tuple[Delay, ...]:
     """What holds up a target, given the status of each provider that the run calls."""
     if run.status is RunStatus.PAUSED:
-        cause = run.pause_cause
-        return (
-            Delay(
-                DelayReason.RUN_PAUSED, model=cause.model if cause else None, message=cause.message if cause else None
-            ),
-        )
+        return (_pause(run),)
     if run.status not in ACTIVE:
         return ()
     models = called_models(run, target)

@@ -1,8 +1,8 @@
 """What leaves do not know about a target, from outcomes: results, decisions, tokens, causes of errors."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
@@ -16,23 +16,31 @@ class ErrorCause:
     code: str
     count: int
     message: str
+    latest_at: datetime
+
+    def add(self, error: ProbeError) -> None:
+        self.count += 1
+        if error.created_at >= self.latest_at:
+            self.message, self.latest_at = error.message, error.created_at
 
 
 @dataclass
 class TargetSample:
-    """Of the outcomes of one target that were read."""
+    """Of the outcomes of one target that were added."""
 
     completed: int = 0
     judged: int = 0
     passed: int = 0
-    decisions: list[int] = field(default_factory=list)
-    """The decisions from 1 to 5."""
+    decided: int = 0
+    """Those with a decision from 1 to 5."""
+    decision_sum: int = 0
     tokens: int = 0
-    errors: list[ProbeError] = field(default_factory=list)
+    errored: int = 0
+    _causes: dict[str, ErrorCause] = field(default_factory=dict)
 
     def add(self, outcome: Outcome) -> None:
         if isinstance(outcome, ProbeError):
-            self.errors.append(outcome)
+            self._add_error(outcome)
             return
         self.completed += 1
         self.tokens += outcome.conversation.usage.total
@@ -40,7 +48,12 @@ class TargetSample:
             self.judged += 1
             self.passed += outcome.result.success
         if outcome.summary is not None and outcome.summary.decision_code in DECISION_CODES:
-            self.decisions.append(int(outcome.summary.decision_code))
+            self.decided += 1
+            self.decision_sum += int(outcome.summary.decision_code)
+
+    def _add_error(self, error: ProbeError) -> None:
+        self.errored += 1
+        self._causes.setdefault(error.code, ErrorCause(error.code, 0, error.message, error.created_at)).add(error)
 
     @property
     def pass_rate(self) -> float | None:
@@ -48,14 +61,12 @@ class TargetSample:
 
     @property
     def mean_decision(self) -> float | None:
-        return sum(self.decisions) / len(self.decisions) if self.decisions else None
+        return self.decision_sum / self.decided if self.decided else None
 
     @property
     def causes(self) -> tuple[ErrorCause, ...]:
         """Most frequent first."""
-        latest = {error.code: error.message for error in sorted(self.errors, key=lambda error: error.created_at)}
-        counts = Counter(error.code for error in self.errors)
-        return tuple(ErrorCause(code, count, latest[code]) for code, count in counts.most_common())
+        return tuple(sorted(self._causes.values(), key=lambda cause: -cause.count))
 
 
 def sample_targets(plan: Plan, outcomes: Iterable[Outcome]) -> Sequence[TargetSample]:

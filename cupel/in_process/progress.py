@@ -1,0 +1,140 @@
+"""How far an evaluation is, in the fields of `GET /runs/{id}/progress` and by the same rules."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from cupel.in_process.plan import EvaluationPlan
+from cupel.in_process.probes import as_json
+from cupel.json_types import Json
+from cupel_core.clock import to_iso
+from cupel_core.contract.progress import DetailedProgressResponse, TargetProgressResponse
+from cupel_core.contract.runs import RunSpendResponse
+from cupel_core.domain.runs.delays import Delay, DelayReason
+from cupel_core.domain.runs.rates import Reading, rates, with_reading
+from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.runs.run_spend import Cost, RunSpend
+from cupel_core.domain.runs.target_progress import TargetCounts
+from cupel_core.domain.runs.target_samples import TargetSample
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError
+from cupel_core.domain.runs.views import TargetProgressView
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """For the provider of `model`."""
+
+    model: str
+    until: datetime
+
+
+@dataclass
+class _TargetProgress:
+    counts: TargetCounts
+    sample: TargetSample = field(default_factory=TargetSample)
+    cost: Cost = field(default_factory=Cost)
+    waits: dict[int, _Wait] = field(default_factory=dict)
+    """Of running probes, by index."""
+
+    def add(self, outcome: Outcome) -> None:
+        if isinstance(outcome, ProbeError):
+            self.counts.errored += 1
+        else:
+            self.counts.completed += 1
+        self.sample.add(outcome)
+        self.cost += Cost.of(outcome.spending)
+
+    def delays(self) -> tuple[Delay, ...]:
+        """None as long as any running probe does not wait."""
+        if len(self.waits) < self.counts.running:
+            return ()
+        waits: dict[str, datetime] = {}
+        for wait in self.waits.values():
+            provider = wait.model.partition("/")[0]
+            waits[provider] = min(wait.until, waits.get(provider, wait.until))
+        return tuple(Delay(DelayReason.THROTTLED, provider, until=until) for provider, until in waits.items())
+
+
+class EvaluationProgress:
+    """Is told what happens to each probe; `read` says how far the evaluation is."""
+
+    def __init__(self, plan: EvaluationPlan, started_at: datetime) -> None:
+        self.run: Json = {"id": plan.id, "createdAt": to_iso(started_at)}
+        """The fields of the evaluation, as of a run, that its display needs."""
+        self._plan = plan.probe_plan
+        self._status = RunStatus.RUNNING
+        self._readings: Sequence[Reading] = ()
+        self._reset()
+
+    def start(self, index: int) -> None:
+        self._target_of(index).counts.running += 1
+
+    def wait(self, index: int, model: str, until: datetime) -> None:
+        """The provider of the model asks to wait before the probe continues."""
+        self._target_of(index).waits[index] = _Wait(model, until)
+
+    def resume(self, index: int) -> None:
+        del self._target_of(index).waits[index]
+
+    def finish(self, outcome: Outcome) -> None:
+        """Record the outcome of a probe that was started."""
+        self._target_of(outcome.probe_index).counts.running -= 1
+        self.add(outcome)
+
+    def add(self, outcome: Outcome) -> None:
+        self._target_of(outcome.probe_index).add(outcome)
+
+    def end(self, outcomes: Iterable[Outcome]) -> None:
+        """Every probe has an outcome, and these are final: `select-best` has added results and costs."""
+        self._reset()
+        for outcome in outcomes:
+            self.add(outcome)
+        completed = sum(target.counts.completed for target in self._targets)
+        self._status = RunStatus.COMPLETED if completed else RunStatus.FAILED
+
+    def read(self, now: datetime) -> Json:
+        counts = [target.counts for target in self._targets]
+        spend = self._spend()
+        return as_json(
+            DetailedProgressResponse(
+                run_id=self.run["id"],
+                status=self._status,
+                pause_reason=None,
+                pause_cause=None,
+                read_at=now,
+                total=self._plan.total,
+                completed=sum(each.completed for each in counts),
+                errored=sum(each.errored for each in counts),
+                running=sum(each.running for each in counts),
+                spend=RunSpendResponse.of(spend, self._plan.targets),
+                targets=[
+                    TargetProgressResponse.of(view, spend.of_target(number))
+                    for number, view in enumerate(self._views(now))
+                ],
+            )
+        )
+
+    def _reset(self) -> None:
+        total = self._plan.total // len(self._plan.targets)
+        self._targets = [_TargetProgress(TargetCounts(total)) for _ in self._plan.targets]
+
+    def _target_of(self, index: int) -> _TargetProgress:
+        return self._targets[self._plan.probe(index).target]
+
+    def _views(self, now: datetime) -> list[TargetProgressView]:
+        speeds = self._measure_rates(now)
+        return [
+            TargetProgressView(name, target.counts, target.sample, rate, target.delays())
+            for name, target, rate in zip(self._plan.targets, self._targets, speeds, strict=True)
+        ]
+
+    def _measure_rates(self, now: datetime) -> Sequence[float | None]:
+        if self._status is not RunStatus.RUNNING:
+            return [None] * len(self._targets)
+        current = Reading(now.timestamp(), tuple(target.counts.recorded for target in self._targets))
+        before, self._readings = self._readings, with_reading(self._readings, current)
+        return rates(before, current)
+
+    def _spend(self) -> RunSpend:
+        by_target = {number: target.cost for number, target in enumerate(self._targets)}
+        return RunSpend(sum(by_target.values(), Cost()), by_target=by_target)
