@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from bench.local_server import ROOT
-from bench.processes import ResourceUsage, measure_usage
+from bench.processes import measure_usage
 from bench.texts import content
 from cupel.client import Client
 from cupel.json_types import Json
@@ -105,7 +105,7 @@ class Bench:
     """Whether a client asks for the run and its progress every second, as a page does."""
 
     def measure(self, case: Case, *, with_bare_loop: bool = True) -> Measurement:
-        self._prepare(case)
+        self.prepare(case)
         before = measure_usage(self.emulator_pid)
         started_at = time.time()
         started = self.client.create_run(run_specification(self.definition_id, case.probes))
@@ -117,12 +117,23 @@ class Bench:
         with _polling(self.client, started["run"]["id"], is_polled=self.is_polled):
             run = self.wait(started["run"]["id"], case.ideal_seconds)
         after, counts = measure_usage(self.emulator_pid), self.counts()
-        has_loop = with_bare_loop and not case.faults
-        return _measurement(
-            case, run, started_at, accepted, counts, before, after, self._bare_loop(case) if has_loop else None
+        ended = datetime.fromisoformat(run["completedAt"]).timestamp()
+        return Measurement(
+            case=case,
+            accepted_seconds=accepted,
+            first_call_seconds=counts["firstRequestAt"] - started_at,
+            after_last_answer_seconds=ended - counts["lastRequestAt"] - case.latency_seconds,
+            seconds=ended - started_at,
+            model_calls=counts["requests"],
+            in_flight_peak=counts["inFlightPeak"],
+            cpu_seconds=after.cpu_seconds - before.cpu_seconds,
+            emulator_mb=after.emulator_mb,
+            worker_mb=after.worker_mb,
+            errored=run["progress"]["failed"],
+            bare_seconds=self._bare_loop(case) if with_bare_loop and not case.faults else None,
         )
 
-    def _prepare(self, case: Case) -> None:
+    def prepare(self, case: Case) -> None:
         account = {"baseUrl": f"{self.server}/v1", "maxParallelRequests": case.parallel, "enabled": True}
         self.client.update_provider("custom", account)
         self.configure(latencySeconds=case.latency_seconds, rates=dict(case.faults))
@@ -145,7 +156,7 @@ class Bench:
             time.sleep(0.25)
 
     def _bare_loop(self, case: Case) -> float:
-        self._prepare(case)
+        self.prepare(case)
         options = ["--calls", str(case.probes), "--parallel", str(case.parallel)]
         command = [sys.executable, "-m", "bench.bare_loop", self.server, *options]
         printed = subprocess.run(command, capture_output=True, check=True, cwd=ROOT).stdout  # noqa: S603 - our own
@@ -194,30 +205,3 @@ def _polling(client: Client, run_id: str, *, is_polled: bool) -> Iterator[None]:
         ended.set()
         if is_polled:
             thread.join()
-
-
-def _measurement(
-    case: Case,
-    run: Json,
-    started_at: float,
-    accepted: float,
-    counts: Json,
-    before: ResourceUsage,
-    after: ResourceUsage,
-    bare_seconds: float | None,
-) -> Measurement:
-    ended = datetime.fromisoformat(run["completedAt"]).timestamp()
-    return Measurement(
-        case=case,
-        accepted_seconds=accepted,
-        first_call_seconds=counts["firstRequestAt"] - started_at,
-        after_last_answer_seconds=ended - counts["lastRequestAt"] - case.latency_seconds,
-        seconds=ended - started_at,
-        model_calls=counts["requests"],
-        in_flight_peak=counts["inFlightPeak"],
-        cpu_seconds=after.cpu_seconds - before.cpu_seconds,
-        emulator_mb=after.emulator_mb,
-        worker_mb=after.worker_mb,
-        errored=run["progress"]["failed"],
-        bare_seconds=bare_seconds,
-    )

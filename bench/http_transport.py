@@ -7,8 +7,6 @@ measurements justify the transport in shared/cupel_core/providers/http.py; see d
 
 import argparse
 import asyncio
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from statistics import median
@@ -19,6 +17,7 @@ import aiohttp
 import httpx
 import orjson
 
+from bench.local_server import model_server
 from cupel_core.providers import http, safe_http
 from cupel_core.providers.connection_limits import MAX_CONNECTIONS
 
@@ -115,22 +114,17 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.1)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    command = [sys.executable, "-m", "bench.model_server", "--latency", str(options.latency)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:  # noqa: S603 - our own module
-        try:
-            line = server.stdout.readline() if server.stdout else b"{}"
-            url = f"{orjson.loads(line)['url']}/v1/chat/completions"
-            print(f"{options.calls} calls, {options.in_flight} in flight, {options.latency:g} s latency")
-            print(f"{'client':<22}{'CPU ms/call':>12}{'wall/ideal':>12}")
-            for name, open_client in CLIENTS.items():
-                rounds = [
-                    asyncio.run(measure(open_client, url, options.calls, options.in_flight, options.latency))
-                    for _ in range(options.rounds)
-                ]
-                cpu, wall = median(cost.cpu_ms for cost in rounds), median(cost.wall_ratio for cost in rounds)
-                print(f"{name:<22}{cpu:>12.2f}{wall:>12.2f}")
-        finally:
-            server.terminate()
+    with model_server("--latency", str(options.latency)) as server:
+        url = f"{server}/v1/chat/completions"
+        print(f"{options.calls} calls, {options.in_flight} in flight, {options.latency:g} s latency")
+        print(f"{'client':<22}{'CPU ms/call':>12}{'wall/ideal':>12}")
+        for name, open_client in CLIENTS.items():
+            rounds = [
+                asyncio.run(measure(open_client, url, options.calls, options.in_flight, options.latency))
+                for _ in range(options.rounds)
+            ]
+            cpu, wall = median(cost.cpu_ms for cost in rounds), median(cost.wall_ratio for cost in rounds)
+            print(f"{name:<22}{cpu:>12.2f}{wall:>12.2f}")
 
 
 if __name__ == "__main__":

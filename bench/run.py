@@ -98,7 +98,7 @@ def _marginal_cost(small: Measurement, large: Measurement) -> str:
 def _print_conversations(bench: Bench) -> None:
     """Conversations of three turns with a judge; the ideal time is that of all calls that were made."""
     latency, parallel = 0.2, 50
-    bench.configure(latencySeconds=latency, rates={})
+    bench.prepare(Case("conversations", CONVERSATIONS, latency, parallel))
     content = {"system": "Be brief.", "followUps": ["Why not sooner?", "And if they refuse?"]}
     definition_id = str(bench.client.create_definition({"name": "bench, conversations", "content": content})["id"])
     criteria = {"successCriteria": "The advice names one concrete step."}

@@ -118,6 +118,7 @@ def answer(digest: int) -> str:
 
 
 def _write(rng: Random) -> str:
+    """Words of the length that the answer has without its rating; cutting at a space may make them two shorter."""
     length, text = rng.randint(MIN_ANSWER + 2, MAX_ANSWER) - len("\n\nRating: 1"), ""
     while len(text) < length:
         text += f"{' ' if text else ''}{rng.choice(_SENTENCES)}"

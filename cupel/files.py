@@ -91,7 +91,8 @@ def _parse(source: SourceFile, required: tuple[str, ...]) -> DefinitionFile:
 
 
 def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:
-    yield from _unknown_fields(document.keys() - set(_KEYS))
+    if unknown := document.keys() - set(_KEYS):
+        yield from _unknown_fields(unknown)
     for key in ("id", "name", "folder"):
         if (key in document or key in required) and not _is_text(document.get(key)):
             yield RefusedField(key, "must be non-empty text")
@@ -105,9 +106,9 @@ def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:
 
 
 def _unknown_fields(keys: Iterable[object]) -> Problems:
-    for key in sorted(map(str, keys)):
-        from cupel.definition_rules import content_paths
+    from cupel.definition_rules import content_paths  # takes a second to import
 
+    for key in sorted(map(str, keys)):
         yield RefusedField(key, unknown_field_message(key, _KEYS, content_paths()))
 
 

@@ -28,8 +28,9 @@ from xdist.scheduler import LoadScopeScheduling
 from cupel_core import accounts, event_loop
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS, http, safe_http
+from cupel_core.resources import headers
 from cupel_core.settings import Lane, Settings, settings
-from cupel_core.store import clients
+from cupel_core.store import clients, scenarios, snapshots
 
 pytest_plugins = ["tests.stacks"]
 hypothesis_settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -128,3 +129,6 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
 def _clear_caches() -> None:
     settings.cache_clear()
     accounts.clear_key_cache()
+    snapshots.get.cache_clear()
+    scenarios.read_page.cache_clear()
+    headers.load.cache_clear()

@@ -3,9 +3,6 @@
 Plus a model server for the providers to call. A plugin of tests/conftest.py, so that all tests share them.
 """
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ import httpx
 import pytest
 from botocore.config import Config
 
+from bench import local_server
 from cupel.client import Client
 from cupel.stack import lifecycle
 from cupel.stack.address import LocalStack
@@ -106,15 +104,10 @@ class ModelServer:
 
 @pytest.fixture(scope="session")
 def model_server() -> Iterator[ModelServer]:
-    command = [sys.executable, "-m", "bench.model_server"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout
-        server = ModelServer(json.loads(process.stdout.readline())["url"])
-        try:
-            yield server
-        finally:
-            server.close()
-            process.terminate()
+    with local_server.model_server() as url:
+        server = ModelServer(url)
+        yield server
+        server.close()
 
 
 @pytest.fixture

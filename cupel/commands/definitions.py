@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, delete_each, print_list
+from cupel.commands.delete import delete_each
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import (
     After,
     AsJson,

@@ -1,18 +1,22 @@
 """`cupel delete` and `cupel deletions`: delete runs and conversations, and repeat deletions after a restore."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import batched
 from typing import Annotated
 
 import typer
 
-from cupel.commands.lists import delete_each
 from cupel.commands.options import AsJson, Yes, confirm
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.extras import require_extra
+from cupel.json_types import Json
 from cupel.session import Session
 
 app = typer.Typer(help="Deletions of a stack on AWS.", no_args_is_help=True)
+_MAX_DELETED = 100
+"""Per request."""
 
 
 def delete(
@@ -42,6 +46,21 @@ def delete(
         session.print_json({"runId": run_ids[0], "probeIndex": probe[0] if probe else None, "deleted": True})
     else:
         session.out.print(f"deleted {'the conversation of ' if probe else ''}{ids[0]}", markup=False)
+
+
+def delete_each(session: Session, ids: list[str], delete: Callable[[list[str]], list[Json]], *, as_json: bool) -> None:
+    """Delete all, print what came of each, and exit with 1 if one is left."""
+    results = [result for batch in batched(ids, _MAX_DELETED) for result in delete(list(batch))]
+    if as_json:
+        session.print_json(results)
+    for result in results:
+        if not result["deleted"]:
+            problem = result["problem"]
+            session.remark(f"{result['id']}: {problem['status']} {problem['title']}: {problem['detail']}")
+        elif not as_json:
+            session.out.print(f"deleted {result['id']}", markup=False)
+    if not all(result["deleted"] for result in results):
+        raise typer.Exit(1)
 
 
 @app.callback()

@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -49,7 +50,7 @@ def _kinds(client: "Client") -> Iterator[tuple[str, Iterator[Json]]]:
     """Each kind with its lines, which are read as they are written. First what only an admin may read."""
     yield "tokens", client.list_tokens()
     yield "audit", client.list_audit_records()
-    yield "webhook", _existing(lambda: iter([client.get_webhook()]))
+    yield "webhook", _existing(_one(client.get_webhook))
     yield "settings", iter([client.get_settings()])
     yield "providers", client.list_providers()
     yield "personas", client.list_personas()
@@ -66,10 +67,15 @@ def _kinds(client: "Client") -> Iterator[tuple[str, Iterator[Json]]]:
     yield "rescore-results", _of_runs(client, lambda run_id: _rescore_results(client, run_id))
 
 
-def _existing(read: Callable[[], Iterator[Json]]) -> Iterator[Json]:
-    """What is read, as far as it exists: it may be deleted meanwhile."""
+def _one(read: Callable[[], Json]) -> Iterator[Json]:
+    """Read only when the line is written, as the client's lists are."""
+    yield read()
+
+
+def _existing(lines: Iterator[Json]) -> Iterator[Json]:
+    """The lines, as far as they exist: what they are read from may be deleted meanwhile."""
     try:
-        yield from read()
+        yield from lines
     except ApiProblem as problem:
         if problem.status != NOT_FOUND:
             raise
@@ -79,7 +85,7 @@ def _definitions(client: "Client") -> Iterator[Json]:
     """Every version, the newest one first."""
     for head in client.list_definitions():
         for version in range(head["version"], 0, -1):
-            yield from _existing(lambda: iter([client.get_definition(head["id"], version=version)]))  # noqa: B023
+            yield from _existing(_one(partial(client.get_definition, head["id"], version=version)))
 
 
 def _scenarios(client: "Client") -> Iterator[Json]:
@@ -90,13 +96,13 @@ def _scenarios(client: "Client") -> Iterator[Json]:
     for head in client.list_definitions():
         for version in sorted(versions[head["id"]] | {head["version"]}, reverse=True):
             named = {"definitionId": head["id"], "definitionVersion": version}
-            for scenario in _existing(lambda: client.list_scenarios(head["id"], version=version)):  # noqa: B023
+            for scenario in _existing(client.list_scenarios(head["id"], version=version)):
                 yield {**named, **scenario}
 
 
 def _of_runs(client: "Client", read: _OfRun) -> Iterator[Json]:
     for run in client.list_runs():
-        for line in _existing(lambda: read(run["id"])):  # noqa: B023
+        for line in _existing(read(run["id"])):
             yield {"runId": run["id"], **line}
 
 

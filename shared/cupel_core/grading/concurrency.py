@@ -25,7 +25,7 @@ class ConcurrencyLimiter:
     async def slot(
         self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
     ) -> AsyncIterator[OnAnswer]:
-        """Wait for a free slot, ask `before_call`, and hold the slot for the duration of one call."""
+        """Wait for a free slot, await `before_call`, and hold the slot for the duration of one call."""
         del model
         key = workspace, account.provider
         if key not in self._slots:

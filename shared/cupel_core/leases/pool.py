@@ -88,7 +88,7 @@ class LeasePool:
         *,
         reservation: Reservation | None = None,
     ) -> AsyncIterator[OnAnswer]:
-        """Wait until a call to the account may start, ask `before_call`, and hold its slot. Raises CallPostponed."""
+        """Wait until a call to the account may start, await `before_call`, and hold its slot. Raises CallPostponed."""
         holder = self.holder(workspace, account)
         self._has_waiting.set()
         slot = holder.slot(model, self._max_wait_seconds(), before_call, patient=self._patient, reservation=reservation)

@@ -23,7 +23,7 @@ type OnAnswer = Callable[[Answer], None]
 type CallGuard = Callable[[], AbstractAsyncContextManager[OnAnswer]]
 """Surrounds one attempt; may raise to prevent it."""
 type BeforeCall = Callable[[], Awaitable[None]]
-"""Raises what prevents a call, such as Halted; made when the call could start."""
+"""Awaited when a call could start; raises to prevent it, such as Halted."""
 
 
 async def allow_call() -> None:
@@ -36,7 +36,7 @@ class CallLimiter(Protocol):
     def slot(
         self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
     ) -> AbstractAsyncContextManager[OnAnswer]:
-        """Wait until a call may start, ask `before_call`, and hold its place while it runs. Raises CallPostponed."""
+        """Wait until a call may start, await `before_call`, and hold its place while it runs. Raises CallPostponed."""
         ...
 
 

@@ -1,6 +1,5 @@
 """Erasing a definition with its scenarios, its runs and everything said in them."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -11,20 +10,13 @@ from cupel_core.definitions import forks
 from cupel_core.messages import RunRef
 from cupel_core.runs import erasure, restored_deletions
 from cupel_core.settings import Settings
-from cupel_core.store import clients, scenarios, snapshots
+from cupel_core.store import clients
 from cupel_core.sweeping.erasure import erase_due
 from tests.stored_text import places_with
 from tests.unit.api.client import Client
 
 MARKER = "zanzibar"
 LATER = timedelta(minutes=30)
-
-
-@pytest.fixture(autouse=True)
-def clear_caches() -> Iterator[None]:
-    yield
-    snapshots.get.cache_clear()
-    scenarios.read_page.cache_clear()
 
 
 @pytest.fixture

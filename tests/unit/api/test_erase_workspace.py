@@ -1,6 +1,6 @@
 """Erasing a workspace with everything in it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from itertools import chain, repeat
@@ -12,7 +12,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.access import AccessRole
 from cupel_core.runs import restored_deletions, workspace_erasure
 from cupel_core.settings import Settings
-from cupel_core.store import clients, resources, scenarios, snapshots, workspaces
+from cupel_core.store import clients, resources, workspaces
 from cupel_core.store.resources import ResourceKind
 from cupel_core.sweeping.erasure import erase_due
 from tests.stored_text import places_with
@@ -24,13 +24,6 @@ LEFT = {"operators#audit", "workspaces acme"}
 HEADERS = {"headers": {"X-Key": MARKER}}
 CONNECTOR = {"name": MARKER, "type": "http", "baseUrl": "https://agent.example", **HEADERS}
 CONNECTOR_CONFIG = {"config": {"request": "{text: message}", "reply": "text"}}
-
-
-@pytest.fixture(autouse=True)
-def clear_caches() -> Iterator[None]:
-    yield
-    snapshots.get.cache_clear()
-    scenarios.read_page.cache_clear()
 
 
 @pytest.fixture

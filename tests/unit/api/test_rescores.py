@@ -1,7 +1,6 @@
 """Rescores of a run over HTTP, and pass rates of the run and of its rescores."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from cupel_core.finishing.phases import settle
 from cupel_core.messages import RunRef
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
-from cupel_core.store import executions, rescores, scenarios, snapshots
+from cupel_core.store import executions, rescores
 from tests.answered_runs import AnsweredRun
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW
@@ -28,13 +27,11 @@ YES = {"type": "contains", "value": "yes"}
 
 
 @pytest.fixture(autouse=True)
-def started_rescores(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def started_rescores(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Ids of the rescores whose executions were started."""
     asked: list[str] = []
     monkeypatch.setattr(executions, "start_rescore", lambda _, rescore_id: asked.append(rescore_id))
-    yield asked
-    snapshots.get.cache_clear()
-    scenarios.read_page.cache_clear()
+    return asked
 
 
 def passing(index: int) -> Scoring:

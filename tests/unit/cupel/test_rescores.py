@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from cupel_core.messages import RunRef
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.settings import Settings
-from cupel_core.store import executions, scenarios, snapshots
+from cupel_core.store import executions
 from tests.answered_runs import AnsweredRun
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW
@@ -31,14 +30,12 @@ FILE = "assertions:\n  - {type: contains, value: 'yes', metric: agrees}\n"
 
 
 @pytest.fixture
-def run(cloud: Settings) -> Iterator[Run]:
+def run(cloud: Settings) -> Run:
     """One model, two scenarios, two repeats; it agrees in the first two probes."""
     two = tuple(Scenario("", "", (Message(MessageRole.USER, "?"),)) for _ in range(2))
     given = AnsweredRun(two, ("sim/steady",), repeats=2, workspace="acme")
     given.answer = lambda index: "yes" if index < 3 else "no"
-    yield given.completed()
-    snapshots.get.cache_clear()
-    scenarios.read_page.cache_clear()
+    return given.completed()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -61,12 +61,6 @@ class Model:
 @pytest.fixture
 def model() -> Model:
     return Model()
-
-
-@pytest.fixture(autouse=True)
-def _empty_page_cache() -> Iterator[None]:
-    yield
-    scenarios.read_page.cache_clear()
 
 
 @pytest.fixture

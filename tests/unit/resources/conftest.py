@@ -1,6 +1,5 @@
 """Definitions with scenarios, and the resources that evals refer to, in moto's table."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +9,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.resources import connectors, headers
+from cupel_core.resources import connectors
 from cupel_core.settings import Settings
 from cupel_core.store import scenarios
 from tests.added_scenarios import add_scenarios, current_manifest
@@ -20,10 +19,8 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
-def stack(cloud: Settings) -> Iterator[None]:
-    yield
-    headers.load.cache_clear()
-    scenarios.read_page.cache_clear()
+def stack(cloud: Settings) -> None:
+    """Every test has a stack."""
 
 
 def define(count: int = 3, workspace: str = "acme") -> str:

@@ -1,7 +1,6 @@
 """Deleted content is found nowhere: neither in the table nor in any version of an object, nor by readers."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -26,9 +25,7 @@ from cupel_core.store import (
     outcomes,
     rescore_results,
     runs,
-    scenarios,
     selections,
-    snapshots,
 )
 from cupel_core.store.erasures import ErasureKind
 from tests.answered_runs import AnsweredRun, get_transcript
@@ -38,13 +35,6 @@ from tests.started_runs import NOW, RunSetup, ref_of
 from tests.stored_text import places_with
 
 LATER = NOW + timedelta(hours=1)
-
-
-@pytest.fixture(autouse=True)
-def clear_caches() -> Iterator[None]:
-    yield
-    snapshots.get.cache_clear()
-    scenarios.read_page.cache_clear()
 
 
 def items_with(text: str, cloud: Settings) -> list[str]:

@@ -1,6 +1,5 @@
 """Deleted runs and expired content are erased everywhere, over as many sweeps as it takes."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,7 +10,7 @@ from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.errors import RetryableError
 from cupel_core.runs import erasure as deletion
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, checkpoints, erasures, outcomes, rescore_results, runs, scenarios, snapshots
+from cupel_core.store import blobs, checkpoints, erasures, outcomes, rescore_results, runs
 from cupel_core.store.erasures import Erasure, ErasureKind
 from cupel_core.sweeping.erasure import ErasureResult, erase_due
 from tests.answered_runs import AnsweredRun, get_transcript
@@ -22,13 +21,6 @@ from tests.stored_text import places_with
 SOON = NOW + timedelta(minutes=10)
 LATER = NOW + timedelta(minutes=30)
 EXPIRY = timedelta(days=365)
-
-
-@pytest.fixture(autouse=True)
-def clear_caches() -> Iterator[None]:
-    yield
-    snapshots.get.cache_clear()
-    scenarios.read_page.cache_clear()
 
 
 def sweep_at(now: object, seconds: float = 900.0) -> dict[ErasureResult, int]:
