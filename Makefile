@@ -58,7 +58,7 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
 	@$(BIN)/pytest tests/faults
 
-hostile: ready ## run everything a workspace may write to stop a worker beside 200 ordinary probes of another workspace
+hostile: ready ## call a failing provider; run everything a workspace may write to stop a worker, beside another workspace
 	@$(BIN)/pytest tests/hostile
 
 connectors: ready ## test third-party agent servers; installs them below .cupel/connectors

@@ -47,8 +47,18 @@ def _connections_are_closed() -> Iterator[None]:
     event_loop.run(http.close())
 
 
-_GROUPS = {"e2e": "stack", "integration": "stack", "faults": "stack", "interop": "interop"}
+_GROUPS = {"e2e": "stack", "integration": "stack", "interop": "interop"}
 """By folder: a shared resource that takes longer to start than most of its tests run."""
+
+
+_ON_REQUEST = ("faults", "hostile")
+"""Folders whose tests take minutes: they run with `make faults` and `make hostile`, or `pytest tests/faults/...`."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    is_slow = collection_path.parent.name in _ON_REQUEST and collection_path.name.startswith("test_")
+    is_requested = any(f"tests/{collection_path.parent.name}" in argument for argument in config.args)
+    return True if is_slow and not is_requested else None
 
 
 class _GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]

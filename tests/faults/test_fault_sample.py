@@ -1,4 +1,4 @@
-"""One fault for every kind of AWS call that the functions make; `make faults` runs all faults."""
+"""One fault for every kind of AWS call that the functions make: a first look, before the whole matrix."""
 
 import pytest
 
