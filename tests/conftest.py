@@ -37,6 +37,8 @@ hypothesis_settings.register_profile("busy machine", deadline=None, suppress_hea
 hypothesis_settings.load_profile("busy machine")
 
 ROOT = Path(__file__).parent.parent
+_CACHED = (settings, snapshots.get, scenarios.read_page, headers.load)
+"""As they are before a test replaces one of them."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -137,8 +139,6 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
 
 
 def _clear_caches() -> None:
-    settings.cache_clear()
     accounts.clear_key_cache()
-    snapshots.get.cache_clear()
-    scenarios.read_page.cache_clear()
-    headers.load.cache_clear()
+    for cached in _CACHED:
+        cached.cache_clear()
