@@ -23,11 +23,10 @@ _SCRIPT = """
 import sys, time
 sys.path[:0] = {paths!r}
 started_at = time.process_time()
-import {module}
-{extra}
+{statement}
 print(time.process_time() - started_at)
 """
-_EXTRA_IMPORTS = {"api.app": "from api import app, routing; routing.load(app.app, '/v1/runs')"}
+_EXTRA_IMPORTS = {"api": "from api import app, routing; routing.load(app.app, '/v1/runs')"}
 """Loaded with the first request: for the API, one of its larger modules."""
 
 
@@ -45,9 +44,10 @@ def main() -> None:
 
 def measure(stack_paths: StackPaths, rounds: int) -> tuple[ImportTime, list[ImportTime]]:
     """The import times of boto3 and of each function."""
-    modules = {"boto3": "boto3"} | {name: f"{name}.app" for name in _functions(stack_paths)}
+    statements = {"boto3": "import boto3"} | {name: _statement(name) for name in _functions(stack_paths)}
     seconds_by_name = {
-        name: min(_import_seconds(stack_paths, module) for _ in range(rounds)) for name, module in modules.items()
+        name: min(_import_seconds(stack_paths, name, statement) for _ in range(rounds))
+        for name, statement in statements.items()
     }
     return ImportTime("boto3", seconds_by_name.pop("boto3")), [ImportTime(*item) for item in seconds_by_name.items()]
 
@@ -56,15 +56,19 @@ def _functions(stack_paths: StackPaths) -> list[str]:
     return sorted(path.parent.name for path in (stack_paths.repository / "functions").glob("*/app.py"))
 
 
-def _import_seconds(stack_paths: StackPaths, module: str) -> float:
-    function_folder = stack_paths.build / f"{module.partition('.')[0].title()}Function"
+def _statement(function: str) -> str:
+    return f"import entry; entry.{function}; {_EXTRA_IMPORTS.get(function, '')}"
+
+
+def _import_seconds(stack_paths: StackPaths, name: str, statement: str) -> float:
+    function_folder = stack_paths.build / f"{name.title()}Function"
     paths = [str(path) for path in (function_folder, stack_paths.build / "SharedLayer/python") if path.is_dir()]
     command = [
         sys.executable,
         "-I",
         "-S",
         "-c",
-        _SCRIPT.format(paths=paths, module=module, extra=_EXTRA_IMPORTS.get(module, "")),
+        _SCRIPT.format(paths=paths, statement=statement),
     ]
     environment = {"AWS_DEFAULT_REGION": "us-east-1", "POWERTOOLS_METRICS_NAMESPACE": "Cupel"}
     completed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603

@@ -96,7 +96,7 @@ def test_a_function_imports_with_only_the_built_layer(
     """The emulator's workers also see its packages, so a missing requirement would go unnoticed there."""
     code = stack_paths.build / f"{function.capitalize()}Function"
     layer = stack_paths.build / "SharedLayer" / "python"
-    script = f"import sys; sys.path[:0] = [{str(code)!r}, {str(layer)!r}]; import {function}.app as app; app.handler"
+    script = f"import sys; sys.path[:0] = [{str(code)!r}, {str(layer)!r}]; import entry; entry.{function}"
     imported = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script],
         env={"AWS_DEFAULT_REGION": stack.region},

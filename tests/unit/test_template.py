@@ -82,9 +82,9 @@ def of_type(kind: str) -> dict[str, Any]:
 
 
 def functions() -> dict[str, Any]:
-    """Properties by folder; the folder is the first part of the handler."""
+    """Properties by folder; the folder is the last part of the handler."""
     return {
-        resource["Properties"]["Handler"].split(".")[0]: resource["Properties"]
+        resource["Properties"]["Handler"].removeprefix("entry."): resource["Properties"]
         for resource in of_type("AWS::Serverless::Function").values()
     }
 
