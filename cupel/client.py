@@ -1,9 +1,9 @@
-"""A client of the HTTP API: one method per operation, named after it. Lists are iterators over all pages."""
+"""A client of the HTTP API: one method per operation, named after it. Lists are iterators over all items."""
 
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -12,10 +12,10 @@ import httpx
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, NotConnected, RefusedField, UsageError
 from cupel.json_types import Json, TaggedJson, without_none
+from cupel.pages import Pages
 
 ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.2
-PAGE_SIZE = 100
 MAX_WAIT_SECONDS = 30.0
 TRANSIENT = frozenset({502, 503, 504})
 LIMITED = 429
@@ -85,7 +85,7 @@ class Client:
         created_after: str | None = None,
         created_before: str | None = None,
         sort: str | None = None,
-    ) -> Iterator[Json]:
+    ) -> Pages:
         """Newest first, unless `sort` is `createdAt`."""
         times = {"createdAfter": created_after, "createdBefore": created_before, "sort": sort}
         children = "true" if include_children else None
@@ -115,13 +115,13 @@ class Client:
         """`changes` is `{name?, folder?, tags?, content?, version?}`; content that is not overridden is inherited."""
         return self._send("POST", f"/definitions/{_segment(definition_id)}/fork", changes, is_repeatable=True)
 
-    def list_definition_ancestors(self, definition_id: str) -> Iterator[Json]:
+    def list_definition_ancestors(self, definition_id: str) -> Pages:
         return self._pages(f"/definitions/{_segment(definition_id)}/ancestors")
 
-    def list_definition_descendants(self, definition_id: str) -> Iterator[Json]:
+    def list_definition_descendants(self, definition_id: str) -> Pages:
         return self._pages(f"/definitions/{_segment(definition_id)}/descendants")
 
-    def list_scenarios(self, definition_id: str, *, version: int | None = None) -> Iterator[Json]:
+    def list_scenarios(self, definition_id: str, *, version: int | None = None) -> Pages:
         number = None if version is None else str(version)
         return self._pages(f"/definitions/{_segment(definition_id)}/scenarios", version=number)
 
@@ -167,7 +167,7 @@ class Client:
         """`dataset_format` is inspect, openai-evals, csv or jsonl; returns the same shape as `import_promptfoo`."""
         return self._send("POST", f"/imports/{_segment(dataset_format)}", body, is_repeatable=True)
 
-    def list_personas(self) -> Iterator[Json]:
+    def list_personas(self) -> Pages:
         """Newest first."""
         return self._pages("/personas")
 
@@ -183,7 +183,7 @@ class Client:
     def delete_persona(self, persona_id: str, *, if_match: str | None = None) -> None:
         self._send("DELETE", f"/personas/{_segment(persona_id)}", if_match=if_match)
 
-    def list_connectors(self) -> Iterator[Json]:
+    def list_connectors(self) -> Pages:
         """Newest first."""
         return self._pages("/connectors")
 
@@ -203,7 +203,7 @@ class Client:
         """Send one message to the agent; returns `{ok, latencyMs, reply, error}`."""
         return self._send("POST", f"/connectors/{_segment(connector_id)}/test")
 
-    def list_evals(self) -> Iterator[Json]:
+    def list_evals(self) -> Pages:
         """Newest first."""
         return self._pages("/evals")
 
@@ -254,7 +254,7 @@ class Client:
         created_after: str | None = None,
         created_before: str | None = None,
         sort: str | None = None,
-    ) -> Iterator[Json]:
+    ) -> Pages:
         """Newest first, unless `sort` is `createdAt`. `name` is a part of the name, ignoring case.
 
         All entries of `metadata` match: numbers and truth values as `812` and `true`.
@@ -318,10 +318,10 @@ class Client:
         """For a browser's EventSource, for 15 minutes: `{ticket, path, expiresAt}`."""
         return self._send("POST", f"/runs/{_segment(run_id)}/event-tickets")
 
-    def list_run_probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Iterator[Json]:
+    def list_run_probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Pages:
         return self._pages(f"/runs/{_segment(run_id)}/probes", status=status, model=model)
 
-    def list_probes(self, *, order: str = "newest", **filters: str | None) -> Iterator[Json]:
+    def list_probes(self, *, order: str = "newest", **filters: str | None) -> Pages:
         """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`,
         `status`, `createdAfter`, `createdBefore`."""
         return self._pages("/probes", order=order, **filters)
@@ -350,7 +350,7 @@ class Client:
         result: str | None = None,
         decision: str | None = None,
         tag: str | None = None,
-    ) -> Iterator[Json]:
+    ) -> Pages:
         """`result` is passed, failed or unscored; `tag` is one of a failed assertion."""
         filters = {"model": model, "scenarioId": scenario_id, "result": result, "decision": decision, "tag": tag}
         return self._pages(f"/runs/{_segment(run_id)}/transcripts", **filters)
@@ -362,14 +362,14 @@ class Client:
         """Grade transcripts again with `{assertions?, judgeModel?, embeddingModel?, evaluatorUrl?, criteria?}`."""
         return self._send("POST", f"/runs/{_segment(run_id)}/rescores", overrides or {}, is_repeatable=True)
 
-    def list_rescores(self, run_id: str) -> Iterator[Json]:
+    def list_rescores(self, run_id: str) -> Pages:
         """Newest first."""
         return self._pages(f"/runs/{_segment(run_id)}/rescores")
 
     def get_rescore(self, run_id: str, rescore_id: str) -> Json:
         return self._get(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}")
 
-    def list_rescore_results(self, run_id: str, rescore_id: str, *, model: str | None = None) -> Iterator[Json]:
+    def list_rescore_results(self, run_id: str, rescore_id: str, *, model: str | None = None) -> Pages:
         """One result per probe."""
         return self._pages(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/results", model=model)
 
@@ -381,7 +381,7 @@ class Client:
 
     def list_scenario_scores(
         self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
-    ) -> Iterator[Json]:
+    ) -> Pages:
         """Statistics per scenario and model, of the run's own scoring or of a rescore."""
         trials = None if k is None else str(k)
         return self._pages(f"/runs/{_segment(run_id)}/scores/scenarios", rescoreId=rescore_id, model=model, k=trials)
@@ -394,10 +394,10 @@ class Client:
         """Generate the simulated user's next message for `{messages, instructions?, personaId? | persona?, model?}`."""
         return self._send("POST", "/judge/persona-message", conversation)
 
-    def list_models(self, *, provider: str | None = None) -> Iterator[Json]:
+    def list_models(self, *, provider: str | None = None) -> Pages:
         return self._pages("/models", provider=provider)
 
-    def list_providers(self) -> Iterator[Json]:
+    def list_providers(self) -> Pages:
         return self._pages("/providers")
 
     def get_provider(self, name: str) -> TaggedJson:
@@ -406,7 +406,7 @@ class Client:
     def update_provider(self, name: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
         return self._send("PUT", f"/providers/{_segment(name)}", changes, if_match=if_match)
 
-    def list_schedules(self) -> Iterator[Json]:
+    def list_schedules(self) -> Pages:
         return self._pages("/schedules")
 
     def create_schedule(self, schedule: Json) -> TaggedJson:
@@ -426,7 +426,7 @@ class Client:
     def delete_schedule(self, schedule_id: str, *, if_match: str | None = None) -> None:
         self._send("DELETE", f"/schedules/{_segment(schedule_id)}", if_match=if_match)
 
-    def list_queues(self, *, provider: str | None = None) -> Iterator[Json]:
+    def list_queues(self, *, provider: str | None = None) -> Pages:
         return self._pages("/queue", provider=provider)
 
     def pause_queues(self, provider: str | None = None) -> list[Json]:
@@ -437,7 +437,7 @@ class Client:
         """Resume one provider's queue, or all; returns the status of each."""
         return list(self._send("POST", "/queue/resume", without_none(provider=provider))["items"])
 
-    def list_dead_letters(self, *, provider: str | None = None) -> Iterator[Json]:
+    def list_dead_letters(self, *, provider: str | None = None) -> Pages:
         return self._pages("/queue/dead-letters", provider=provider)
 
     def redrive_dead_letters(self, *, provider: str | None = None, message_ids: list[str] | None = None) -> Json:
@@ -459,7 +459,7 @@ class Client:
         """Call the webhook once; `{delivered, httpStatus, error, durationMs}`."""
         return self._send("POST", "/webhook/test")
 
-    def list_webhook_deliveries(self) -> Iterator[Json]:
+    def list_webhook_deliveries(self) -> Pages:
         """Newest first, of the last 14 days."""
         return self._pages("/webhook/deliveries")
 
@@ -470,7 +470,7 @@ class Client:
     def get_workspace(self, name: str) -> Json:
         return self._send("GET", f"/workspaces/{_segment(name)}")
 
-    def list_workspaces(self) -> Iterator[Json]:
+    def list_workspaces(self) -> Pages:
         """Those that operators have created or erased, by name; requires the role operator."""
         return self._pages("/workspaces")
 
@@ -478,11 +478,11 @@ class Client:
         """Erase it with everything in it; requires the role operator."""
         self._send("POST", f"/workspaces/{_segment(name)}/erase", {"confirm": name})
 
-    def list_audit_records(self, *, token_id: str | None = None, operation: str | None = None) -> Iterator[Json]:
+    def list_audit_records(self, *, token_id: str | None = None, operation: str | None = None) -> Pages:
         """Who did what in the last year, newest first; requires the role admin."""
         return self._pages("/audit", tokenId=token_id, operation=operation)
 
-    def list_tokens(self) -> Iterator[Json]:
+    def list_tokens(self) -> Pages:
         return self._pages("/tokens")
 
     def create_token(self, name: str, role: str, *, expires_at: str | None = None) -> Json:
@@ -496,14 +496,8 @@ class Client:
     def _delete_each(self, path: str, ids: list[str]) -> list[Json]:
         return list(self._send("POST", path, {"ids": ids})["items"])
 
-    def _pages(self, path: str, **filters: str | list[str] | None) -> Iterator[Json]:
-        cursor: str | None = None
-        while True:
-            page = self._get(path, limit=PAGE_SIZE, cursor=cursor, **filters)
-            yield from page["items"]
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
+    def _pages(self, path: str, **filters: str | list[str] | None) -> Pages:
+        return Pages(lambda limit, cursor: self._get(path, limit=limit, cursor=cursor, **filters))
 
     def _get(self, path: str, **query: str | int | list[str] | None) -> TaggedJson:
         return self._call(self._http.build_request("GET", path, params=without_none(**query)), is_repeatable=True)

@@ -1,7 +1,6 @@
 """`cupel definitions`: list, show, create, update, delete, erase and compare what is evaluated."""
 
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -210,7 +209,7 @@ def find_definition_id(client: "Client", text: str) -> str:
         return str(same[0])
     if same:
         raise UsageError(f"{len(same)} definitions are named {text}: {', '.join(same)}")
-    names = [head["name"] for head in islice(client.list_definitions(), 1_000)]
+    names = [head["name"] for head in client.list_definitions().first(1_000)]
     raise UsageError(f"there is no definition named {text}{did_you_mean(text, names)}")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, print_list
 from cupel.commands.options import AsJson, RunId
 from cupel.json_types import Json
 from cupel.markup import escape
@@ -26,8 +26,8 @@ def events(
     """List the events of a run, oldest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        stored = (event for event in client.list_run_events(run_id, after=after) if event["seq"] is not None)
-        print_list(session, stored, limit, _events_table, as_json=as_json)
+        stored = [event for event in client.list_run_events(run_id, after=after) if event["seq"] is not None]
+        print_items(session, stored[:limit], limit, _events_table, as_json=as_json)
 
 
 def audit(

@@ -1,8 +1,7 @@
 """What all lists have in common: the option that limits them, and how they are printed."""
 
-from collections.abc import Callable, Iterable
-from itertools import islice
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -10,15 +9,30 @@ from rich.table import Table
 from cupel.json_types import Json
 from cupel.session import Session
 
+if TYPE_CHECKING:
+    from cupel.pages import Pages
+
+type Render = Callable[[list[Json]], Table]
+
 DEFAULT_LIMIT = 20
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000_000, help="Maximum number to list.")]
 
 
 def print_list(
-    session: Session, listed: Iterable[Json], limit: int, render: Callable[[list[Json]], Table], *, as_json: bool
+    session: Session,
+    listed: "Pages",
+    limit: int,
+    render: Render,
+    *,
+    as_json: bool,
+    where: Callable[[Json], bool] | None = None,
 ) -> None:
     """Print at most `limit` of what is listed, which is read no further."""
-    items = list(islice(listed, limit))
+    print_items(session, listed.first(limit, where=where), limit, render, as_json=as_json)
+
+
+def print_items(session: Session, items: list[Json], limit: int, render: Render, *, as_json: bool) -> None:
+    """Print what was read of a list, which are at most `limit` items."""
     if as_json:
         session.print_json(items)
     else:

@@ -1,6 +1,6 @@
 """`cupel probes` and `cupel correct`: the conversations of runs, with their status and errors, and their results."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import typer
@@ -49,9 +49,9 @@ def probes(
             if run_id is None
             else client.list_run_probes(run_id, status=status, model=model)
         )
-        chosen = (each for each in listed if _matches(each, error, model, scenario, persona))
+        where = _condition(error, modelId=model, scenarioId=scenario, personaId=persona)
         names = TargetNames(client)
-        print_list(session, chosen, limit, lambda found: _table(names.named(found)), as_json=as_json)
+        print_list(session, listed, limit, lambda found: _table(names.named(found)), as_json=as_json, where=where)
 
 
 def correct(
@@ -80,12 +80,15 @@ def correct(
         session.out.print(f"{probe['id']}: {render.result_word(probe) or 'not judged'}", markup=False)
 
 
-def _matches(probe: Json, error: str | None, model: str | None, scenario: str | None, persona: str | None) -> bool:
-    """What the API filters by in only one of its two lists is compared here."""
-    expected = {"modelId": model, "scenarioId": scenario, "personaId": persona}
-    if any(value is not None and probe.get(name) != value for name, value in expected.items()):
-        return False
-    return error is None or (probe.get("error") or {}).get("code") == error
+def _condition(error: str | None, **fields: str | None) -> Callable[[Json], bool] | None:
+    """What the API filters by in only one of its two lists, or in none; None if there is nothing to compare."""
+    expected = without_none(**fields)
+
+    def matches(probe: Json) -> bool:
+        is_of_error = error is None or (probe.get("error") or {}).get("code") == error
+        return is_of_error and all(probe.get(name) == value for name, value in expected.items())
+
+    return matches if expected or error is not None else None
 
 
 def _table(probes: Iterable[Json]) -> Table:

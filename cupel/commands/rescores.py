@@ -1,7 +1,6 @@
 """`cupel rescore`, `rescores` and `scores`: grade a run's transcripts again, and show scores of a run or rescore."""
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,8 +83,8 @@ def scores(
         return
     with session.connect() as client:
         run_scores = client.get_run_scores(run_id, rescore_id=rescore_id, model=model, k=k)
-        listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k) if scenarios else ()
-        rows = list(islice(listed, limit))
+        listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k)
+        rows = listed.first(limit) if scenarios else []
         if not as_json and not ids:
             names = TargetNames(client)
             run_scores |= {"models": names.named(run_scores["models"])}

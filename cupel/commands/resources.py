@@ -20,6 +20,7 @@ from cupel.terminal import NO_VALUE, shorten
 
 if TYPE_CHECKING:
     from cupel.client import Client
+    from cupel.pages import Pages
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, as in the list.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
@@ -38,7 +39,7 @@ _TEXTS = frozenset({"description", "headerNames"})
 class Operations(NamedTuple):
     """The client's methods for one kind of resource."""
 
-    list_all: Callable[[], Iterable[Json]]
+    list_all: "Callable[[], Pages]"
     create: Callable[[Json], Json]
     get: Callable[[str], Json]
     update: Callable[[str, Json], Json]

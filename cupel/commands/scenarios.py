@@ -52,8 +52,8 @@ def list_scenarios(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         listed = client.list_scenarios(find_definition_id(client, definition), version=version)
-        named = (each for each in listed if (name or "").casefold() in each["name"].casefold())
-        print_list(session, named, limit, _table, as_json=as_json)
+        where = None if name is None else lambda each: name.casefold() in each["name"].casefold()
+        print_list(session, listed, limit, _table, as_json=as_json, where=where)
 
 
 @app.command()

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cupel import render, results
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, remark_on_limit
 from cupel.commands.options import (
     After,
     AsJson,
@@ -61,10 +60,10 @@ def runs(
         of = {"definition_id": definition, "eval_id": eval_id, "schedule_id": schedule}
         entries = metadata_of(metadata)
         listed = client.list_runs(**of, status=status, name=name, tag=tag, metadata=entries, **times)
-        items = list(islice(listed, limit))
+        items = listed.first(limit)
         if not items and definition is not None:
             client.get_definition(definition)  # An unknown id is an error, not an empty list.
-        print_list(session, items, limit, lambda found: render.runs_table(_named(client, found)), as_json=as_json)
+        print_items(session, items, limit, lambda found: render.runs_table(_named(client, found)), as_json=as_json)
 
 
 def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
@@ -94,13 +93,13 @@ def transcripts(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         filters = {"model": model, "scenario_id": scenario, "result": result, "decision": decision, "tag": tag}
-        items = list(islice(client.list_transcripts(run_id, **filters), limit))
+        items = client.list_transcripts(run_id, **filters).first(limit)
         if not items and scenario is not None:
             run = client.get_run(run_id)
             client.get_scenario(run["definitionId"], scenario, version=run["definitionVersion"])
         shown = items if as_json or ids else TargetNames(client).named(items)
     if as_json or not full:
-        print_list(session, shown, limit, lambda found: render.transcripts_table(found, ids=ids), as_json=as_json)
+        print_items(session, shown, limit, lambda found: render.transcripts_table(found, ids=ids), as_json=as_json)
         return
     for transcript in shown:
         _print_conversation(session, transcript, ids=ids)

@@ -26,6 +26,26 @@ def test_a_list_reads_no_page_ahead(api: FakeApi, client: Client):
     assert len(api.requests) == 1
 
 
+def page_sizes(api: FakeApi) -> list[int]:
+    return [int(request.url.params["limit"]) for request in api.requests]
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(1, [1]), (3, [3, 1]), (250, [100, 100, 50]), (0, [])])
+def test_the_first_items_are_requested_in_pages_that_are_no_larger(
+    api: FakeApi, client: Client, limit: int, sizes: list[int]
+):
+    api.models, api.page_size = [{"id": str(number)} for number in range(300)], 2 if limit < 4 else 100
+    assert len(client.list_models().first(limit)) == limit
+    assert page_sizes(api) == sizes
+
+
+def test_the_first_items_that_fulfill_a_condition_are_looked_for_in_full_pages(api: FakeApi, client: Client):
+    api.models = [{"id": str(number)} for number in range(9)]
+    even = client.list_models().first(2, where=lambda model: int(model["id"]) % 2 == 0)
+    assert [model["id"] for model in even] == ["0", "2"]
+    assert page_sizes(api) == [100, 100]
+
+
 def test_every_request_carries_the_token(api: FakeApi, client: Client):
     client.get_run("run_1")
     assert api.requests[0].headers["Authorization"] == "Bearer cupel_token"

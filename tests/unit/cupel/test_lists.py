@@ -51,7 +51,7 @@ def test_a_list_ends_at_its_limit_and_says_so(api: FakeApi, cupel: Cupel, comman
     listed = cupel(command, "--limit", "3", "--json")
     assert listed.stdout.count('"id"') == 3
     assert listed.stderr == "reached --limit 3; there may be more\n"
-    assert len(api.requests) == 2  # pages of two: no further than necessary
+    assert [request.url.params["limit"] for request in api.requests] == ["3", "1"]  # the API's pages have two
 
 
 def test_a_list_below_its_limit_is_complete_without_a_remark(api: FakeApi, cupel: Cupel) -> None:
