@@ -23,6 +23,8 @@ import yaml
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.sqs.models import sqs_backends
 from xdist.scheduler import LoadScopeScheduling
 
 from cupel_core import accounts, event_loop
@@ -113,10 +115,11 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     The clients are reused by all tests, because creating them took most of the suite's time; moto resets its own state.
     """
     with mock_aws():
-        sqs = clients.sqs()
+        sqs = sqs_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]  # By requests, 63 queues would take most of a test's time.
         lanes = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
         queues = ["dispatch", "generate", "notify", *lanes, *(f"{lane}-dlq" for lane in lanes)]
-        urls = {name: sqs.create_queue(QueueName=f"cupel-test-{name}")["QueueUrl"] for name in queues}
+        for name in queues:
+            sqs.create_queue(f"cupel-test-{name}")
         create_table("cupel-test")
         clients.s3().create_bucket(Bucket="cupel-test")
         clients.scheduler().create_schedule_group(Name="cupel-test")
@@ -124,8 +127,8 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
             "STACK_NAME": "cupel-test",
             "TABLE_NAME": "cupel-test",
             "BUCKET_NAME": "cupel-test",
-            "DISPATCH_QUEUE_URL": urls["dispatch"],
-            "GENERATE_QUEUE_URL": urls["generate"],
+            "DISPATCH_QUEUE_URL": _queue_url("dispatch"),
+            "GENERATE_QUEUE_URL": _queue_url("generate"),
             "SCHEDULE_FUNCTION_ARN": "arn:aws:lambda:us-east-1:123456789012:function:cupel-test-schedule",
             "SCHEDULE_ROLE_ARN": "arn:aws:iam::123456789012:role/cupel-test-schedule",
             "SCHEDULE_DEAD_LETTERS_ARN": "arn:aws:sqs:us-east-1:123456789012:cupel-test-schedule-dlq",
@@ -136,6 +139,10 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
         _clear_caches()
         yield settings()
     _clear_caches()
+
+
+def _queue_url(name: str) -> str:
+    return f"https://sqs.us-east-1.amazonaws.com/{DEFAULT_ACCOUNT_ID}/cupel-test-{name}"
 
 
 def _clear_caches() -> None:
