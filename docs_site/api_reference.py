@@ -1,5 +1,6 @@
 """The page about every operation and schema of the HTTP API, from the OpenAPI document."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -18,14 +19,15 @@ This page is made from the [OpenAPI document](../openapi.json), which a running 
 
 def page(document: Json) -> str:
     """A Markdown page."""
+    schemas = document["components"]["schemas"]
     lines = [f"# {TITLE}", "", _INTRODUCTION]
     for tag in document["tags"]:
         lines += [f"## {tag['name'].capitalize()}", "", f"{tag['description']}.", ""]
         for path, method, operation in _operations(document, tag["name"]):
-            lines += _operation(path, method, operation)
+            lines += _operation(path, method, operation, schemas)
     lines += ["## Schemas", ""]
-    for name, schema in sorted(document["components"]["schemas"].items()):
-        lines += _schema(name, schema)
+    for name, schema in sorted(schemas.items()):
+        lines += [*_schema(name, schema), *_example("Example", schema, schemas)]
     return "\n".join(lines)
 
 
@@ -36,7 +38,7 @@ def _operations(document: Json, tag: str) -> Iterator[tuple[str, str, Json]]:
                 yield path, method.upper(), operation
 
 
-def _operation(path: str, method: str, operation: Json) -> list[str]:
+def _operation(path: str, method: str, operation: Json, schemas: Json) -> list[str]:
     lines = [f"### {operation['summary']}", "", f"`{method} {path}`", ""]
     if operation["description"].rstrip(".") != operation["summary"]:
         lines += [operation["description"], ""]
@@ -46,11 +48,12 @@ def _operation(path: str, method: str, operation: Json) -> list[str]:
         )
         lines += _table(("parameter", "in", "type", "description"), rows)
     if body := operation.get("requestBody"):
-        lines += [f"Request: {_content(body)}", ""]
+        lines += [f"Request: {_content(body)}", "", *_content_examples("Example of a request", body, schemas)]
     for status, response in operation["responses"].items():
         if status.startswith("2"):
             content = _content(response)
             lines += [f"Response {status}: {_sentence(response['description'])}{' ' + content if content else ''}", ""]
+            lines += _content_examples("Example of a response", response, schemas)
     errors = {status: each for status, each in operation["responses"].items() if not status.startswith("2")}
     return lines + _table(("error", "when"), ((status, each["description"]) for status, each in errors.items()))
 
@@ -74,6 +77,39 @@ def _content(holder: Json) -> str:
     return ", ".join(
         f"{_type(each['schema'])} as `{media_type}`" for media_type, each in holder.get("content", {}).items()
     )
+
+
+def _content_examples(title: str, holder: Json, schemas: Json) -> list[str]:
+    """Of a request or response in JSON."""
+    contents = holder.get("content", {}).items()
+    return [
+        line for kind, each in contents if kind.endswith("json") for line in _example(title, each["schema"], schemas)
+    ]
+
+
+def _example(title: str, schema: Json, schemas: Json) -> list[str]:
+    """A collapsed block; nothing for a schema without properties, such as an enumeration."""
+    example = example_of(schema, schemas)
+    if not isinstance(example, dict | list):
+        return []
+    text = json.dumps(example, indent=2, ensure_ascii=False).splitlines()
+    return [f'??? example "{title}"', "", *(f"    {line}" for line in ("```json", *text, "```")), ""]
+
+
+def example_of(schema: Json, schemas: Json) -> Any:
+    """The example of a schema, or what the examples of its parts make; None if there is none."""
+    if examples := schema.get("examples"):
+        return examples[0]
+    if reference := schema.get("$ref"):
+        return example_of(schemas[reference.rpartition("/")[2]], schemas)
+    if choices := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
+        return next(filter(None, (example_of(each, schemas) for each in choices)), None)
+    if properties := schema.get("properties"):
+        return {name: example_of(each, schemas) for name, each in properties.items()}
+    if schema.get("type") == "array":
+        item = example_of(schema.get("items", {}), schemas)
+        return None if item is None else [item]
+    return None
 
 
 def _type(schema: Json) -> str:
