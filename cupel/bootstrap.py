@@ -4,8 +4,9 @@ The first admin token, and the repetition of deletions after a restore.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -56,8 +57,11 @@ def reapply_deletions(stack_name: str, now: datetime) -> int:
 
 
 def stack_outputs(stack_name: str) -> dict[str, str]:
-    stacks = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
-    return {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", [])}
+    return outputs_of(boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"][0])
+
+
+def outputs_of(stack: Mapping[str, Any]) -> dict[str, str]:
+    return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
 
 
 def _settings(stack_name: str, outputs: dict[str, str]) -> dict[str, str]:

@@ -4,13 +4,13 @@ A command rather than a custom resource of the template: it needs no function wi
 what it is going to delete, and can be repeated after a failure.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
-from cupel.bootstrap import stack_outputs
+from cupel.bootstrap import outputs_of
 from cupel.counts import count_of
 from cupel.errors import CupelError
 
@@ -27,17 +27,33 @@ class StackData(NamedTuple):
     table: str
     bucket: str
     secrets: tuple[str, ...]
+    other_users: tuple[str, ...] = ()
+    """Other stacks that use the table or the bucket."""
+    deleted_with_stack: bool = False
+    """Whether CloudFormation deletes the table and the bucket with the stack, as far as they are its own."""
 
 
 def find_data(stack_name: str) -> StackData:
     """The data of a stack: its table, bucket and secrets. CupelError if there is no such stack."""
     try:
-        outputs = stack_outputs(stack_name)
-        return StackData(outputs["TableName"], outputs["BucketName"], tuple(_secrets(stack_name)))
+        stack = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"][0]
+        outputs = outputs_of(stack)
+        table, bucket = outputs["TableName"], outputs["BucketName"]
+        other_users = tuple(_other_users(stack, {table, bucket}))
+        return StackData(table, bucket, tuple(_secrets(stack_name)), other_users, _loses_data(stack))
     except KeyError as error:
         raise CupelError(f"{stack_name} is not a stack of Cupel: it has no output {error}") from error
     except (BotoCoreError, ClientError) as error:
         raise CupelError(f"the AWS request failed: {error}") from error
+
+
+def check_sharing(stack_name: str, data: StackData, *, delete_data: bool) -> None:
+    """CupelError if another stack would lose the table and the bucket that it uses."""
+    if data.other_users and (delete_data or data.deleted_with_stack):
+        users = f"{', '.join(data.other_users)} also uses table {data.table} and bucket {data.bucket}"
+        if data.deleted_with_stack:
+            raise CupelError(f"{users}: deploy {stack_name} with DataDeletionPolicy=Retain first")
+        raise CupelError(f"{users}: leave out --delete-data")
 
 
 def delete_stack(stack_name: str, data: StackData | None, report: Report) -> None:
@@ -122,6 +138,18 @@ def _unprotect(table: str) -> None:
             client.get_waiter("table_exists").wait(TableName=table)
     except ClientError as error:
         _ignore_absent(error)
+
+
+def _other_users(stack: Mapping[str, Any], data: set[str]) -> Iterator[str]:
+    for page in boto3.client("cloudformation").get_paginator("describe_stacks").paginate():
+        for each in page["Stacks"]:
+            if each["StackId"] != stack["StackId"] and data & set(outputs_of(each).values()):
+                yield each["StackName"]
+
+
+def _loses_data(stack: Mapping[str, Any]) -> bool:
+    parameters = {each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])}
+    return parameters.get("DataDeletionPolicy") == "Delete" and not parameters.get("TableName")
 
 
 def _secrets(stack_name: str) -> Iterator[str]:

@@ -19,10 +19,11 @@ def teardown(
 ) -> None:
     """Delete a stack on AWS, with your own AWS credentials. Its data is kept unless --delete-data is given."""
     require_extra("stack", "`cupel teardown`")
-    from cupel.teardown import delete_stack, find_data
+    from cupel.teardown import check_sharing, delete_stack, find_data
 
     session = ctx.ensure_object(Session)
     data = find_data(stack_name)
+    check_sharing(stack_name, data, delete_data=delete_data)
     verb = "deletes" if delete_data else "keeps, unless DataDeletionPolicy is Delete,"
     secrets = f"{count_of(len(data.secrets), 'secret')} named {stack_name}/…"
     session.remark(

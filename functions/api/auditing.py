@@ -1,4 +1,4 @@
-"""Records the requests that changed something, or were refused because of their role, in the audit log."""
+"""Records the requests that changed something, or may have, or were refused because of their role."""
 
 from http import HTTPStatus
 from typing import Any
@@ -16,6 +16,7 @@ from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
 _READING = ("GET", "HEAD", "OPTIONS")
+IMPORTS = ("importPromptfoo", "importDataset")
 BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 
 
@@ -23,13 +24,21 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
     """Never fails a request that has been carried out: a record that cannot be stored is logged."""
     status = response["statusCode"]
     operation = operations_at(request.path).get(request.http_method)
-    is_recorded = status < HTTPStatus.BAD_REQUEST or status == HTTPStatus.FORBIDDEN
-    if request.http_method in _READING or operation is None or not is_recorded:
+    if request.http_method in _READING or operation is None or not _is_recorded(status):
         return
     try:
         path = response["headers"].get("Location") or request.path
         who, request_id = caller(request), request.request_context.request_id
-        record = AuditRecord(request_id, utc_now(), who, operation.id, path, status, _deleted_ids(operation, response))
+        record = AuditRecord(
+            request_id,
+            utc_now(),
+            who,
+            operation.id,
+            path,
+            status,
+            created_ids=_created_ids(operation, response),
+            deleted_ids=_deleted_ids(operation, response),
+        )
     except AppError:  # the edge has refused it, without a caller
         return
     try:
@@ -39,6 +48,20 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
     except AWS_ERRORS:
         fields = {"tokenId": who.token_id, "operation": operation.id, "path": path, "status": status}
         logger.exception("an audit record could not be stored", extra=fields | {"requestId": request_id})
+
+
+def _is_recorded(status: int) -> bool:
+    """An internal error may have occurred after a change."""
+    is_changed = status < HTTPStatus.BAD_REQUEST or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return is_changed or status == HTTPStatus.FORBIDDEN
+
+
+def _created_ids(operation: Operation, response: dict[str, Any]) -> tuple[str, ...] | None:
+    """The definitions that an import has created, of which its path names the first."""
+    if operation.id not in IMPORTS or response["statusCode"] != HTTPStatus.CREATED:
+        return None
+    definitions = orjson.loads(response["body"])["definitions"]
+    return tuple(each["id"] for each in definitions if each["id"] is not None)
 
 
 def _deleted_ids(operation: Operation, response: dict[str, Any]) -> tuple[str, ...] | None:

@@ -1,5 +1,6 @@
 """Workspaces that an operator creates, with a first admin token, and erases."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from cupel_core.access import tokens
@@ -7,7 +8,8 @@ from cupel_core.access.tokens import IssuedToken
 from cupel_core.domain.access import AccessRole, Caller, Workspace
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.paging import Page
-from cupel_core.store import audit_log, definitions, runs, workspaces
+from cupel_core.store import audit_log, definitions, providers, resources, workspaces
+from cupel_core.store.resources import ResourceKind
 
 
 def create(workspace: str, now: datetime) -> IssuedToken:
@@ -48,10 +50,15 @@ def check_erasure(workspace: str, confirmed_name: str, caller: Caller, now: date
 
 
 def _is_used(workspace: str, now: datetime) -> bool:
-    """Whether it has tokens, or JWTs were used in it: these leave definitions, runs, or records of changes."""
-    return bool(
-        tokens.list_tokens(workspace, limit=1).items
-        or definitions.list_definitions(workspace, folder=None, search=None, tag=None, limit=1, cursor=None).items
-        or runs.list_runs(workspace, limit=1, cursor=None).items
-        or audit_log.list_records(workspace, 1, None, now, None, None).items
+    """Whether it has tokens, or JWTs were used in it: these leave records of changes for a year, and what they made.
+
+    Runs and schedules belong to definitions, which are listed even if they were deleted.
+    """
+    found: tuple[Iterable[object], ...] = (
+        tokens.list_tokens(workspace, limit=1).items,
+        definitions.list_ids(workspace),
+        *(resources.list_ids(workspace, kind) for kind in ResourceKind),
+        providers.list_providers(workspace),
+        audit_log.list_records(workspace, 1, None, now, None, None).items,
     )
+    return any(True for each in found for _ in each)

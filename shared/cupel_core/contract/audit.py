@@ -9,7 +9,8 @@ from cupel_core.domain.access import AccessRole, AuditRecord
 
 
 class AuditRecordResponse(ResponseModel):
-    """A request that changed something, or was refused because its role permits less."""
+    """A request that changed something, or was refused because its role permits less. A request that ended with a
+    status from 500 may have changed something before."""
 
     request_id: Annotated[str, Field(description="As in the header `apigw-requestid` and the logs")]
     at: Annotated[Time, Field(description="When it was responded to")]
@@ -19,6 +20,9 @@ class AuditRecordResponse(ResponseModel):
     operation: Annotated[str, Field(description="The operation's id, such as `createRun`")]
     path: Annotated[str, Field(description="What was changed or created, such as `/v1/runs/run_01jd3v`")]
     status: Annotated[int, Field(description="HTTP status of the response")]
+    created_ids: Annotated[
+        list[str] | None, Field(description="The definitions that an import has created; null for other operations")
+    ]
     deleted_ids: Annotated[
         list[str] | None, Field(description="What a bulk deletion has deleted; null for other operations")
     ]
@@ -34,6 +38,7 @@ class AuditRecordResponse(ResponseModel):
             operation=record.operation,
             path=record.path,
             status=record.status,
+            created_ids=None if record.created_ids is None else list(record.created_ids),
             deleted_ids=None if record.deleted_ids is None else list(record.deleted_ids),
         )
 

@@ -63,6 +63,7 @@ BY_NAME: dict[str, Any] = {
     "costUsd": 0.0042,
     "count": 2,
     "createdAt": _CREATED,
+    "createdIds": ["def_01"],
     "criteria": {"success": _REASON},
     "data": {"from": "PENDING", "to": "RUNNING"},
     "deadLetters": 0,

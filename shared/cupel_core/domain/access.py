@@ -93,7 +93,7 @@ class SecretState:
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """A request that changed something, or was refused for want of a role: who did what."""
+    """A request that changed something, or may have, or was refused because of its role: who did what."""
 
     request_id: str
     at: datetime
@@ -102,5 +102,7 @@ class AuditRecord:
     path: str
     """Of what was changed or created, without its query string."""
     status: int
+    created_ids: tuple[str, ...] | None = None
+    """Of an import, which may create several definitions."""
     deleted_ids: tuple[str, ...] | None = None
     """Of a bulk deletion, whose path names nothing."""

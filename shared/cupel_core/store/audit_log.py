@@ -22,6 +22,7 @@ class AuditItem(Item):
     operation = UnicodeAttribute()
     path = UnicodeAttribute()
     status = NumberAttribute()
+    created_ids = ListAttribute[UnicodeAttribute](attr_name="createdIds", of=UnicodeAttribute, null=True)
     deleted_ids = ListAttribute[UnicodeAttribute](attr_name="deletedIds", of=UnicodeAttribute, null=True)
     ttl = NumberAttribute()
 
@@ -36,6 +37,7 @@ def append(record: AuditRecord) -> None:
         operation=record.operation,
         path=record.path,
         status=record.status,
+        created_ids=None if record.created_ids is None else list(record.created_ids),
         deleted_ids=None if record.deleted_ids is None else list(record.deleted_ids),
         ttl=int((record.at + RETENTION).timestamp()),
     ).save()
@@ -60,5 +62,13 @@ def list_records(
 def _record(workspace: str, item: AuditItem) -> AuditRecord:
     at, _, request_id = item.sk.partition("#")
     caller = Caller(workspace, AccessRole(item.role), item.token_id, item.user_name)
-    deleted_ids = None if item.deleted_ids is None else tuple(map(str, item.deleted_ids))
-    return AuditRecord(request_id, from_iso(at), caller, item.operation, item.path, int(item.status), deleted_ids)
+    return AuditRecord(
+        request_id,
+        from_iso(at),
+        caller,
+        item.operation,
+        item.path,
+        int(item.status),
+        created_ids=None if item.created_ids is None else tuple(map(str, item.created_ids)),
+        deleted_ids=None if item.deleted_ids is None else tuple(map(str, item.deleted_ids)),
+    )

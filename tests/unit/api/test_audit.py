@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from api import auditing
+from api import auditing, locations
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.settings import Settings
 from cupel_core.store import audit_log
@@ -47,6 +47,32 @@ def test_a_bulk_deletion_is_recorded_with_what_it_deleted(client: Client) -> Non
     deletion, creation = records(client)
     assert (deletion["operation"], deletion["deletedIds"]) == ("deleteDefinitions", [made])
     assert creation["deletedIds"] is None
+
+
+def test_an_import_is_recorded_with_every_definition_that_it_created(client: Client) -> None:
+    config = "prompts: [one, two]\nproviders: [echo]\ntests: [{vars: {x: 1}}]"
+    made = client.post("/v1/imports/promptfoo", {"config": config}).json()["definitions"]
+    client.post("/v1/imports/promptfoo", {"config": config, "dryRun": True})
+    dry_run, real = records(client)
+    assert real["createdIds"] == [each["id"] for each in made]
+    assert (len(made), dry_run["createdIds"]) == (2, [])
+
+
+def test_every_import_is_recorded_with_what_it_created() -> None:
+    assert {each.id for each in OPERATIONS.values() if "/imports/" in each.path} == set(auditing.IMPORTS)
+
+
+def test_a_request_that_failed_after_its_change_is_recorded(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise EndpointConnectionError(endpoint_url="https://dynamodb.example")
+
+    monkeypatch.setattr(locations, "add_location", fail)
+    failed = client.post("/v1/personas", PERSONA)
+    monkeypatch.undo()
+    assert len(client.get("/v1/personas").json()["items"]) == 1
+    (record,) = records(client)
+    assert (record["operation"], record["path"]) == ("createPersona", "/v1/personas")
+    assert record["status"] == failed.status >= 500
 
 
 def test_every_bulk_deletion_is_recorded_with_what_it_deleted() -> None:

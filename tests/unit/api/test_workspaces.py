@@ -4,6 +4,7 @@ import pytest
 
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import AccessRole
+from cupel_core.store import keys, partitions, tokens
 from tests.unit.api.client import Client
 
 
@@ -25,6 +26,27 @@ def test_a_workspace_that_exists_is_refused(client: Client, operator: str) -> No
     assert client.post("/v1/workspaces", {"name": "team-a"}, token=operator).status == 201
     assert client.post("/v1/workspaces", {"name": "team-a"}, token=operator).status == 409
     assert client.post("/v1/workspaces", {"name": "acme"}, token=operator).status == 409  # from before operators
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/v1/providers/openai", {"enabled": True}),
+        ("POST", "/v1/personas", {"name": "Ada", "systemPrompt": "x"}),
+        ("POST", "/v1/definitions", {"name": "x", "content": {"system": "s"}}),
+    ],
+)
+def test_what_users_with_jwts_have_stored_is_not_given_to_an_operator(
+    client: Client, operator: str, method: str, path: str, body: dict[str, object]
+) -> None:
+    """JWTs leave no token, and records of the audit log end after a year."""
+    user = client.issue("team-a")
+    made = client.request(method, path, json=body, token=user).json()
+    if path == "/v1/definitions":  # runs and forks still read it
+        client.delete(f"{path}/{made['id']}", token=user)
+    tokens.erase_all("team-a", lambda: True)
+    partitions.erase(keys.audit_log("team-a"))
+    assert client.post("/v1/workspaces", {"name": "team-a"}, token=operator).status == 409
 
 
 @pytest.mark.parametrize("name", ["", "Team", "a#b", "-a", "x" * 64])

@@ -24,6 +24,7 @@ def template(policy: str) -> dict[str, Any]:
     }
     bucket = {"BucketName": "data-bucket", "VersioningConfiguration": {"Status": "Enabled"}}
     return {
+        "Parameters": {"DataDeletionPolicy": {"Type": "String", "Default": policy}},
         "Resources": {
             "Table": {"Type": "AWS::DynamoDB::Table", "DeletionPolicy": policy, "Properties": table},
             "Bucket": {"Type": "AWS::S3::Bucket", "DeletionPolicy": policy, "Properties": bucket},
@@ -44,6 +45,17 @@ def stack(request: pytest.FixtureRequest):
         for name in (f"{NAME}/acme/openai", f"{NAME}-2/acme/openai"):
             boto3.client("secretsmanager").create_secret(Name=name, SecretString="key")
         yield request.param
+
+
+def adopt_data(name: str) -> None:
+    """Create a stack that uses the table and the bucket of the first one."""
+    parameters = {"TableName": "data-table", "BucketName": "data-bucket"}
+    body = {
+        "Parameters": {key: {"Type": "String", "Default": value} for key, value in parameters.items()},
+        "Resources": {"Queue": {"Type": "AWS::SQS::Queue"}},
+        "Outputs": {key: {"Value": {"Ref": key}} for key in parameters},
+    }
+    boto3.client("cloudformation").create_stack(StackName=name, TemplateBody=json.dumps(body))
 
 
 def existing() -> dict[str, list[str]]:
@@ -88,6 +100,34 @@ def test_nothing_is_deleted_unless_the_name_is_confirmed(cupel: Cupel):
     before = existing()
     assert cupel("teardown", "--stack-name", NAME, "--delete-data", stdin="no\n").exit_code == 1
     assert existing() == before
+
+
+@pytest.mark.usefixtures("stack")
+@pytest.mark.parametrize("deleted", [NAME, "cupel-adopting"])
+def test_data_that_another_stack_uses_is_not_deleted(cupel: Cupel, deleted: str):
+    adopt_data("cupel-adopting")
+    before = existing()
+    answer = cupel("teardown", "--stack-name", deleted, "--delete-data", "--yes")
+    other = ({NAME, "cupel-adopting"} - {deleted}).pop()
+    assert f"{other} also uses table data-table and bucket data-bucket" in answer.stderr
+    assert (answer.exit_code, existing()) == (1, before)
+
+
+@pytest.mark.parametrize(("stack", "exit_code"), [("Retain", 0), ("Delete", 1)], indirect=["stack"])
+@pytest.mark.usefixtures("stack")
+def test_a_stack_whose_data_another_one_uses_is_deleted_only_if_it_retains_it(cupel: Cupel, exit_code: int):
+    adopt_data("cupel-adopting")
+    assert cupel("teardown", "--stack-name", NAME, "--yes").exit_code == exit_code
+    left = existing()
+    assert (left["tables"], left["buckets"]) == (["data-table"], ["data-bucket"])
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_stack_that_uses_the_data_of_another_one_is_deleted_without_it(cupel: Cupel):
+    adopt_data("cupel-adopting")
+    assert cupel("teardown", "--stack-name", "cupel-adopting", "--yes").exit_code == 0
+    left = existing()
+    assert (left["stacks"], left["tables"], left["buckets"]) == ([NAME], ["data-table"], ["data-bucket"])
 
 
 @pytest.mark.usefixtures("cloud")
