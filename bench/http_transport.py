@@ -1,5 +1,5 @@
-"""CPU per model call: httpx with its own pool, httpx over aiohttp's connections, aiohttp, and safe_http, at
-50 calls in flight.
+"""CPU per model call at 50 calls in flight: of a provider's official address and of one that a workspace chose, beside
+bare aiohttp.
 
 `python -m bench.http_transport` starts the bench model server in a separate process and prints a table. These
 measurements justify the transport in shared/cupel_core/providers/http.py; see docs/decisions.md.
@@ -14,12 +14,11 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 import aiohttp
-import httpx
 import orjson
 
 from bench.local_server import model_server
 from cupel_core.providers import http, safe_http
-from cupel_core.providers.connection_limits import MAX_CONNECTIONS
+from cupel_core.providers.wire_format import WireRequest
 
 type Post = Callable[[bytes], Awaitable[bytes]]
 type Open = Callable[[AsyncExitStack, str], Awaitable[Post]]
@@ -32,22 +31,13 @@ class ClientCost(NamedTuple):
     wall_ratio: float
 
 
-async def _httpx(stack: AsyncExitStack, url: str, client: httpx.AsyncClient) -> Post:
-    opened = await stack.enter_async_context(client)
+async def _official(stack: AsyncExitStack, url: str) -> Post:
+    stack.push_async_callback(http.close)
 
     async def post(body: bytes) -> bytes:
-        return (await opened.post(url, content=body)).content
+        return (await http.send_request(WireRequest(url, orjson.loads(body), {"authorization": "Bearer x"}))).content
 
     return post
-
-
-async def _own_pool(stack: AsyncExitStack, url: str) -> Post:
-    limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS)
-    return await _httpx(stack, url, httpx.AsyncClient(limits=limits, timeout=60))
-
-
-async def _over_aiohttp(stack: AsyncExitStack, url: str) -> Post:
-    return await _httpx(stack, url, http.new_client())
 
 
 async def _aiohttp(stack: AsyncExitStack, url: str) -> Post:
@@ -79,9 +69,8 @@ async def _safe_http(stack: AsyncExitStack, url: str) -> Post:
 
 
 CLIENTS: dict[str, Open] = {
-    "httpx, own pool": _own_pool,
-    "httpx over aiohttp": _over_aiohttp,
     "aiohttp": _aiohttp,
+    "official address": _official,
     "safe_http": _safe_http,
 }
 

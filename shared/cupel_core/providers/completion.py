@@ -17,7 +17,7 @@ from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryL
 from cupel_core.providers.reply_limits import bounded_reply
 
 if TYPE_CHECKING:
-    import httpx
+    from cupel_core.providers.http import SendRequest
 
 MAX_MESSAGE_LENGTH = 500
 MAX_REJECTIONS = len(RequestParameter)
@@ -33,7 +33,7 @@ async def complete(
     model: str,
     request: ModelRequest,
     timeout_seconds: float,
-    http_client: "httpx.AsyncClient | None" = None,
+    send: "SendRequest | None" = None,
 ) -> Reply:
     """Make one attempt at the next message, whatever the provider, without parameters that the model rejects.
 
@@ -44,7 +44,7 @@ async def complete(
     adapted = without(request, omitted) if omitted else request
     try:
         async with asyncio.timeout(timeout_seconds):
-            reply = bounded_reply(await _call_provider(account, model, adapted, timeout_seconds, http_client))
+            reply = bounded_reply(await _call_provider(account, model, adapted, timeout_seconds, send))
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ProviderError as error:
@@ -58,7 +58,7 @@ async def _call_provider(
     model: str,
     request: ModelRequest,
     timeout_seconds: float,
-    http_client: "httpx.AsyncClient | None",
+    send: "SendRequest | None",
 ) -> Reply:
     # Each client is imported only when it is used: aiohttp alone is a fifth of a cold start.
     wire_format, name = provider_of(model).wire_format, model_name_of(model)
@@ -80,9 +80,7 @@ async def _call_provider(
         from cupel_core.providers import http
         from cupel_core.providers.wire_formats import HTTP_WIRE_FORMATS
 
-    return await http.exchange(
-        HTTP_WIRE_FORMATS[wire_format], account, name, request, timeout_seconds, utc_now(), http_client
-    )
+    return await http.exchange(HTTP_WIRE_FORMATS[wire_format], account, name, request, timeout_seconds, utc_now(), send)
 
 
 def sanitized(error: ProviderError, account: Account) -> ProviderError:

@@ -21,7 +21,7 @@ from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import CamelModel, WireRequest, api_key_of, endpoint_url
 
 if TYPE_CHECKING:
-    import httpx
+    from cupel_core.providers.http import SendRequest
 
 type Vector = tuple[float, ...]
 
@@ -43,12 +43,12 @@ async def embed(
     model: str,
     texts: tuple[str, ...],
     timeout_seconds: float,
-    http_client: "httpx.AsyncClient | None" = None,
+    send: "SendRequest | None" = None,
 ) -> Embeddings:
     """Embed the texts in one attempt. Raises `ProviderError`, also when it takes longer than `timeout_seconds`."""
     try:
         async with asyncio.timeout(timeout_seconds):
-            embeddings = await _call_provider(account, model, texts, timeout_seconds, http_client)
+            embeddings = await _call_provider(account, model, texts, timeout_seconds, send)
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ProviderError as error:
@@ -65,7 +65,7 @@ async def _call_provider(
     model: str,
     texts: tuple[str, ...],
     timeout_seconds: float,
-    http_client: "httpx.AsyncClient | None",
+    send: "SendRequest | None",
 ) -> Embeddings:
     wire_format, name = provider_of(model).wire_format, model_name_of(model)
     if wire_format == "sim":
@@ -77,7 +77,7 @@ async def _call_provider(
     from cupel_core.providers import http
 
     request_for, parse = _WIRE_FORMATS[wire_format]
-    response = await http.post(account, request_for(account, name, texts), timeout_seconds, utc_now(), http_client)
+    response = await http.post(account, request_for(account, name, texts), timeout_seconds, utc_now(), send)
     try:
         return parse(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:

@@ -15,17 +15,16 @@ from typing import NoReturn
 from weakref import WeakKeyDictionary
 
 import aiohttp
-import httpx
 import orjson
 from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.providers import connections
 from cupel_core.providers.addresses import header_errors, is_non_public_address
 from cupel_core.providers.call_time import setting_up
-from cupel_core.providers.connection_limits import CONNECT_SECONDS, KEEPALIVE_SECONDS, MAX_CONNECTIONS
-from cupel_core.providers.connection_trace import connection_trace
+from cupel_core.providers.connections import CONNECT_SECONDS, TimedConnector
 from cupel_core.providers.errors import ProviderError
 
 MAX_RESPONSE_BYTES = 1_000_000
@@ -114,7 +113,7 @@ async def post_for_status(
     except TimeoutError as error:
         raise _no_response(request, timeout_seconds) from error
     except (aiohttp.ClientError, OSError) as error:
-        raise _provider_error(error, str(request.url.host)) from error
+        raise error_without_response(error, request.url) from error
 
 
 async def close() -> None:
@@ -126,23 +125,10 @@ async def close() -> None:
 def new_session(is_blocked: Callable[[str], bool], resolver: AbstractResolver | None = None) -> aiohttp.ClientSession:
     """A session that opens no connection to an address for which `is_blocked` returns True.
 
-    No proxies, no cookies, and no decompression: a few compressed bytes could exhaust the memory.
+    No decompression: a few compressed bytes could exhaust the memory.
     """
-    connector = aiohttp.TCPConnector(
-        limit=MAX_CONNECTIONS,
-        keepalive_timeout=KEEPALIVE_SECONDS,
-        ssl=httpx.create_ssl_context(),
-        resolver=resolver,
-        socket_factory=partial(_open_socket, is_blocked),
-    )
-    return aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
-        auto_decompress=False,
-        trust_env=False,
-        trace_configs=[connection_trace()],
-    )
+    connector = TimedConnector(resolver=resolver, socket_factory=partial(_open_socket, is_blocked))
+    return connections.new_session(connector, decompresses=False)
 
 
 def _session(allow_private: bool) -> aiohttp.ClientSession:
@@ -229,10 +215,13 @@ async def _send_following_redirects(
 async def _exchange(session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int) -> HttpResponse:
     try:
         async with _request(session, request) as response:
-            content = await _read(response, max_bytes)
-            return HttpResponse(response.status, response.headers, content)
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
+                raise ProviderError(
+                    ProbeErrorCode.PROVIDER_ERROR, "the response is compressed although the request did not allow it"
+                )
+            return await read_response(response, max_bytes)
     except (aiohttp.ClientError, OSError) as error:
-        raise _provider_error(error, str(request.url.host)) from error
+        raise error_without_response(error, request.url) from error
 
 
 def _request(
@@ -247,11 +236,8 @@ def _request(
     return session.request(request.method, request.url, data=request.content, headers=headers, allow_redirects=False)
 
 
-async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise ProviderError(
-            ProbeErrorCode.PROVIDER_ERROR, "the response is compressed although the request did not allow it"
-        )
+async def read_response(response: aiohttp.ClientResponse, max_bytes: int) -> HttpResponse:
+    """The response with its content. Raises `ProviderError` if that is larger."""
     content = bytearray()
     async for chunk in response.content.iter_any():
         content += chunk
@@ -259,15 +245,19 @@ async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
             raise ProviderError(
                 ProbeErrorCode.PROVIDER_ERROR, f"the response is larger than {max_bytes} bytes", final=True
             )
-    return bytes(content)
+    return HttpResponse(response.status, response.headers, bytes(content))
 
 
 def _no_response(request: _HttpRequest, timeout_seconds: float) -> ProviderError:
     return ProviderError(ProbeErrorCode.TIMEOUT, f"no response from {request.url.host} within {timeout_seconds:g} s")
 
 
-def _provider_error(error: aiohttp.ClientError | OSError, host: str) -> ProviderError:
-    """Messages are our own, because aiohttp's contain the full URL."""
+def error_without_response(error: aiohttp.ClientError | OSError, url: URL | str) -> ProviderError:
+    """The `ProviderError` for an exchange that ended without a response.
+
+    Messages are our own, because aiohttp's contain the full URL.
+    """
+    host = _host_of(url)
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, _NonPublicAddressError):
         return ProviderError(
             ProbeErrorCode.INVALID_REQUEST,
@@ -277,7 +267,7 @@ def _provider_error(error: aiohttp.ClientError | OSError, host: str) -> Provider
         )
     if isinstance(error, aiohttp.ServerTimeoutError):
         return ProviderError(ProbeErrorCode.TIMEOUT, f"no connection to {host} within {CONNECT_SECONDS:g} s")
-    if isinstance(error, aiohttp.InvalidURL):
+    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
         return ProviderError(
             ProbeErrorCode.INVALID_REQUEST, f"the address of host {host} is not a valid URL", final=True
         )
@@ -287,3 +277,10 @@ def _provider_error(error: aiohttp.ClientError | OSError, host: str) -> Provider
         )
     reason = error.os_error.strerror if isinstance(error, aiohttp.ClientConnectorError) else None
     return ProviderError(ProbeErrorCode.NETWORK, f"{host}: {type(error).__name__}" + (f": {reason}" if reason else ""))
+
+
+def _host_of(url: URL | str) -> str:
+    try:
+        return str(URL(url).host)
+    except ValueError:
+        return ""

@@ -1,11 +1,9 @@
 """Embeddings: requests, responses and errors of each wire format."""
 
 import json
-from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
-import httpx
 import pytest
 
 from cupel_core.clock import utc_now
@@ -14,7 +12,8 @@ from cupel_core.providers import PROVIDERS, embeddings
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import Embeddings, embed
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.http import new_client
+from cupel_core.providers.http import SendRequest
+from tests.unit.providers.answers import answering
 
 TEXTS = ("one", "two")
 OPENAI = {
@@ -28,48 +27,31 @@ OPENAI = {
 }
 GOOGLE = {"embeddings": [{"values": [1.0, 0.0]}, {"values": [0.0, 1.0]}]}
 
-type Handler = Callable[[httpx.Request], httpx.Response]
-
 
 def account(provider: str, key: str | None = "key-1") -> Account:
     return Account(provider, PROVIDERS[provider].base_url or "http://localhost:11434/v1", key)
 
 
-async def ask(model: str, handler: Handler, texts: tuple[str, ...] = TEXTS, key: str | None = "key-1") -> Embeddings:
-    async with new_client(httpx.MockTransport(handler)) as http_client:
-        return await embed(account(model.partition("/")[0], key), model, texts, 5, http_client)
-
-
-def answering(status: int, body: Any) -> Handler:
-    return lambda _: httpx.Response(status, json=body)
+async def ask(model: str, send: SendRequest, texts: tuple[str, ...] = TEXTS, key: str | None = "key-1") -> Embeddings:
+    return await embed(account(model.partition("/")[0], key), model, texts, 5, send)
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral", "custom"])
 async def test_openai_s_format_sends_all_texts_at_once(provider: str) -> None:
-    requests: list[httpx.Request] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        requests.append(request)
-        return httpx.Response(200, json=OPENAI)
-
-    result = await ask(f"{provider}/embed-1", handler)
+    send = answering(200, OPENAI)
+    result = await ask(f"{provider}/embed-1", send)
     assert result == Embeddings(((1.0, 0.0), (0.0, 1.0)), Usage(2))
-    assert requests[0].url.path == "/v1/embeddings"
-    assert requests[0].headers["authorization"] == "Bearer key-1"
-    assert json.loads(requests[0].content) == {"model": "embed-1", "input": ["one", "two"]}
+    assert send.requests[0].url.endswith("/v1/embeddings")
+    assert send.requests[0].headers["authorization"] == "Bearer key-1"
+    assert send.requests[0].body == {"model": "embed-1", "input": ["one", "two"]}
 
 
 async def test_google_s_format_has_a_request_per_text() -> None:
-    requests: list[httpx.Request] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        requests.append(request)
-        return httpx.Response(200, json=GOOGLE)
-
-    assert (await ask("google/gemini-embedding-001", handler)).vectors == ((1.0, 0.0), (0.0, 1.0))
-    assert requests[0].url.path == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
-    assert requests[0].headers["x-goog-api-key"] == "key-1"
-    assert json.loads(requests[0].content)["requests"][1] == {
+    send = answering(200, GOOGLE)
+    assert (await ask("google/gemini-embedding-001", send)).vectors == ((1.0, 0.0), (0.0, 1.0))
+    assert send.requests[0].url.endswith("/v1beta/models/gemini-embedding-001:batchEmbedContents")
+    assert send.requests[0].headers["x-goog-api-key"] == "key-1"
+    assert json.loads(json.dumps(send.requests[0].body))["requests"][1] == {
         "model": "models/gemini-embedding-001",
         "content": {"parts": [{"text": "two"}]},
     }

@@ -3,20 +3,19 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import httpx
 import orjson
 import pytest
+from multidict import CIMultiDict
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, error_from_response
-from cupel_core.providers.failures import error_from_exception
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 
 
 def error_of(status: int, body: Any, headers: dict[str, str] | None = None) -> ProviderError:
     content = body if isinstance(body, bytes) else orjson.dumps(body)
-    return error_from_response(status, httpx.Headers(headers or {}), content, NOW)
+    return error_from_response(status, CIMultiDict(headers or {}), content, NOW)
 
 
 def openai(message: str, kind: str, code: str | None) -> dict[str, Any]:
@@ -100,21 +99,3 @@ def test_the_retry_delay_is_read_from_the_header() -> None:
 def test_the_retry_delay_of_google_is_read_from_the_body() -> None:
     info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}
     assert error_of(429, google(429, "Quota exceeded", "RESOURCE_EXHAUSTED", info)).retry_after_seconds == 34
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (httpx.ConnectError("refused"), ProbeErrorCode.NETWORK),
-        (httpx.ReadError("reset"), ProbeErrorCode.NETWORK),
-        (httpx.RemoteProtocolError("closed"), ProbeErrorCode.NETWORK),
-        (httpx.ReadTimeout("slow"), ProbeErrorCode.TIMEOUT),
-        (httpx.ConnectTimeout("slow"), ProbeErrorCode.TIMEOUT),
-        (httpx.DecodingError("gzip"), ProbeErrorCode.PROVIDER_ERROR),
-        (httpx.UnsupportedProtocol("ftp"), ProbeErrorCode.INVALID_REQUEST),
-        (httpx.InvalidURL("bad"), ProbeErrorCode.INVALID_REQUEST),
-        (OSError("broken pipe"), ProbeErrorCode.NETWORK),
-    ],
-)
-def test_the_code_of_an_exchange_without_a_response(error: Exception, code: ProbeErrorCode) -> None:
-    assert error_from_exception(error).code is code

@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime
 
-import httpx
 import pytest
 
 from cupel_core.domain.turns.model_request import ExhaustedAllowance, Message, MessageRole, ModelRequest
 from cupel_core.providers import http, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
+from tests.unit.providers.answers import answering
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -55,13 +55,9 @@ def test_an_exhausted_limit_without_a_future_reset_is_ignored(reset: str) -> Non
 
 
 async def test_a_reply_carries_the_limits_of_its_headers() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        body = {"choices": [{"message": {"content": "Hi"}}]}
-        headers = {"X-RateLimit-Remaining-Requests": "0", "X-RateLimit-Reset-Requests": "30s"}
-        return httpx.Response(200, json=body, headers=headers)
-
+    headers = {"X-RateLimit-Remaining-Requests": "0", "X-RateLimit-Reset-Requests": "30s"}
+    send = answering(200, {"choices": [{"message": {"content": "Hi"}}]}, headers)
     account = Account("openai", "https://api.openai.com/v1", "sk-test")
     conversation = ModelRequest((Message(MessageRole.USER, "Hello"),))
-    async with http.new_client(httpx.MockTransport(answer)) as client:
-        reply = await http.exchange(openai, account, "m", conversation, 5, NOW, client)
+    reply = await http.exchange(openai, account, "m", conversation, 5, NOW, send)
     assert (reply.text, reply.exhausted_allowance) == ("Hi", ExhaustedAllowance(pytest.approx(3.0)))

@@ -3,8 +3,6 @@
 import time
 from datetime import UTC, datetime
 
-import httpx
-import orjson
 import pytest
 
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
@@ -14,6 +12,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reply_limits import MAX_TOKENS, bounded_reply, token_count
 from cupel_core.providers.retry_after import MAX_SECONDS, duration_seconds, retry_after_seconds
 from cupel_core.providers.wire_format import strip_code_fence
+from tests.unit.providers.answers import answering
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 REQUEST = ModelRequest((Message(MessageRole.USER, "Hello"),))
@@ -25,10 +24,8 @@ async def _reply(**fields: object) -> Reply:
         "message": {"content": fields.pop("content", "yes")},
         "finish_reason": fields.pop("finish_reason", "stop"),
     }
-    body = orjson.dumps({"choices": [choice], **fields})
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
-    async with httpx.AsyncClient(transport=transport) as client:
-        return await complete(Account("openai", "https://api.example"), "openai/m", REQUEST, 5.0, client)
+    send = answering(200, {"choices": [choice], **fields})
+    return await complete(Account("openai", "https://api.example"), "openai/m", REQUEST, 5.0, send)
 
 
 async def test_a_model_version_of_any_length_is_stored_as_a_label() -> None:

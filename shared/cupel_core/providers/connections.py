@@ -1,0 +1,55 @@
+"""How a process connects to models, agents and evaluators."""
+
+import os
+import ssl
+from functools import cache
+from typing import Any
+
+import aiohttp
+import certifi
+from aiohttp.client_reqrep import ClientRequest
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
+
+from cupel_core.providers.call_time import setting_up
+
+MAX_CONNECTIONS = 128
+"""More than any consumer has in flight, so that no request waits for a connection."""
+KEEPALIVE_SECONDS = 60.0
+CONNECT_SECONDS = 10.0
+
+
+class TimedConnector(aiohttp.TCPConnector):
+    """Counts the time of opening a connection, which is not the model's, as set-up of the current call."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(limit=MAX_CONNECTIONS, keepalive_timeout=KEEPALIVE_SECONDS, ssl=_authorities(), **options)
+
+    async def connect(
+        self,
+        req: ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's
+    ) -> Connection:
+        # An aiohttp.TraceConfig would do, but costs a tenth of a request.
+        with setting_up():
+            return await super().connect(req, traces, timeout)
+
+
+def new_session(connector: TimedConnector, *, decompresses: bool) -> aiohttp.ClientSession:
+    """No proxies; no cookies, because workspaces share a session; no read timeout: callers limit the whole exchange."""
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+        auto_decompress=decompresses,
+        trust_env=False,
+    )
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """The certificate authorities of SSL_CERT_FILE or SSL_CERT_DIR, otherwise those of certifi."""
+    if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
+        return ssl.create_default_context()
+    return ssl.create_default_context(cafile=certifi.where())
