@@ -8,6 +8,7 @@ from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator, save_deployment
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
+from cupel.stack.workers import MEMORY_MB, probe_workers
 
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 _ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
@@ -47,6 +48,8 @@ def _parameters() -> dict[str, str]:
         "AllowedOrigins": ",".join(_ORIGINS),
         "DataDeletionPolicy": "Delete",
         "ProbeTimeoutSeconds": "120",
+        "ProbeWorkers": str(probe_workers()),
+        "ProbeMemorySize": str(MEMORY_MB),
         "CallTimeoutSeconds": "60",
         "AllowPrivateEndpoints": "true",
     }

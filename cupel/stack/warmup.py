@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION, STACK_NAME
+from cupel.stack.workers import probe_workers
 from cupel_core.messages import DispatchRequest, DueSchedule, GenerationRequest, ProbeSlice, QueueMessage, RunCallback
 
 _WORKSPACE = "warming"
@@ -28,7 +29,7 @@ def warm(emulator: Emulator) -> dict[str, str]:
 
     Returns error messages by function.
     """
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with ThreadPoolExecutor(max_workers=probe_workers()) as pool:
         return {
             call.function: failure
             for call in warmup_calls()
@@ -43,7 +44,7 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
         WarmupCall(
             "probe",
             _delivery(ProbeSlice(workspace=_WORKSPACE, run_id=_RUN_ID, fencing_token=1, leaf=0, indexes=[0])),
-            workers=2,  # as many as serve one provider at a time
+            workers=probe_workers(),
         ),
         WarmupCall(
             "generate",

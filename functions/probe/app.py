@@ -20,7 +20,8 @@ metrics = Metrics()
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     provider, priority = Lane.from_arn(event["Records"][0]["eventSourceARN"])
-    worker = Worker(provider, time.time() + context.get_remaining_time_in_millis() / 1_000, priority=priority)
+    ends_at = time.time() + context.get_remaining_time_in_millis() / 1_000
+    worker = Worker(provider, ends_at, priority=priority, memory_mb=int(context.memory_limit_in_mb))
     failed = event_loop.run(worker.run([_delivery(record) for record in event["Records"]]))
     publish(metrics, provider, worker.totals)
     logger.info(

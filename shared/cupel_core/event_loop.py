@@ -2,13 +2,20 @@
 
 import asyncio
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
+
+MAX_THREADS = 32
+"""For calls of AWS, which block. asyncio's own number is six on a function: a worker's heartbeats would wait behind the
+checkpoints of its conversations. The clients of `store/clients.py` have as many connections."""
 
 
 @cache
 def _runner() -> asyncio.Runner:
-    return asyncio.Runner()
+    runner = asyncio.Runner()
+    runner.get_loop().set_default_executor(ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="aws"))
+    return runner
 
 
 def run[T](coroutine: Coroutine[Any, Any, T]) -> T:

@@ -53,6 +53,8 @@ class Settings(BaseModel):
     """0 keeps transcripts forever."""
     call_timeout_seconds: float = 120.0
     """Limit of one model call; a probe starts only if its invocation has more time left than this."""
+    probe_workers: int = 2
+    """Invocations of the probe function at a time, for each of a provider's queues."""
     allow_private_endpoints: bool = False
     """Whether connectors, webhooks, evaluators and providers may have addresses in a private network."""
     requests_per_second: float = 50.0

@@ -16,6 +16,7 @@ from cupel.stack.paths import PYTHON_VERSION, StackPaths, find_stack_paths, writ
 from cupel.stack.sources import write_sources
 from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.warmup import warmup_calls
+from cupel.stack.workers import probe_workers
 from tests.conftest import ROOT, template
 
 CLONE = find_stack_paths(ROOT)
@@ -48,6 +49,14 @@ def test_a_clone_is_found_from_a_folder_below_it(paths: StackPaths) -> None:
 def test_every_function_is_warmed_but_those_that_the_first_request_starts() -> None:
     functions = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
     assert {call.function for call in warmup_calls()} == functions - {"api", "authorize"}
+
+
+def test_the_local_workers_are_half_as_many_as_the_processors() -> None:
+    assert [probe_workers(processors) for processors in (1, 2, 4, 6, 8, 64)] == [2, 2, 2, 3, 4, 4]
+
+
+def test_the_template_allows_the_number_of_local_workers() -> None:
+    assert str(probe_workers()) in template()["Parameters"]["ProbeWorkers"]["AllowedValues"]
 
 
 def test_outside_of_a_clone_the_state_is_in_the_folder(tmp_path: Path) -> None:

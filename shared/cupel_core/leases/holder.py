@@ -28,6 +28,7 @@ from cupel_core.domain.limits.governor import (
     min_renew_interval_seconds,
     renew_interval_seconds,
 )
+from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import RetryableError
@@ -45,11 +46,11 @@ MAX_WAIT_SECONDS = 3.0
 """Probes that must wait longer go back to the queue."""
 MAX_INFORMATION_AGE_SECONDS = 5.0
 """A worker that has not heard of the governor for longer starts no call: the account may have been paused."""
-MAX_DEMAND = 50
-"""Calls of one worker to one account at the same time."""
 RECENT_SECONDS = 5.0
 """For how long an account counts as used after its last call."""
 MIN_HEADROOM = 2
+MIN_CROWD = 10
+"""Waiting calls that do not keep conversations from starting, however few slots are granted."""
 MAX_STARVED_SECONDS = 5.0
 """A worker that may start nothing for longer requeues its probes."""
 CROWDED_DELAY_SECONDS = 2.0
@@ -100,10 +101,13 @@ class Reservation:
 
 @dataclass
 class PendingProbes:
-    """Probes that have not started, and their models, one of which may be a breaker's trial."""
+    """Probes that have not started, and their models, one of which may be a breaker's trial.
+
+    Their number is needed at once, their models only with a report.
+    """
 
     count: int = 0
-    models: frozenset[str] = frozenset()
+    models: Callable[[], frozenset[str]] = frozenset
 
 
 class LeaseHolder:
@@ -161,6 +165,16 @@ class LeaseHolder:
         now = self._clock()
         return now < lease.until and now < self._informed_at + MAX_INFORMATION_AGE_SECONDS
 
+    def attainable_slots(self, workers: int) -> int:
+        """How many calls may be in flight if there are probes for them: as many workers as these share the account.
+
+        More than are granted if the last report got all that it asked for.
+        """
+        lease, granted = self._lease, self.granted_slots
+        if lease is None or not granted or granted < lease.demand:
+            return granted
+        return max(granted, min(MAX_CALLS, self.limits.parallel // workers))
+
     @property
     def free_slots(self) -> int:
         """How many calls may start now."""
@@ -178,6 +192,11 @@ class LeaseHolder:
     @property
     def waiting_calls(self) -> int:
         return len(self._waiting)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so many calls wait that a further one would wait for a good part of a call's duration."""
+        return self.waiting_calls > max(MIN_CROWD, self.granted_slots // 4)
 
     @property
     def _is_blocked(self) -> bool:
@@ -338,16 +357,19 @@ class LeaseHolder:
     def serve_waiting_calls(self) -> None:
         """Let waiting calls start as far as slots are free, in their order; postpone those that cannot start soon."""
         closed_seconds = self._closed_seconds() if self._waiting else None
+        may_postpone = closed_seconds is not None or any(map(self._is_open, self._waiting.models))
         for call in self._waiting:
+            if not may_postpone and not self.free_slots:
+                return
             suspended_seconds = self.suspended_seconds(call.model)
             postponed_seconds = closed_seconds or suspended_seconds
             if (refusal := self.refusal(call.model)) is not None:
-                call.postpone(_refused(call, refusal, suspended_seconds or 0.0))
+                self._waiting.postpone(call, _refused(call, refusal, suspended_seconds or 0.0))
             elif postponed_seconds and not call.patient:
-                call.postpone(CallPostponed(self._key.provider, postponed_seconds))
+                self._waiting.postpone(call, CallPostponed(self._key.provider, postponed_seconds))
             elif suspended_seconds is None and self.free_slots:
+                self._waiting.start(call)
                 self._take_slot(call.model)
-                call.start()
 
     def _take_slot(self, model: str) -> None:
         self.in_flight += 1
@@ -402,10 +424,10 @@ class LeaseHolder:
         """
         used = self.in_flight + len(self._waiting)
         if self.open_conversations or self.pending.count:
-            return min(MAX_DEMAND, max(used, self.open_conversations) + self.pending.count)
+            return min(MAX_CALLS, max(used, self.open_conversations) + self.pending.count)
         if not used and self._clock() - self._used_at > RECENT_SECONDS:
             return 0
-        return min(MAX_DEMAND, max(used, self._peak) + max(MIN_HEADROOM, self._peak // 2))
+        return min(MAX_CALLS, max(used, self._peak) + max(MIN_HEADROOM, self._peak // 2))
 
     @property
     def is_renewal_due(self) -> bool:
@@ -431,7 +453,7 @@ class LeaseHolder:
 
     def renew(self) -> "asyncio.Task[None]":
         """Start a report to the governor."""
-        report = self._report(self.demand, self.pending.models | self._waiting.models)
+        report = self._report(self.demand, self.pending.models() | self._waiting.models)
         self._renewed_at = self._clock()
         self._reported_demand, self._unconfirmed_in_flight = report.demand, report.in_flight
         self._peak = self.in_flight + len(self._waiting)

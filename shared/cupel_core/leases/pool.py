@@ -107,9 +107,9 @@ class LeasePool:
             on_answer(reply)
             return reply
 
-    def waiting_calls(self, workspace: str) -> int:
-        """Calls of this workspace that wait for any account."""
-        return sum(holder.waiting_calls for (owner, _), holder in self._holders.items() if owner == workspace)
+    def is_crowded(self, workspace: str) -> bool:
+        """Whether calls of this workspace queue up for any account, such as a slow judge's."""
+        return any(holder.is_crowded for (owner, _), holder in self._holders.items() if owner == workspace)
 
     async def renew(self, holder: LeaseHolder) -> None:
         """Renew a lease if that is due."""

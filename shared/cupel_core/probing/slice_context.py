@@ -51,6 +51,10 @@ class SliceContext:
     def scenario(self, index: int) -> Scenario:
         return self.snapshot.scenario(self.run.plan.probe(index).case)
 
+    def opening_length(self, index: int) -> int:
+        """The characters that the probe's conversation begins with."""
+        return len(self.content.system or "") + sum(len(message.content) for message in self.scenario(index).messages)
+
     def graders(
         self,
         limiter: CallLimiter,

@@ -1,8 +1,9 @@
 """Processes one provider's queue for the duration of one invocation.
 
 The event source mapping delivers the first slices. While there are free slots the worker receives further ones itself
-and deletes them after their commit, because with one message per invocation it would be idle between slices. Near its
-deadline it starts nothing new, lets running conversations finish, and requeues the remaining probes.
+and deletes them after their commit, because with one message per invocation it would be idle between slices. It runs as
+many conversations as the leases on their accounts and its own capacity allow (`domain/limits/worker_capacity.py`). Near
+its deadline it starts nothing new, lets running conversations finish, and requeues the remaining probes.
 """
 
 import asyncio
@@ -14,11 +15,19 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from math import ceil
 from random import Random
 
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.conversations.turn import Halted, Target
+from cupel_core.domain.limits.worker_capacity import (
+    AccountProbes,
+    WorkerCapacity,
+    conversation_mb,
+    probes_to_receive,
+)
+from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.domain.turns.conversation import ConversationState
@@ -33,9 +42,11 @@ from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, Fin
 from cupel_core.probing.conversation_calls import ConversationCalls
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.invocation_totals import InvocationTotals
+from cupel_core.probing.load_meter import MEASURE_SECONDS, LoadMeter
 from cupel_core.probing.refusals import pause_refused_run
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.unforeseen import log_unforeseen
+from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
 from cupel_core.record_outcomes import conversation_so_far
 from cupel_core.settings import settings
@@ -43,14 +54,6 @@ from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 
-MAX_CONCURRENT = 50
-"""Model calls of one invocation to one account at the same time."""
-MAX_OPEN_CONVERSATIONS = 100
-"""More than calls, because a conversation holds no slot between its calls: while it is judged, or waits to retry."""
-MAX_WAITING_CALLS = 10
-"""While more calls of open conversations wait, as for a slow judge, no further conversation starts."""
-MIN_RECEIVE_PROBES = 10
-"""No receive for fewer probes: each is billed, and the last slices of a run are small."""
 MARGIN_SECONDS = 6.0
 """Reserved at the end of an invocation for the last commit."""
 MAX_FAILURES = 5
@@ -71,8 +74,12 @@ class Worker:
         clock: Callable[[], float] = time.time,
         receive_wait_seconds: int = 1,
         priority: Priority = Priority.NORMAL,
+        memory_mb: int | None = None,
     ) -> None:
-        """`receive_wait_seconds` is how long one receive waits for a message."""
+        """`receive_wait_seconds` is how long one receive waits for a message.
+
+        `memory_mb` is the memory of the function, to which its share of a processor corresponds; None for no limit.
+        """
         self.totals = InvocationTotals()
         self._provider = provider
         self._priority = priority
@@ -88,12 +95,14 @@ class Worker:
         self._heartbeat = Heartbeat(self._claimer)
         self._committer = Committer(self.totals, self._heartbeat.remove)
         self._backlog: deque[ClaimedSlice] = deque()
+        self._capacity = WorkerCapacity(memory_mb)
         self._open_conversations = 0
+        self._open_mb = 0.0
         self._target_leases: set[LeaseHolder] = set()
         self._fetch_task: asyncio.Task[None] | None = None
         self._pausing: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
         """By run and fencing token."""
-        self._slice_size = MAX_CONCURRENT
+        self._slice_size = FANOUT
         """Probes of the last slice; later ones are as large or smaller."""
         self._is_queue_empty = False
         self._wake = asyncio.Event()
@@ -104,7 +113,9 @@ class Worker:
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
         """Work until the queue is empty or time is short; return the deliveries that must be redelivered."""
         received = list(deliveries)
-        periodic = (self._commit_periodically(), self._beat_periodically())
+        periodic = [self._commit_periodically(), self._beat_periodically()]
+        if self._capacity.memory_mb is not None:
+            periodic.append(self._adapt_periodically(LoadMeter(self._capacity.memory_mb)))
         periodic_tasks = [asyncio.create_task(coroutine) for coroutine in periodic]
         async with self._leases:
             try:
@@ -175,26 +186,29 @@ class Worker:
             if (refusal := lease_holder.refusal(model)) is not None:
                 self._pause_run(claimed, model, refusal)
                 return
-            if not lease_holder.free_slots or not self._may_open_conversation(claimed.probe_slice.workspace):
+            characters = claimed.context.opening_length(index)
+            if not lease_holder.free_slots or not self._may_open(claimed.probe_slice.workspace, characters):
                 return
             suspended_seconds = lease_holder.suspended_seconds(model)
             if suspended_seconds is None:
-                self._start_probe(claimed, index, lease_holder)
+                self._start_probe(claimed, index, lease_holder, conversation_mb(characters))
             elif suspended_seconds:
                 claimed.postpone_pending(index, suspended_seconds, model)
 
-    def _may_open_conversation(self, workspace: str) -> bool:
-        has_room = self._open_conversations < MAX_OPEN_CONVERSATIONS
-        return has_room and self._leases.waiting_calls(workspace) <= MAX_WAITING_CALLS
+    def _may_open(self, workspace: str, characters: int) -> bool:
+        """Whether a conversation of this workspace may start that begins with so many characters."""
+        has_room = self._capacity.has_room(self._open_conversations, self._open_mb, characters)
+        return has_room and not self._leases.is_crowded(workspace)
 
-    def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> None:
+    def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder, size_mb: float) -> None:
         claimed.start(index)
         self._open_conversations += 1
+        self._open_mb += size_mb
         reservation = lease_holder.start_conversation(claimed.context.model_of(index))
         before_call = partial(self._raise_if_halted, claimed)
         calls = ConversationCalls(self._leases, claimed.probe_slice.workspace, reservation, before_call)
         probe = asyncio.create_task(self._run_or_requeue(claimed, index, calls))
-        probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls))
+        probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls, size_mb))
 
     def _pause_run(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
         """Pause the slice's run. Once it is paused, its messages are void and the pending probes are dropped."""
@@ -212,15 +226,23 @@ class Worker:
 
     def _fetch_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
-        slots = self._slots
-        missing = slots - sum(len(claimed.pending) for claimed in self._backlog)
-        if self._fetch_task is None and not self._is_queue_empty and missing >= min(MIN_RECEIVE_PROBES, slots):
-            self._fetch_task = asyncio.create_task(self._fetch(-(-missing // self._slice_size)))
+        if self._fetch_task is not None or self._is_queue_empty:
+            return
+        workers = settings().probe_workers
+        accounts = [
+            AccountProbes(max(1, holder.attainable_slots(workers)), sum(len(claimed.pending) for claimed in slices))
+            for holder, slices in self._backlog_by_account().items()
+        ]
+        missing = probes_to_receive(accounts, self._capacity.conversations, DEFAULT_PARALLEL_REQUESTS // workers)
+        if missing:
+            self._fetch_task = asyncio.create_task(self._fetch(ceil(missing / self._slice_size)))
 
-    @property
-    def _slots(self) -> int:
-        slots = (max(1, self._lease_holder_of(claimed).granted_slots) for claimed in self._backlog)
-        return min(slots, default=MAX_CONCURRENT // 2)
+    def _backlog_by_account(self) -> dict[LeaseHolder, list[ClaimedSlice]]:
+        """The slices with pending probes."""
+        by_account: dict[LeaseHolder, list[ClaimedSlice]] = {}
+        for claimed in self._backlog:
+            by_account.setdefault(self._lease_holder_of(claimed), []).append(claimed)
+        return by_account
 
     def _lease_holder_of(self, claimed: ClaimedSlice) -> LeaseHolder:
         return self._leases.holder(claimed.probe_slice.workspace, claimed.context.account)
@@ -231,16 +253,14 @@ class Worker:
         await self._leases.renew(self._lease_holder_of(claimed))
 
     def _report_pending_probes(self) -> None:
-        """Tell the leases how many probes wait for them."""
-        pending = {id(holder): PendingProbes() for holder in self._target_leases}
-        for claimed in self._backlog:
-            holder = self._lease_holder_of(claimed)
-            self._target_leases.add(holder)
-            earlier = pending.get(id(holder), PendingProbes())
-            models = frozenset(claimed.context.model_of(index) for index in claimed.pending)
-            pending[id(holder)] = PendingProbes(earlier.count + len(claimed.pending), earlier.models | models)
+        """Tell the leases how many probes wait for them, as far as this worker has room for them."""
+        by_account = self._backlog_by_account()
+        self._target_leases |= by_account.keys()
+        room = max(0, self._capacity.conversations - self._open_conversations)
         for holder in self._target_leases:
-            holder.pending = pending[id(holder)]
+            slices = by_account.get(holder, [])
+            count = sum(len(claimed.pending) for claimed in slices)
+            holder.pending = PendingProbes(min(count, room), partial(_pending_models, slices))
 
     async def _fetch(self, max_slices: int) -> None:
         """Receive only as many slices as fill the free slots, so that other workers get the remaining ones."""
@@ -263,27 +283,30 @@ class Worker:
         self._wake.set()
 
     async def _accept(self, deliveries: Sequence[Delivery]) -> None:
+        """Claim the slices side by side: each takes several requests, and up to ten are received at once."""
         self._heartbeat.add_deliveries(deliveries)
-        for delivery in deliveries:
-            try:
-                claimed = await self._claimer.claim(delivery)
-            except Exception as error:  # noqa: BLE001 - the slice is redelivered, and the others go on
-                log_unforeseen(error, "a slice could not be claimed")
-                self._heartbeat.remove(delivery)
-                await asyncio.to_thread(queues.redeliver_after, delivery, retry_delay_seconds(delivery.receive_count))
-                self._rejected.append(delivery)
-                continue
-            if claimed is None:
-                self._heartbeat.remove(delivery)
-                with suppress(*AWS_ERRORS):  # It is redelivered, and its run is still paused, over or deleted.
-                    await asyncio.to_thread(queues.delete, [delivery])
-                continue
-            self._heartbeat.add_claimed(claimed)
-            self._slice_size = len(claimed.probe_slice.indexes)
-            if claimed.is_done:
-                self._committer.add_ended_slice(claimed)
-            else:
-                await self._add_to_backlog(claimed)
+        await asyncio.gather(*map(self._accept_one, deliveries))
+
+    async def _accept_one(self, delivery: Delivery) -> None:
+        try:
+            claimed = await self._claimer.claim(delivery)
+        except Exception as error:  # noqa: BLE001 - the slice is redelivered, and the others go on
+            log_unforeseen(error, "a slice could not be claimed")
+            self._heartbeat.remove(delivery)
+            await asyncio.to_thread(queues.redeliver_after, delivery, retry_delay_seconds(delivery.receive_count))
+            self._rejected.append(delivery)
+            return
+        if claimed is None:
+            self._heartbeat.remove(delivery)
+            with suppress(*AWS_ERRORS):  # It is redelivered, and its run is still paused, over or deleted.
+                await asyncio.to_thread(queues.delete, [delivery])
+            return
+        self._heartbeat.add_claimed(claimed)
+        self._slice_size = len(claimed.probe_slice.indexes)
+        if claimed.is_done:
+            self._committer.add_ended_slice(claimed)
+        else:
+            await self._add_to_backlog(claimed)
 
     async def _run_or_requeue(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
         started_at = utc_now()
@@ -377,9 +400,15 @@ class Worker:
         return None
 
     def _on_probe_done(
-        self, claimed: ClaimedSlice, index: int, calls: ConversationCalls, probe: "asyncio.Task[Outcome | None]"
+        self,
+        claimed: ClaimedSlice,
+        index: int,
+        calls: ConversationCalls,
+        size_mb: float,
+        probe: "asyncio.Task[Outcome | None]",
     ) -> None:
         self._open_conversations -= 1
+        self._open_mb -= size_mb
         calls.reservation.release()
         self._lease_holder_of(claimed).end_conversation()
         self._committer.add(FinishedProbe(claimed, index, probe.result()))
@@ -402,6 +431,12 @@ class Worker:
             await asyncio.sleep(COMMIT_INTERVAL_SECONDS)
             await self._committer.commit()
 
+    async def _adapt_periodically(self, meter: LoadMeter) -> None:
+        while True:
+            await asyncio.sleep(MEASURE_SECONDS)
+            self._capacity = self._capacity.after(meter.measure(), self._open_conversations)
+            self._wake.set()
+
     async def _beat_periodically(self) -> None:
         """Also deletes what is recorded, before it becomes visible again."""
         while True:
@@ -412,3 +447,7 @@ class Worker:
             except Exception as error:  # noqa: BLE001 - without a next beat, others would repeat what this one runs
                 log_unforeseen(error, "a heartbeat failed")
             await self._committer.acknowledge()
+
+
+def _pending_models(slices: Sequence[ClaimedSlice]) -> frozenset[str]:
+    return frozenset(claimed.context.model_of(index) for claimed in slices for index in claimed.pending)

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
-MAX_THREADS = 128
-"""Threads start as they are needed; on a Lambda worker the default executor is limited to six."""
+MAX_THREADS = 440
+"""More than a worker has calls to one account: one that waited for a thread would count as a slow model's. Threads
+start as they are needed."""
 
 _FILTERED = frozenset({"guardrail_intervened", "content_filtered"})
 # Errors whose HTTP status alone does not determine the code.

@@ -13,8 +13,9 @@ from aiohttp.tracing import Trace
 
 from cupel_core.providers.call_time import setting_up
 
-MAX_CONNECTIONS = 128
-"""More than any consumer has in flight, so that no request waits for a connection."""
+MAX_CONNECTIONS = 440
+"""Of each of two pools: to official addresses, and to others. More than a worker has calls to one account, so that no
+call waits for a connection; and so few that both pools and the connections to AWS stay below 1,024 open files."""
 KEEPALIVE_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
 

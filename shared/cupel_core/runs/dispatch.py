@@ -11,11 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
+from cupel_core.accounts import get_provider
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
 from cupel_core.domain.runs.slices import (
     LeafPart,
+    Workers,
     cut_slices,
     next_window,
     parts_in_turn,
@@ -124,6 +126,8 @@ def _start_finish_if_complete(request: DispatchRequest, run: Run) -> None:
 
 def _send_windows(request: DispatchRequest, run: Run, windows: _Windows, cursors: Mapping[str, int]) -> None:
     for provider, window in windows.items():
+        parallel = get_provider(request.workspace, provider).max_parallel_requests
+        workers = Workers(settings().probe_workers, parallel)
         left = probes_left(run.plan, _first_leaves(run.plan, provider, cursors))
         slices = [
             ProbeSlice(
@@ -133,7 +137,7 @@ def _send_windows(request: DispatchRequest, run: Run, windows: _Windows, cursors
                 leaf=leaf,
                 indexes=indexes,
             )
-            for leaf, indexes in cut_slices(run.plan, window, _missing(run, window), left)
+            for leaf, indexes in cut_slices(run.plan, window, _missing(run, window), left, workers)
         ]
         queues.send(settings().probe_queue_url(provider, run.priority), slices, group=run.id)
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.slices import (
     MIN_SLICE_SIZE,
+    Workers,
     cut_slices,
     next_window,
     parts_in_turn,
@@ -21,6 +22,7 @@ PLANS = st.builds(
     st.lists(st.integers(1, 700), min_size=1, max_size=3).map(tuple),
     st.integers(1, 3),
 )
+TWO = Workers(2, 50)
 
 
 def slices_of(plan: Plan, provider: str) -> list[tuple[int, list[int]]]:
@@ -28,7 +30,7 @@ def slices_of(plan: Plan, provider: str) -> list[tuple[int, list[int]]]:
     firsts, slices = dict.fromkeys(provider_targets(plan, provider), 0), list[tuple[int, list[int]]]()
     while window := next_window(parts_in_turn(plan, firsts), 1_000, 500):
         leaves = {leaf: range(leaf * 100, min(leaf * 100 + 100, plan.total)) for leaf in {part.leaf for part in window}}
-        slices += cut_slices(plan, window, leaves, probes_left(plan, firsts))
+        slices += cut_slices(plan, window, leaves, probes_left(plan, firsts), TWO)
         firsts |= {part.target: part.leaf + 1 for part in window}
     return slices
 
@@ -64,10 +66,10 @@ def test_the_targets_of_a_provider_progress_side_by_side(plan: Plan) -> None:
 def test_small_targets_of_one_provider_take_turns() -> None:
     plan = Plan(("a/x", "a/y"), (8,))
     assert slices_of(plan, "a") == [
-        (0, [0, 1, 2, 3, 4]),
-        (0, [8, 9, 10, 11, 12]),
-        (0, [5, 6, 7]),
-        (0, [13, 14, 15]),
+        (0, [0, 1, 2, 3]),
+        (0, [8, 9, 10, 11]),
+        (0, [4, 5, 6, 7]),
+        (0, [12, 13, 14, 15]),
     ]
 
 
@@ -87,7 +89,7 @@ def test_what_is_missing_is_sent_and_nothing_else() -> None:
     plan = Plan(("a/x", "a/y"), (30,))
     missing: Mapping[int, list[int]] = {0: [2, 3, 31, 59]}
     window = next_window(parts_in_turn(plan, {0: 0, 1: 0}), 1_000, 500)
-    assert cut_slices(plan, window, missing, 60) == [(0, [31, 59, 2, 3])]
+    assert cut_slices(plan, window, missing, 60, TWO) == [(0, [31, 59, 2, 3])]
 
 
 def test_a_target_that_is_behind_comes_first() -> None:
@@ -106,6 +108,24 @@ def test_a_short_remainder_is_part_of_the_last_window() -> None:
     assert len(next_window(parts_in_turn(Plan(("a/x",), (1_501,)), {0: 0}), 1_000, 500)) == 10
 
 
-@given(st.integers(0, 1_000_000))
-def test_slices_grow_with_what_remains_within_bounds(left: int) -> None:
-    assert MIN_SLICE_SIZE <= slice_size(left) <= slice_size(left + 100) <= 100
+@given(st.integers(0, 1_000_000), st.builds(Workers, st.integers(2, 100), st.integers(1, 1_000)))
+def test_slices_grow_with_what_remains_within_bounds(left: int, workers: Workers) -> None:
+    assert MIN_SLICE_SIZE <= slice_size(left, workers) <= slice_size(left + 100, workers) <= 100
+
+
+def test_the_more_workers_the_smaller_the_slices() -> None:
+    assert [slice_size(1_000, Workers(number, 50)) for number in (2, 4, 10, 50)] == [100, 50, 20, 5]
+
+
+def test_workers_with_many_calls_get_no_slices_of_a_few_probes() -> None:
+    assert [slice_size(10, Workers(2, parallel)) for parallel in (50, 200, 500, 1_000)] == [5, 10, 25, 50]
+
+
+def test_the_slices_of_a_leaf_are_equally_large() -> None:
+    assert [len(indexes) for _, indexes in slices_of(Plan(("a/x",), (900,)), "a")][:6] == [50, 50, 50, 50, 50, 50]
+
+
+def test_a_run_of_a_thousand_probes_takes_few_messages_and_ends_with_small_ones() -> None:
+    sizes = [len(indexes) for _, indexes in slices_of(Plan(("a/x",), (1_000,)), "a")]
+    assert len(sizes) < 50
+    assert (sizes[0], max(sizes[-10:])) == (100, 5)

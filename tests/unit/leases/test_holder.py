@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from cupel_core.domain.limits.governor import MIN_RENEW_INTERVAL_SECONDS, RENEW_INTERVAL_SECONDS, Limits
+from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import (
     ExhaustedAllowance,
@@ -88,7 +89,7 @@ async def renewed(holder: LeaseHolder, demand: int = 50, *models: str) -> LeaseH
 
 
 def report_demand(holder: LeaseHolder, demand: int, *models: str) -> None:
-    holder.pending = PendingProbes(demand - holder.open_conversations, frozenset(models))
+    holder.pending = PendingProbes(demand - holder.open_conversations, lambda: frozenset(models))
 
 
 def is_renewal_due(holder: LeaseHolder, demand: int) -> bool:
@@ -139,6 +140,43 @@ async def test_free_slots_are_granted_slots_minus_those_in_use(make_holder: Make
     assert (holder.granted_slots, holder.free_slots) == (30, 29)
     reservation.release()
     assert holder.free_slots == 30
+
+
+async def test_a_worker_that_got_all_it_asked_for_may_have_its_part_of_the_account(make_holder: MakeHolder) -> None:
+    holder = make_holder(limits=Limits(500))
+    assert holder.attainable_slots(2) == 0
+    await renewed(holder, 30)
+    assert [holder.attainable_slots(workers) for workers in (1, 2, 50)] == [400, 250, 30]
+
+
+async def test_a_worker_that_got_less_than_it_asked_for_has_what_it_got(make_holder: MakeHolder) -> None:
+    await renewed(make_holder("a", limits=Limits(60)), 40)
+    second = await renewed(make_holder("b", limits=Limits(60)), 40)
+    assert (second.granted_slots, second.attainable_slots(2)) == (20, 20)
+
+
+async def test_a_worker_asks_for_at_most_as_many_calls_as_it_has_connections(make_holder: MakeHolder) -> None:
+    holder = await renewed(make_holder(limits=Limits(1_000)), 900)
+    assert holder.granted_slots == MAX_CALLS
+
+
+@pytest.mark.parametrize(("granted", "tolerated"), [(1, 10), (40, 10), (200, 50)])
+async def test_an_account_is_crowded_when_a_quarter_of_its_calls_wait(
+    make_holder: MakeHolder, model: Model, granted: int, tolerated: int
+) -> None:
+    holder = await renewed(make_holder(limits=Limits(granted)), 900)
+    for _ in range(granted):
+        holder.start_conversation(MODEL)
+    waiting = [asyncio.create_task(make_call(holder, model)) for _ in range(tolerated)]
+    await asyncio.sleep(0)
+    assert not holder.is_crowded
+    waiting.append(asyncio.create_task(make_call(holder, model)))
+    await asyncio.sleep(0)
+    assert holder.is_crowded
+    for call in waiting:
+        call.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert not holder.is_crowded
 
 
 async def test_a_lease_that_is_not_renewed_expires(make_holder: MakeHolder, clock: Clock) -> None:

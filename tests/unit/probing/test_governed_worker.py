@@ -1,16 +1,21 @@
 """How a worker uses the lease that the governor grants."""
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pytest
 
 from cupel_core import accounts
 from cupel_core.clock import utc_now
+from cupel_core.conversations.runner import run_conversation
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.run import PauseReason, Priority, Progress, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.messages import ProbeSlice
+from cupel_core.probing import worker as probing_worker
 from cupel_core.probing.worker import Worker
 from cupel_core.runs import control
 from cupel_core.settings import Settings
@@ -60,6 +65,53 @@ async def test_a_single_worker_gets_the_whole_limit(cloud: Settings, finish_star
     await worker().run(send_and_receive(slice_message(run, LEAF)))
     assert barrier.get_progress(Tree.for_run(run)) == Progress(20, completed=20)
     assert governor.get_status("ws_a", "sim").limit == 3
+
+
+@pytest.fixture
+def rendezvous(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[int]]:
+    """Let no conversation end before so many are open, or after a second; gives the numbers of open ones."""
+
+    def install(expected: int) -> list[int]:
+        open_conversations, numbers, are_open = 0, list[int](), asyncio.Event()
+
+        async def run_with_others(*arguments: Any) -> Outcome:
+            nonlocal open_conversations
+            open_conversations += 1
+            numbers.append(open_conversations)
+            if open_conversations >= expected:
+                are_open.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await are_open.wait()
+            open_conversations -= 1
+            return await run_conversation(*arguments)
+
+        monkeypatch.setattr(probing_worker, "run_conversation", run_with_others)
+        return numbers
+
+    return install
+
+
+async def test_a_worker_has_as_many_calls_in_flight_as_its_account_allows(
+    cloud: Settings, finish_starts: list[tuple[str, int]], rendezvous: Callable[[int], list[int]]
+) -> None:
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 130})
+    run = RunSetup(scenario_count=130).start()
+    slices = [slice_message(run, list(range(100))), slice_message(run, list(range(100, 130)), leaf=1)]
+    in_flight = rendezvous(130)
+    await worker().run(send_and_receive(*slices))
+    assert max(in_flight) == 130
+
+
+async def test_a_worker_opens_no_more_conversations_than_fit_its_memory(
+    cloud: Settings, finish_starts: list[tuple[str, int]], rendezvous: Callable[[int], list[int]]
+) -> None:
+    run = RunSetup(scenario_count=6, content={**RATING, "system": "x" * 2_000_000}).start()
+    in_flight = rendezvous(3)
+    small = Worker("sim", time.time() + 600, receive_wait_seconds=0, memory_mb=230)
+    await small.run(send_and_receive(slice_message(run, list(range(6)))))
+    assert max(in_flight) == 3
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=6)
 
 
 async def test_a_worker_that_ends_gives_its_lease_back(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:

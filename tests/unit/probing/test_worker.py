@@ -1,5 +1,6 @@
 """A worker on moto's queues and table, with simulated models."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -129,6 +130,25 @@ async def test_a_slice_that_cannot_be_claimed_in_an_unforeseen_way_is_redelivere
     monkeypatch.setattr(SliceClaimer, "claim", claim_except_the_first)
     assert await worker().run(deliveries) == deliveries[:1]
     assert barrier.get_progress(Tree.for_run(run)) == Progress(40, completed=20)
+
+
+async def test_slices_are_claimed_side_by_side(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=40).start()
+    deliveries = send_and_receive(*(slice_message(run, list(range(first, first + 20))) for first in (0, 20)))
+    claim, has_claimed_second = SliceClaimer.claim, asyncio.Event()
+
+    async def claim_after_the_second(self: SliceClaimer, delivery: Delivery) -> ClaimedSlice | None:
+        if delivery is deliveries[0]:
+            await has_claimed_second.wait()
+        claimed = await claim(self, delivery)
+        has_claimed_second.set()
+        return claimed
+
+    monkeypatch.setattr(SliceClaimer, "claim", claim_after_the_second)
+    assert await worker().run(deliveries) == []
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(40, completed=40)
 
 
 async def test_a_message_is_deleted_after_its_commit(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:

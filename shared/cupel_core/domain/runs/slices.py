@@ -1,8 +1,10 @@
 """Division of a run's missing probes into messages.
 
-A slice contains probes of one leaf and one provider. Large slices cost fewer messages; small ones let two workers
-finish at the same time. So slices are large while much of a run is left and small towards its end (guided
-self-scheduling, Polychronopoulos and Kuck 1987).
+A slice contains probes of one leaf and one provider. Large slices cost fewer messages; small ones let the workers
+finish at the same time. So a slice has a fixed part of what is left for each worker (guided self-scheduling,
+Polychronopoulos and Kuck 1987): large ones while much of a run is left, small ones towards its end, and small ones from
+the start if few probes meet many workers. Workers that make many calls at a time need no slices as small as others do:
+what counts is a slice's part of a worker's calls.
 
 The targets of a provider take turns, the one with the most probes left first, so that they progress side by side and
 can be compared early. The indexes of a target are adjacent all the same: only the order of sending changes.
@@ -10,13 +12,16 @@ can be compared early. The indexes of a target are adjacent all the same: only t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
+from math import ceil
 from typing import NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.plan import Plan
 
-_SIZES = ((2_000, 100), (1_000, 50), (150, 25))
-"""(remaining, size): while more than `remaining` probes are left, slices have `size` probes."""
+_PARTS = 5
+"""A slice has at most this part of what is left for each worker."""
+_PARTS_OF_SLOTS = 10
+"""Slices need not be smaller than this part of the calls that a worker makes at a time."""
 MIN_SLICE_SIZE = 5
 """With 5, two workers of 25 slots that each refill their free slots share the last rounds exactly. With 10, one of them
 got 30 of the last 50 and the run took one round longer (1.08 instead of 1.03 of the ideal at 1 s per call)."""
@@ -35,6 +40,13 @@ class LeafPart(NamedTuple):
     indexes: Sequence[int]
 
 
+class Workers(NamedTuple):
+    """How many workers serve a provider, and how many calls its account allows them together."""
+
+    number: int
+    parallel: int
+
+
 class _Cut(NamedTuple):
     """Probes of one target in one leaf, few enough for a slice of `size`."""
 
@@ -46,9 +58,10 @@ class _Cut(NamedTuple):
     size: int
 
 
-def slice_size(probes_left: int) -> int:
+def slice_size(probes_left: int, workers: Workers) -> int:
     """The number of probes a slice should have when `probes_left` are still to be sent."""
-    return next((size for threshold, size in _SIZES if probes_left > threshold), MIN_SLICE_SIZE)
+    smallest = max(MIN_SLICE_SIZE, workers.parallel // workers.number // _PARTS_OF_SLOTS)
+    return min(FANOUT, max(smallest, probes_left // (workers.number * _PARTS)))
 
 
 def providers_of(plan: Plan) -> tuple[str, ...]:
@@ -113,7 +126,7 @@ def next_window(parts: Iterable[LeafPart], size: int, extra: int) -> list[LeafPa
 
 
 def cut_slices(
-    plan: Plan, window: Sequence[LeafPart], missing: Mapping[int, Sequence[int]], left: int
+    plan: Plan, window: Sequence[LeafPart], missing: Mapping[int, Sequence[int]], left: int, workers: Workers
 ) -> list[tuple[int, list[int]]]:
     """Divides the missing indexes (by leaf) of a provider's window into slices: (leaf, indexes) of each, in turn.
 
@@ -123,17 +136,21 @@ def cut_slices(
     is_shared = len(provider_targets(plan, providers_of(plan)[window[0].target])) > 1
     max_size = max(_MIN_TURN_SIZE, plan.total // len(plan.targets) // _TURNS) if is_shared else FANOUT
     for part in window:
-        cuts += _cut_part(part, missing[part.leaf], min(slice_size(left), max_size))
+        cuts += _cut_part(part, missing[part.leaf], left, workers, max_size)
         left -= len(part.indexes)
     return _merged(sorted(cuts, key=_turn))
 
 
-def _cut_part(part: LeafPart, missing: Sequence[int], size: int) -> Iterator[_Cut]:
+def _cut_part(part: LeafPart, missing: Sequence[int], left: int, workers: Workers, max_size: int) -> Iterator[_Cut]:
+    """Cuts as equal as possible: 50 and 50 probes instead of 90 and 10. `left` is as in `cut_slices`, at this part."""
     own = frozenset(part.indexes)
     indexes = [index for index in missing if index in own]
-    for first in range(0, len(indexes), size):
-        before = part.indexes.index(indexes[first])
-        yield _Cut(part.left - before, part.target, part.leaf, indexes[first : first + size], size)
+    while indexes:
+        before = part.indexes.index(indexes[0])
+        size = min(slice_size(left - before, workers), max_size)
+        count = ceil(len(indexes) / ceil(len(indexes) / size))
+        yield _Cut(part.left - before, part.target, part.leaf, indexes[:count], size)
+        indexes = indexes[count:]
 
 
 def _merged(cuts: Sequence[_Cut]) -> list[tuple[int, list[int]]]:

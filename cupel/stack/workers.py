@@ -1,0 +1,13 @@
+"""How many invocations of the probe function the local stack runs at a time, and as what they see their machine."""
+
+import os
+
+MEMORY_MB = 1_769
+"""With this memory, a function on AWS has one processor, as a worker here. Nothing is reserved for it."""
+_MAX_WORKERS = 4
+"""Beyond that, the embedded cloud is the limit: it is one process."""
+
+
+def probe_workers(processors: int | None = None) -> int:
+    """Half of the processors, the others being for the embedded cloud and its clients; a source has two at least."""
+    return max(2, min(_MAX_WORKERS, (processors or os.cpu_count() or 1) // 2))

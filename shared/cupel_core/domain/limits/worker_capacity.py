@@ -1,0 +1,106 @@
+"""How many conversations one worker carries, by its memory and its share of a processor.
+
+The leases on the accounts say how many calls may be made. A worker never opens more conversations than it carries: it
+demands no lease for them and receives no messages for them, so that they are left to other workers. Without this rule,
+a worker short of memory would be killed with everything that it has in flight, and one short of processor time would
+answer late to every reply, which would count as the models' latency.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+MAX_CALLS = 400
+"""Of one worker to one account at the same time. A function may open 1,024 files; connections take most of them."""
+MAX_CONVERSATIONS = 500
+"""More than calls, because a conversation makes no call while it is judged elsewhere, or waits to retry."""
+MIN_CONVERSATIONS = 10
+"""Carried whatever the load is: a worker that starts nothing would never learn that it has become idle."""
+MAX_PENDING = 1_000
+"""Probes that a worker receives in advance at most: it renews their claims, and nobody else can start them."""
+MIN_RECEIVE = 10
+"""No receive for fewer probes: each is billed, and the last slices of a run are small."""
+
+PROCESS_MB = 170.0
+"""A worker without conversations, and a helper process for the expressions of users."""
+CONVERSATION_MB = 0.4
+"""A short conversation until its transcript is stored; 0.3 of it is the buffer of a TLS connection."""
+COPIES = 4
+"""How often a conversation's text is in memory: messages, request, what is sent of it, and what will be stored."""
+USABLE_MEMORY = 0.85
+"""Share of the memory; the rest is for texts of unusual length and for what the process does not give back."""
+MB_PER_PROCESSOR = 1_769
+"""A function with this memory has one processor, with less a share of it (AWS Lambda, "Configure memory")."""
+
+_MB = 1_000_000
+_BUSY, _IDLE = 0.9, 0.7
+"""Shares of the worker's processor time above which it carries less, and below which more."""
+_DECREASE, _INCREASE = 0.8, 1.1
+
+
+class WorkerLoad(NamedTuple):
+    """What a worker uses: its part of the processor time that it may use (0 to 1), and its memory."""
+
+    processor: float = 0.0
+    memory_mb: float = 0.0
+
+
+def processor_share(memory_mb: float) -> float:
+    """The processors that a worker with this memory uses at most; its event loop uses no more than one."""
+    return min(1.0, memory_mb / MB_PER_PROCESSOR)
+
+
+def conversation_mb(characters: int) -> float:
+    """The memory of a conversation that begins with so many characters."""
+    return CONVERSATION_MB + COPIES * characters / _MB
+
+
+@dataclass(frozen=True)
+class WorkerCapacity:
+    """What a worker carries. `memory_mb` is that of its function; None if it is not limited."""
+
+    memory_mb: int | None = None
+    conversations: int = MAX_CONVERSATIONS
+    """At most; follows the worker's load."""
+
+    @property
+    def conversations_mb(self) -> float:
+        """The memory for conversations."""
+        return float("inf") if self.memory_mb is None else max(0.0, USABLE_MEMORY * self.memory_mb - PROCESS_MB)
+
+    def has_room(self, open_conversations: int, open_mb: float, characters: int) -> bool:
+        """Whether a conversation that begins with so many characters may start beside these; alone it always may."""
+        if open_conversations >= self.conversations:
+            return False
+        return not open_conversations or open_mb + conversation_mb(characters) <= self.conversations_mb
+
+    def after(self, load: WorkerLoad, open_conversations: int) -> "WorkerCapacity":
+        """The capacity after the worker had this load for a while."""
+        is_full = self.memory_mb is not None and load.memory_mb > USABLE_MEMORY * self.memory_mb
+        if is_full or load.processor > _BUSY:
+            fewer = int(min(self.conversations, open_conversations) * _DECREASE)
+            return replace(self, conversations=max(MIN_CONVERSATIONS, fewer))
+        if load.processor < _IDLE:
+            more = max(self.conversations + 1, int(self.conversations * _INCREASE))
+            return replace(self, conversations=min(MAX_CONVERSATIONS, more))
+        return self
+
+
+class AccountProbes(NamedTuple):
+    """Of one account: the calls that the worker may make at the same time, and its probes that have not started."""
+
+    slots: int
+    pending: int
+
+
+def probes_to_receive(accounts: Iterable[AccountProbes], conversations: int, expected_slots: int) -> int:
+    """How many further probes a worker should receive: enough for every slot to be taken once more.
+
+    Pending probes beyond an account's slots do not count, or an account with a low limit would keep the worker from
+    receiving those of others. `expected_slots` are those of an account that the worker has no probes of.
+    """
+    accounts = list(accounts) or [AccountProbes(expected_slots, 0)]
+    slots = min(conversations, sum(account.slots for account in accounts))
+    useful = sum(min(account.slots, account.pending) for account in accounts)
+    missing = min(slots - useful, MAX_PENDING - sum(account.pending for account in accounts))
+    return missing if missing >= min(MIN_RECEIVE, slots) else 0

@@ -1,0 +1,113 @@
+"""What a worker carries, and how many probes it receives in advance."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cupel_core.domain.limits.worker_capacity import (
+    MAX_CALLS,
+    MAX_CONVERSATIONS,
+    MAX_PENDING,
+    MIN_CONVERSATIONS,
+    AccountProbes,
+    WorkerCapacity,
+    WorkerLoad,
+    conversation_mb,
+    probes_to_receive,
+    processor_share,
+)
+
+BUSY, HALF_BUSY, IDLE = WorkerLoad(0.95), WorkerLoad(0.8), WorkerLoad(0.2)
+
+
+def carried(memory_mb: int | None, characters: int) -> int:
+    """How many conversations of this length start on an idle worker."""
+    capacity, count, size = WorkerCapacity(memory_mb), 0, conversation_mb(characters)
+    while capacity.has_room(count, count * size, characters):
+        count += 1
+    return count
+
+
+def test_a_worker_with_the_memory_of_the_template_carries_500_conversations_of_8_kb() -> None:
+    assert carried(512, 8_000) == MAX_CONVERSATIONS == 500
+
+
+def test_less_memory_carries_fewer_conversations() -> None:
+    assert carried(256, 8_000) == 110
+
+
+def test_long_texts_leave_room_for_fewer_conversations() -> None:
+    assert [carried(512, characters) for characters in (100_000, 1_000_000)] == [331, 60]
+
+
+def test_a_conversation_of_any_length_starts_on_a_worker_that_has_no_other() -> None:
+    assert carried(256, 100_000_000) == 1
+
+
+def test_a_worker_without_a_limit_of_memory_carries_the_maximum() -> None:
+    assert carried(None, 500_000) == MAX_CONVERSATIONS
+
+
+def test_a_busy_processor_lowers_the_capacity_below_what_is_open() -> None:
+    assert WorkerCapacity(512).after(BUSY, open_conversations=300).conversations == 240
+
+
+def test_full_memory_lowers_the_capacity() -> None:
+    assert WorkerCapacity(512).after(WorkerLoad(0.1, 450), open_conversations=100).conversations == 80
+
+
+def test_the_capacity_grows_again_by_a_tenth_while_the_processor_has_time() -> None:
+    capacity = WorkerCapacity(512, conversations=100)
+    assert capacity.after(IDLE, 100).conversations == 110
+    assert capacity.after(HALF_BUSY, 100).conversations == 100
+
+
+@given(st.lists(st.tuples(st.sampled_from([BUSY, HALF_BUSY, IDLE]), st.integers(0, 600))))
+def test_the_capacity_stays_within_its_bounds(loads: list[tuple[WorkerLoad, int]]) -> None:
+    capacity = WorkerCapacity(512)
+    for load, open_conversations in loads:
+        capacity = capacity.after(load, open_conversations)
+        assert MIN_CONVERSATIONS <= capacity.conversations <= MAX_CONVERSATIONS
+
+
+def test_a_saturated_worker_settles_where_its_processor_is_almost_busy() -> None:
+    """At 116 conversations the processor of this worker is busy; it begins with 250 of them."""
+    capacity, running = WorkerCapacity(512), 250
+    for _ in range(30):
+        running = min(250, capacity.conversations)
+        capacity = capacity.after(WorkerLoad(min(1.0, running / 116)), running)
+    assert 0.7 * 116 <= running <= 0.9 * 116
+
+
+@pytest.mark.parametrize(("memory_mb", "share"), [(512, 0.29), (1_769, 1.0), (10_240, 1.0)])
+def test_the_share_of_a_processor_follows_the_memory(memory_mb: int, share: float) -> None:
+    assert processor_share(memory_mb) == pytest.approx(share, abs=0.01)
+
+
+def to_receive(*accounts: tuple[int, int], conversations: int = MAX_CONVERSATIONS, expected: int = 25) -> int:
+    return probes_to_receive([AccountProbes(*account) for account in accounts], conversations, expected)
+
+
+def test_as_many_probes_are_pending_as_there_are_slots() -> None:
+    assert [to_receive((50, pending)) for pending in (0, 20, 41, 50, 90)] == [50, 30, 0, 0, 0]
+
+
+def test_without_probes_a_worker_receives_as_many_as_it_expects_slots() -> None:
+    assert to_receive() == 25
+
+
+def test_an_account_with_a_low_limit_does_not_keep_those_of_others_away() -> None:
+    assert to_receive((1, 100), (50, 0)) == 50
+
+
+def test_probes_that_nobody_can_start_soon_are_not_piled_up() -> None:
+    assert to_receive((1, MAX_PENDING - 30), (50, 0)) == 30
+    assert to_receive((1, MAX_PENDING), (50, 0)) == 0
+
+
+def test_a_worker_receives_no_more_than_it_carries() -> None:
+    assert to_receive((MAX_CALLS, 0), (MAX_CALLS, 0), conversations=60) == 60
+
+
+def test_a_single_slot_is_refilled() -> None:
+    assert [to_receive((1, pending)) for pending in (0, 1)] == [1, 0]
