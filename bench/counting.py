@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import mean
-from typing import Any
+from typing import Any, NamedTuple
 
 import boto3
 from moto import mock_aws
@@ -38,7 +38,7 @@ from cupel_core.store import clients, keys, runs, scenarios, snapshots
 from cupel_core.store.queues import Delivery
 
 MODELS = ("custom/bench-a", "custom/bench-b")
-PARALLEL, WORKERS = 50, 2
+PARALLEL, WORKERS, MEMORY_MB = 50, 2, 512
 SPREAD = 1 / 3
 _WORKSPACE = "bench"
 _REGION = "us-east-1"
@@ -48,12 +48,16 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class RunUsage:
-    """AWS usage of one run. `received_count` is the number of messages received by event source mappings."""
+    """AWS usage of one run. `received_count` is the number of messages received by event source mappings.
+
+    `worker_seconds` is how long the invocations of the probe function took together.
+    """
 
     probes: int
     counts: dict[str, float]
     calls: dict[str, int]
     received_count: int
+    worker_seconds: float
     item_bytes: float
 
     def per_probe(self, *names: str) -> float:
@@ -61,20 +65,29 @@ class RunUsage:
         return sum(self.counts.get(name, 0.0) for name in names) / self.probes
 
 
-async def measure_run(probes: int, seconds: float, content: dict[str, Any], *, short: bool) -> RunUsage:
+class _Invocations(NamedTuple):
+    """Of event source mappings: the messages that they received, and how long their functions took together."""
+
+    received_count: int = 0
+    seconds: float = 0.0
+
+
+async def measure_run(
+    probes: int, seconds: float, content: dict[str, Any], *, short: bool, parallel: int = PARALLEL
+) -> RunUsage:
     """Measure one run against the model server, with its realistic or its short answers."""
     behaviour = Behaviour(latency_seconds=seconds, latency_spread=SPREAD, short_answers=short)
     with moto_cloud():
         unmetered: dict[str, Any] = {"dynamodb": boto3.client("dynamodb"), "sqs": boto3.client("sqs")}
         async with serving(ModelServer(behaviour)) as url:
-            accounts.update_provider(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": PARALLEL})
+            accounts.update_provider(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": parallel})
             spec = _spec(probes, content)
             meter = RequestMeter(unmetered["dynamodb"].get_item)
             with meter.attached(*aws_clients()):
-                run, received_count = await _execute(spec, meter, unmetered["sqs"])
+                run, received_count, worker_seconds = await _execute(spec, meter, unmetered["sqs"])
             await safe_http.close()
         sizes = [item_bytes(item) for item in _outcomes(unmetered["dynamodb"], run)]
-    return RunUsage(run.plan.total, dict(meter.counts), dict(meter.calls), received_count, mean(sizes))
+    return RunUsage(run.plan.total, dict(meter.counts), dict(meter.calls), received_count, worker_seconds, mean(sizes))
 
 
 def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
@@ -86,16 +99,17 @@ def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
     return RunSpec(definition.head.id, MODELS, repeats=max(1, round(probes / total / len(MODELS))))
 
 
-async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, int]:
-    """The finished run, and the number of messages the event source mappings received."""
+async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, int, float]:
+    """The finished run, the number of messages the event source mappings received, and the seconds of workers."""
     run = start.start(_WORKSPACE, spec, None, utc_now()).run
     _clear_caches()
     is_finished = asyncio.Event()
-    received_count = sum(await asyncio.gather(_dispatch(sqs, is_finished), _probe(meter, sqs, is_finished)))
+    dispatched_count, probed = await asyncio.gather(_dispatch(sqs, is_finished), _probe(meter, sqs, is_finished))
     _clear_caches()
     phases.settle(RunRef(run.workspace, run.id), run.fencing_token, utc_now())
     phases.complete(RunRef(run.workspace, run.id), run.fencing_token, utc_now())
-    return runs.get(RunRef(run.workspace, run.id)), received_count
+    finished = runs.get(RunRef(run.workspace, run.id))
+    return finished, dispatched_count + probed.received_count, probed.seconds
 
 
 async def _dispatch(sqs: Any, is_finished: asyncio.Event) -> int:
@@ -111,21 +125,26 @@ async def _dispatch(sqs: Any, is_finished: asyncio.Event) -> int:
     return received_count
 
 
-async def _probe(meter: RequestMeter, sqs: Any, is_finished: asyncio.Event) -> int:
-    """Run one invocation per worker at a time until the queues are empty; returns their number."""
-    received_count, queue_url = 0, settings().probe_queue_url("custom")
+async def _probe(meter: RequestMeter, sqs: Any, is_finished: asyncio.Event) -> _Invocations:
+    """Run one invocation per worker at a time until the queues are empty."""
+    total, queue_url = _Invocations(), settings().probe_queue_url("custom")
     while any(_has_messages(sqs, url) for url in (settings().dispatch_queue_url, queue_url)):
         deliveries = [delivery for _ in range(WORKERS) if (delivery := _receive(sqs, queue_url))]
-        received_count += len(deliveries)
         before = meter.counts["s3_reads"]
-        await asyncio.gather(
-            *(Worker("custom", time.time() + _INVOCATION_SECONDS).run([delivery]) for delivery in deliveries)
-        )
+        seconds = await asyncio.gather(*map(_invoke, deliveries))
+        total = _Invocations(total.received_count + len(deliveries), total.seconds + sum(seconds))
         # Two workers share the caches of this process; on AWS each reads the bucket separately.
         meter.counts["s3_reads"] += (meter.counts["s3_reads"] - before) * max(0, len(deliveries) - 1)
         await asyncio.sleep(_POLL_SECONDS)
     is_finished.set()
-    return received_count
+    return total
+
+
+async def _invoke(delivery: Delivery) -> float:
+    """Run one invocation; returns how long it took."""
+    started_at = time.monotonic()
+    await Worker("custom", time.time() + _INVOCATION_SECONDS).run([delivery])
+    return time.monotonic() - started_at
 
 
 def _has_messages(sqs: Any, queue_url: str) -> bool:

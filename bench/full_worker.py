@@ -40,7 +40,7 @@ from cupel_core.store import queues
 _WORKSPACE = "bench"
 _INVOCATION_SECONDS = 300.0
 _SAMPLE_SECONDS = 0.05
-_SCENARIOS = 20
+_SCENARIOS = 100
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from bench.counting import RunUsage, measure_run
+from bench.counting import MEMORY_MB, PARALLEL, RunUsage, measure_run
 from bench.texts import content
 from bench.transitions import transitions
 from cupel_core.domain.runs.run import RunStatus
@@ -22,9 +22,6 @@ ROOT = Path(__file__).parent.parent
 PRICES = ROOT / "bench/prices/us-east-1.toml"
 MACHINE = ROOT / "statemachines/finish.asl.json"
 SECONDS = 3.0
-LAMBDA_GB = 0.5
-MAX_CONCURRENT = 50
-"""Conversations per invocation if the provider allows it; the local stack's two workers share this number."""
 MILLION = 1_000_000
 SCENARIOS = 500
 
@@ -45,14 +42,16 @@ def main() -> None:
         if arguments.case not in title:
             continue
         definition = content(SCENARIOS, short=short)
-        usage = asyncio.run(measure_run(arguments.probes, arguments.seconds, definition, short=short))
-        _print(title, usage, bill(usage, _transitions(), arguments.seconds, prices), prices)
+        run = measure_run(arguments.probes, arguments.seconds, definition, short=short, parallel=arguments.parallel)
+        usage = asyncio.run(run)
+        _print(title, usage, bill(usage, _transitions(), prices), prices)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probes", type=int, default=1_000, help="rounded to repeats of all scenarios")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="average duration of a model call")
+    parser.add_argument("--parallel", type=int, default=PARALLEL, help="maxParallelRequests of the account")
     parser.add_argument("--case", default="", help="only the cases whose title contains this")
     return parser.parse_args()
 
@@ -61,8 +60,11 @@ def _transitions() -> int:
     return transitions(json.loads(MACHINE.read_text()), RunStatus.SUMMARIZING)
 
 
-def bill(usage: RunUsage, steps: int, seconds: float, prices: dict[str, Any]) -> list[BillLine]:
-    """The bill of a run, one line per billed quantity; the last line is the sum."""
+def bill(usage: RunUsage, steps: int, prices: dict[str, Any]) -> list[BillLine]:
+    """The bill of a run, one line per billed quantity; the last line is the sum.
+
+    Of the functions it has the probe function, for the time that its workers took.
+    """
     each_million = prices["per_million"]
     lines = [
         BillLine(
@@ -85,7 +87,7 @@ def bill(usage: RunUsage, steps: int, seconds: float, prices: dict[str, Any]) ->
     lines.append(
         BillLine("transitions", steps / usage.probes, 0.02, steps / usage.probes * each_million["transitions"])
     )
-    gb_seconds = seconds * LAMBDA_GB / MAX_CONCURRENT
+    gb_seconds = usage.worker_seconds * MEMORY_MB / 1_024 / usage.probes
     lines.append(BillLine("Lambda GB-seconds", gb_seconds, None, gb_seconds * prices["lambda"]["gb_second"] * MILLION))
     return [*lines, BillLine("USD per million", 0.0, 2.50, sum(line.usd for line in lines))]
 

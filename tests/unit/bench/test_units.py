@@ -58,8 +58,8 @@ def test_a_judged_run_of_1000_probes_takes_at_most_20_transitions() -> None:
 
 def test_every_billed_quantity_has_its_price() -> None:
     prices = tomllib.loads(PRICES.read_text())
-    usage = RunUsage(1_000, {"dynamodb_write_units": 2_000, "sqs_requests": 100}, {}, 4, 700.0)
-    *lines, total = bill(usage, 5, 3.0, prices)
+    usage = RunUsage(1_000, {"dynamodb_write_units": 2_000, "sqs_requests": 100}, {}, 4, 120.0, 700.0)
+    *lines, total = bill(usage, 5, prices)
     assert {line.name: round(line.usd, 4) for line in lines} == {
         "SQS requests": 0.04,
         "  of the poller": 0.0032,
@@ -68,6 +68,6 @@ def test_every_billed_quantity_has_its_price() -> None:
         "S3 writes": 0.0,
         "S3 reads": 0.0,
         "transitions": 0.125,
-        "Lambda GB-seconds": 0.4,
+        "Lambda GB-seconds": 0.8,
     }
     assert total.usd == pytest.approx(sum(line.usd for line in lines))
