@@ -9,10 +9,11 @@ from cupel_core.contract.runs import CaseFields, ProbeErrorResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
-from cupel_core.domain.runs.views import CaseView, TranscriptView
+from cupel_core.domain.runs.views import TranscriptView
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import Spend, Verdict
 from cupel_core.domain.turns.model_request import Message

@@ -1,4 +1,4 @@
-"""Routers by the first word of the path, loaded with the first request for one of their paths.
+"""Routers by words of the path, loaded with the first request for one of their paths.
 
 A cold start answers a single request; loading all routes and their models would take a third of it.
 """
@@ -25,28 +25,20 @@ from cupel_core.errors import FieldError, Invalid
 
 PREFIX = "/v1"
 MODULES = {
-    "health": ("health",),
-    "openapi.json": ("openapi",),
-    "definitions": ("definitions", "scenarios"),
-    "imports": ("imports",),
-    "personas": ("personas",),
-    "connectors": ("connectors",),
-    "evals": ("evals", "eval_runs"),
-    "settings": ("evaluation_settings",),
-    "runs": ("runs", "control", "events", "transcripts", "rescores"),
-    "playground": ("eval_runs",),
-    "probes": ("probes",),
-    "transcripts": ("transcripts",),
-    "judge": ("judge",),
-    "models": ("providers",),
-    "providers": ("providers",),
-    "schedules": ("schedules",),
-    "queue": ("queue",),
-    "tokens": ("tokens",),
-    "workspaces": ("workspaces",),
-    "audit": ("audit",),
-    "webhook": ("webhook",),
+    **dict.fromkeys(("health", "imports", "personas", "connectors", "definitions", "evals", "runs", "transcripts")),
+    **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
+    "openapi.json": "openapi",
+    "definitions/scenarios": "scenarios",
+    "evals/runs": "eval_runs",
+    "playground": "eval_runs",
+    "settings": "evaluation_settings",
+    "models": "providers",
+    **dict.fromkeys((f"runs/{change}" for change in ("pause", "resume", "cancel", "retry", "expand")), "control"),
+    **dict.fromkeys(("runs/events", "runs/event-tickets"), "events"),
+    "runs/transcripts": "transcripts",
+    **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
 }
+"""The module of a path, by its first word or its first and third; named after the first if None."""
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
 _response_tag: ContextVar[str | None] = ContextVar("response_tag", default=None)
 _query_parameters: dict[str, tuple[str, ...]] = {}
@@ -119,10 +111,17 @@ def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaC
 
 
 def load(app: APIGatewayHttpResolver, path: str) -> None:
-    """Loads the routers that may serve this path; none if no router does."""
-    first_word = path.removeprefix(f"{PREFIX}/").partition("/")[0]
-    for name in MODULES.get(first_word, ()):
+    """Loads the router that may serve this path; none if no router does."""
+    if (name := module_of(path)) is not None:
         _include(app, name)
+
+
+def module_of(path: str) -> str | None:
+    """The name of the module with the routes of this path; None if there is none."""
+    first, _, rest = path.removeprefix(f"{PREFIX}/").partition("/")
+    words = f"{first}/{rest.partition('/')[2].partition('/')[0]}"
+    key = words if words in MODULES else first
+    return (MODULES[key] or key) if key in MODULES else None
 
 
 def known_query_parameters() -> dict[str, tuple[str, ...]]:
@@ -144,9 +143,8 @@ def check_query(operation_id: str, sent: Iterable[str]) -> None:
 
 
 def load_all(app: APIGatewayHttpResolver) -> None:
-    for names in MODULES.values():
-        for name in names:
-            _include(app, name)
+    for key, name in MODULES.items():
+        _include(app, name or key)
 
 
 def _query_names(function: Callable[..., Any]) -> Iterable[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from cupel_core.domain.limits.request_rate import RequestLimit
-from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.priority import Priority
 
 
 class Lane(NamedTuple):

@@ -1,5 +1,6 @@
 """Runs: create, list, get and delete them, and list their probes."""
 
+from functools import partial
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
@@ -46,9 +47,8 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import Precondition
-from cupel_core.runs import erasure, labels, progress, queries, start
+from cupel_core.runs import labels, progress, queries
 from cupel_core.runs import probes as run_probes
-from cupel_core.runs.rerun import rerun_spec
 
 router = OperationRouter()
 
@@ -60,6 +60,8 @@ def create_run(body: CreateRun) -> RunStartedResponse:
 
 @router.operation("rerunRun", status=201)
 def rerun_run(run_id: str, body: Annotated[RerunRun, Body()] = RerunRun()) -> RunStartedResponse:
+    from cupel_core.runs.rerun import rerun_spec
+
     return _start(body.apply_to(rerun_spec(router.workspace, run_id)))
 
 
@@ -116,14 +118,13 @@ def get_run_progress(run_id: str) -> DetailedProgressResponse:
 
 @router.operation("deleteRun", status=204)
 def delete_run(run_id: str) -> Response[None]:
-    erasure.delete_run(router.workspace, run_id, utc_now())
+    _delete(router.workspace, run_id)
     return Response(204)
 
 
 @router.operation("deleteRuns")
 def delete_runs(body: DeleteRuns) -> DeletionListResponse:
-    workspace, now = router.workspace, utc_now()
-    return delete_each(body.ids, lambda run_id: erasure.delete_run(workspace, run_id, now))
+    return delete_each(body.ids, partial(_delete, router.workspace))
 
 
 @router.operation("listRunProbes")
@@ -146,7 +147,15 @@ def _tagged(view: RunView) -> RunResponse:
     return router.tagged(RunResponse.of(view), labels.labels_etag(view.run))
 
 
+def _delete(workspace: str, run_id: str) -> None:
+    from cupel_core.runs import erasure  # like the import of `start`
+
+    erasure.delete_run(workspace, run_id, utc_now())
+
+
 def _start(spec: RunSpec) -> RunStartedResponse:
     """The run as it was at its start, even if the request is repeated later with the same key."""
+    from cupel_core.runs import start  # a tenth of a cold start, which requests that read do without
+
     started = start.start(router.workspace, spec, router.idempotency_key, utc_now(), started_by(router.caller))
     return RunStartedResponse.of(*started)

@@ -11,6 +11,7 @@ from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.domain.limits.provider_status import SuspendedModel
+from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.labels import MetadataValue
 from cupel_core.domain.runs.run import (
     PauseCause,
@@ -29,7 +30,7 @@ from cupel_core.domain.runs.run import (
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.runs.views import CaseView, ProbeView, RunView
+from cupel_core.domain.runs.views import ProbeView, RunView
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -66,9 +66,9 @@ def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClien
 
 @lru_cache(maxsize=16)
 def _client(endpoint_url: str | None, key: str, timeout_seconds: float) -> "BedrockRuntimeClient":
-    import boto3
     from botocore import UNSIGNED
     from botocore.config import Config
+    from botocore.session import get_session
 
     config = Config(
         connect_timeout=10,
@@ -77,7 +77,10 @@ def _client(endpoint_url: str | None, key: str, timeout_seconds: float) -> "Bedr
         max_pool_connections=MAX_THREADS,
         signature_version=UNSIGNED if key else None,
     )
-    client = boto3.client("bedrock-runtime", endpoint_url=endpoint_url, config=config)
+    client = cast(
+        "BedrockRuntimeClient",
+        get_session().create_client("bedrock-runtime", endpoint_url=endpoint_url, config=config),
+    )
     if key:
         # boto3 reads such a key only from the environment, which all workspaces share.
         def add_bearer_token(params: dict[str, Any], **_: object) -> None:

@@ -8,7 +8,8 @@ from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
-from cupel_core.resources.references import grader_config_errors, resolve_definition_id, target_errors
+from cupel_core.resources.grader_models import grader_config_errors
+from cupel_core.resources.references import resolve_definition_id, target_errors
 from cupel_core.store import resources
 from cupel_core.store.resources import Resource, ResourceKind
 

@@ -9,7 +9,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.resources import headers as secret_headers
-from cupel_core.resources.references import grader_config_errors
+from cupel_core.resources.grader_models import grader_config_errors
 from cupel_core.store import evaluation_settings
 
 SECRET_OWNER = "evaluator"  # noqa: S105 - the name of a secret

@@ -5,13 +5,10 @@ from collections.abc import Iterator, Sequence
 from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.domain.definitions.scenarios import Manifest, definition_tail
 from cupel_core.domain.resources.evals import Eval
-from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.providers import model_name_error, simulated_target_error
 from cupel_core.store import definition_scenarios, definitions, resources, scenarios
 from cupel_core.store.resources import ResourceKind
-
-_MODELS = {"judge_model": "judgeModel", "persona_model": "personaModel", "embedding_model": "embeddingModel"}
 
 
 def resolve_definition_id(workspace: str, definition_id: str | None, scenario_ids: Sequence[str]) -> str:
@@ -42,13 +39,6 @@ def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
             yield FieldError("model", message)
     elif not resources.get_many(workspace, ResourceKind.CONNECTOR, [str(requested.connector_id)]):
         yield FieldError("connectorId", f"there is no connector {requested.connector_id}")
-
-
-def grader_config_errors(grader_config: GraderConfig) -> Iterator[FieldError]:
-    for name, field in _MODELS.items():
-        model: str | None = getattr(grader_config, name)
-        if model is not None and (error := model_name_error(model)):
-            yield FieldError(field, error)
 
 
 def _manifest(workspace: str, head: DefinitionHead) -> Manifest:

@@ -1,12 +1,15 @@
-"""One boto3 client per service and process: creating one takes 60 ms."""
+"""One client per service and process: creating one takes 60 ms.
+
+They are botocore's, which boto3 would return too: importing boto3 in addition costs a tenth of its import.
+"""
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotoConnectionError
+from botocore.session import Session, get_session
 from pynamodb.exceptions import PynamoDBException
 
 if TYPE_CHECKING:
@@ -54,30 +57,45 @@ _CONFIG = Config(max_pool_connections=32, retries={"mode": "standard", "max_atte
 
 
 @cache
+def _session() -> Session:
+    return get_session()
+
+
+def _client(service: str) -> Any:
+    return _session().create_client(service, config=_CONFIG)
+
+
+@cache
 def dynamodb() -> "DynamoDBClient":
-    return boto3.client("dynamodb", config=_CONFIG)
+    client: DynamoDBClient = _client("dynamodb")
+    return client
 
 
 @cache
 def s3() -> "S3Client":
-    return boto3.client("s3", config=_CONFIG)
+    client: S3Client = _client("s3")
+    return client
 
 
 @cache
 def sqs() -> "SQSClient":
-    return boto3.client("sqs", config=_CONFIG)
+    client: SQSClient = _client("sqs")
+    return client
 
 
 @cache
 def stepfunctions() -> "SFNClient":
-    return boto3.client("stepfunctions", config=_CONFIG)
+    client: SFNClient = _client("stepfunctions")
+    return client
 
 
 @cache
 def secretsmanager() -> "SecretsManagerClient":
-    return boto3.client("secretsmanager", config=_CONFIG)
+    client: SecretsManagerClient = _client("secretsmanager")
+    return client
 
 
 @cache
 def scheduler() -> "EventBridgeSchedulerClient":
-    return boto3.client("scheduler", config=_CONFIG)
+    client: EventBridgeSchedulerClient = _client("scheduler")
+    return client

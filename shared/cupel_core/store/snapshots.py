@@ -5,7 +5,7 @@ from typing import Any
 
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
-from cupel_core.domain.runs.views import CaseView
+from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.errors import NotFound
 from cupel_core.store import blobs, scenarios
 from cupel_core.store.document_cache import DocumentCache

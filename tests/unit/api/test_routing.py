@@ -19,14 +19,15 @@ def routers() -> dict[str, routing.OperationRouter]:
     return {path.stem: import_module(f"api.routes.{path.stem}").router for path in FOLDER.glob("*.py")}
 
 
-def first_words(router: routing.OperationRouter) -> set[str]:
-    return {key[0].split("/")[1] for key in router._routes}
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.id)
+def test_the_path_of_an_operation_loads_the_router_that_has_it(operation: Operation) -> None:
+    router = routers()[routing.module_of(operation.path) or ""]
+    paths = {f"{routing.PREFIX}{key[0]}" for key in router._routes}
+    assert operation.path.replace("{", "<").replace("}", ">") in paths
 
 
-def test_a_path_loads_every_router_that_serves_it() -> None:
-    loaded = {name: {word for word, names in routing.MODULES.items() if name in names} for name in routers()}
-    assert loaded == {name: first_words(router) for name, router in routers().items()}
-    assert all(loaded.values())
+def test_a_path_without_operations_loads_nothing() -> None:
+    assert routing.module_of("/v1/weather") is None
 
 
 def test_routes_and_declared_operations_are_the_same() -> None:

@@ -7,9 +7,9 @@ import pytest
 from cupel.in_process.probes import as_json, transcript_json
 from cupel.results import tabulate
 from cupel_core.contract.runs import ProbeErrorResponse
+from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.runs.views import CaseView
 from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import RetryableError

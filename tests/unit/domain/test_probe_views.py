@@ -3,10 +3,11 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.runs.views import CaseView, ProbeView
+from cupel_core.domain.runs.views import ProbeView
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 

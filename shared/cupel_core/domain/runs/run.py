@@ -7,6 +7,7 @@ from enum import StrEnum
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.priority import Priority as Priority
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
@@ -40,12 +41,6 @@ class PauseReason(StrEnum):
         if stored is None:
             return None
         return cls(stored) if stored in frozenset(cls) else cls.USER
-
-
-class Priority(StrEnum):
-    LOW = "LOW"
-    NORMAL = "NORMAL"
-    HIGH = "HIGH"
 
 
 class RunEventType(StrEnum):

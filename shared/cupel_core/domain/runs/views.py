@@ -1,13 +1,11 @@
 """Runs, probes and transcripts as read: stored data joined with values that are computed on read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 
-from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.limits.provider_status import SuspendedModel
-from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.delays import Delay
 from cupel_core.domain.runs.identifiers import thread_id, transcript_id
 from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
@@ -34,33 +32,6 @@ class RunView:
     def updated_at(self) -> datetime:
         """When the run's status or progress last changed."""
         return max(self.run.updated_at, self.recorded_at or self.run.updated_at)
-
-
-@dataclass(frozen=True)
-class CaseView:
-    """The case of a probe, as it was at the run's start. If the run's snapshot is gone, the id is empty."""
-
-    scenario_id: str = ""
-    scenario_name: str | None = None
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    dimensions: Mapping[str, float] = field(default_factory=dict)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Without the variables."""
-    persona_id: str | None = None
-    persona_name: str | None = None
-
-    @classmethod
-    def of(cls, scenario: Scenario, persona: Persona | None) -> Self:
-        variables = scenario.variables
-        return cls(
-            scenario_id=scenario.id,
-            scenario_name=scenario.name,
-            variables=variables,
-            dimensions=scenario.dimensions,
-            metadata={name: value for name, value in scenario.metadata.items() if value is not variables},
-            persona_id=persona.id if persona else None,
-            persona_name=persona.name if persona else None,
-        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,35 @@
+"""The case of a probe as read. Workers need it and nothing else that is computed on read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.resources.personas import Persona
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """The case of a probe, as it was at the run's start. If the run's snapshot is gone, the id is empty."""
+
+    scenario_id: str = ""
+    scenario_name: str | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    dimensions: Mapping[str, float] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Without the variables."""
+    persona_id: str | None = None
+    persona_name: str | None = None
+
+    @classmethod
+    def of(cls, scenario: Scenario, persona: Persona | None) -> Self:
+        variables = scenario.variables
+        return cls(
+            scenario_id=scenario.id,
+            scenario_name=scenario.name,
+            variables=variables,
+            dimensions=scenario.dimensions,
+            metadata={name: value for name, value in scenario.metadata.items() if value is not variables},
+            persona_id=persona.id if persona else None,
+            persona_name=persona.name if persona else None,
+        )

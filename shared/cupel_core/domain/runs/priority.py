@@ -1,0 +1,9 @@
+"""The priority of a run's probes. A module of its own, because the settings of every function need it and no more."""
+
+from enum import StrEnum
+
+
+class Priority(StrEnum):
+    LOW = "LOW"
+    NORMAL = "NORMAL"
+    HIGH = "HIGH"
