@@ -40,6 +40,8 @@ class GateOptions:
         options = cls(Gate(fail_under, allow_errors), junit)
         if not waits_for_end and (junit is not None or not options.gate.is_unconditional):
             raise UsageError("--fail-under, --allow-errors and --junit need the run to end: add --watch")
+        if junit is not None:
+            check_text_file(junit, "--junit")
         return options
 
     def apply(self, session: Session, results: Sequence[ModelResults], junit: Callable[[], str]) -> bool:
@@ -54,6 +56,14 @@ class GateOptions:
             rate = pass_rate(results)
             session.remark(f"gate: passed{'' if rate is None else f', pass rate {rate:.3f}'}")
         return not violations
+
+
+def check_text_file(path: Path, option: str) -> None:
+    """UsageError if the file cannot be written, before anything is run for it."""
+    if path.is_dir():
+        raise UsageError(f"{option}: {path}: is a folder")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{option}: {path}: there is no folder {path.parent}")
 
 
 def write_text_file(path: Path, text: str) -> None:

@@ -33,6 +33,8 @@ _CONFIG = {
     "evaluatorUrl": "evaluator_url",
 }
 """The parameter of `evaluate` for each field of a run's `config`; the command's option has the same name."""
+_OPTIONS = ("resume", "cache", "cache_ttl", "name", "metadata")
+_OTHER_OPTIONS = {"targets": "--models", "tags": "--tag"}
 
 
 def run_in_process(
@@ -82,10 +84,19 @@ def _evaluate(session: Session, definition: str, options: EvaluationOptions, tar
         plan = plan_evaluation(Path(definition), targets, options)
         return saved_evaluations.run(session, plan)
     except UsageError as error:
-        name, separator, message = str(error).partition(":")
-        if name not in (*_CONFIG.values(), "resume", "cache", "cache_ttl"):
+        field, separator, message = str(error).partition(":")
+        option = _option_of(field)
+        if option is None:
             raise
-        raise UsageError(f"--{name.replace('_', '-')}{separator}{message}") from error
+        raise UsageError(f"{option}{separator}{message}") from error
+
+
+def _option_of(field: str) -> str | None:
+    """`--judge-model` for `judge_model`, `--models` for `targets.0`; None for a field of the file."""
+    name = field.partition(".")[0]
+    if name in _OTHER_OPTIONS:
+        return _OTHER_OPTIONS[name]
+    return f"--{name.replace('_', '-')}" if name in (*_CONFIG.values(), *_OPTIONS) else None
 
 
 def _print(session: Session, evaluation: Evaluation) -> None:

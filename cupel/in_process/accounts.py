@@ -46,13 +46,11 @@ class AccountResolver:
         # The caller's own process makes the requests, so no other network needs protection.
         account = Account(provider.name, self._base_url(provider), self._key(provider), allow_private=True)
         if provider.needs_key and not account.api_key:
-            raise UsageError(
-                f"{field}: {model} needs an API key: set {_KEY_VARIABLES[provider.name][0]}, or pass it in providers"
-            )
+            variable = _KEY_VARIABLES[provider.name][0]
+            raise UsageError(f"{field}: {model} needs an API key: set {variable}, or in Python pass it in `providers`")
         if provider.needs_base_url and not account.base_url:
-            raise UsageError(
-                f"{field}: {model} needs an address: set {_base_url_variable(provider)}, or pass it in providers"
-            )
+            variable = _base_url_variable(provider)
+            raise UsageError(f"{field}: {model} needs an address: set {variable}, or in Python pass it in `providers`")
         return account
 
     def _base_url(self, provider: Provider) -> str:

@@ -7,6 +7,7 @@ with a second parameter receives the `AgentThread`: `id` identifies the conversa
 
 import asyncio
 import inspect
+import json
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
@@ -76,12 +78,22 @@ def _provider_error(error: BaseException) -> ProviderError:
     return ProviderError(ProbeErrorCode.PROVIDER_ERROR, f"{type(error).__name__}: {error} ({where})", final=True)
 
 
+def _as_json(output: Mapping[Any, object]) -> dict[str, Any]:
+    """What can be saved and sent to a judge: any other value is replaced by its text, as are other keys."""
+    try:
+        text = json.dumps({str(name): value for name, value in output.items()}, default=str, skipkeys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"the function returned a mapping that JSON cannot represent: {error}"
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True) from error
+    return dict(json.loads(storable(text)))
+
+
 def _reply(answer: object) -> Reply:
     if isinstance(answer, str):
-        return Reply(answer)
+        return Reply(storable(answer))
     if isinstance(answer, Mapping) and isinstance(answer.get("content"), str):
         output = {name: value for name, value in answer.items() if name != "content"}
-        return Reply(answer["content"], output=output or None)
+        return Reply(storable(answer["content"]), output=_as_json(output) or None)
     raise ProviderError(
         ProbeErrorCode.PROVIDER_ERROR,
         f"the function must return a string or a mapping with `content`, not {type(answer).__name__}",

@@ -63,12 +63,15 @@ class LoadedDefinition:
 
     def _persona(self, scenario: Scenario, name: str) -> Persona:
         if name not in self.personas:
-            raise UsageError(f"personaIds: unknown persona {name} in scenario {scenario.name}")
+            known = ", ".join(self.personas) or "none"
+            raise UsageError(f'personaIds of "{scenario.name}": unknown persona {name}; known personas: {known}')
         return self.personas[name]
 
 
 def load_definition(definition: DefinitionSource) -> LoadedDefinition:
     """Load and validate a definition. UsageError names every invalid field."""
+    if not isinstance(definition, str | Path | Mapping):
+        raise UsageError(f"definition: must be the path of a file or a mapping, not {type(definition).__name__}")
     file = definition_from_mapping(definition) if isinstance(definition, Mapping) else read_definition(Path(definition))
     content = Content.from_json(DefinitionContent.model_validate(file.definition["content"]).specified())
     scenarios = (

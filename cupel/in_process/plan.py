@@ -197,7 +197,8 @@ def _checked_grader_config(
 def _probe_plan(targets: tuple[str, ...], cases: int, repeats: int) -> Plan:
     for position, name in enumerate(targets):
         if name in targets[:position]:
-            raise UsageError(f"targets.{position}: {name} is listed twice; functions are named after their __name__")
+            hint = "; functions are named after their __name__" if name.startswith(f"{PROVIDER}/") else ""
+            raise UsageError(f"targets.{position}: {name} is listed twice{hint}")
     plan = Plan(targets, (cases,), repeats=repeats)
     if not 0 < plan.total <= MAX_PROBES:
         raise UsageError(f"targets: the evaluation has {plan.total:,} probes; expected 1 to {MAX_PROBES:,}")
@@ -224,8 +225,11 @@ def _resolve_target(
         if connector is None:
             known = ", ".join(loaded.connectors) or "none"
             raise UsageError(f"{field}: unknown connector {spec}; connectors of the definition: {known}")
-    else:
+    elif isinstance(spec, Mapping):
         connector = parse_connector(spec, field)
+    else:
+        kind = type(spec).__name__
+        raise UsageError(f"{field}: must be a model, a connector, a mapping or a function, not {kind}")
     account = replace(Account(PROVIDER, connector.base_url), connector=connector, allow_private=True)
     return ResolvedTarget(connector.target, account)
 

@@ -74,8 +74,8 @@ def _damaged(path: Path, why: object) -> UsageError:
 
 def _parse(lines: Sequence[bytes], size: int) -> SavedEvaluation:
     header, *records = map(json.loads, lines)
-    if header["format"] != _FORMAT:
-        raise ValueError(f"its format is {header['format']}, expected {_FORMAT}")
+    if header.get("format") != _FORMAT:
+        raise ValueError(f"its format is {header.get('format')}, expected {_FORMAT}")
     transcripts: dict[int, Transcript] = {}
     compared: set[int] = set()
     for record in records:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Unpack
@@ -462,6 +463,44 @@ def test_no_cloud_library_is_imported() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (answer.stdout.strip(), answer.stderr) == ("[]", "")
+
+
+@pytest.mark.parametrize(
+    "answer", ["x\ud800", {"content": "x\ud800", "at": datetime(2026, 1, 31, tzinfo=UTC), 5: {1, 2}}]
+)
+def test_whatever_a_function_answers_can_be_saved(answer: Any, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.jsonl"
+    found = cupel.evaluate(definition("x"), lambda _: answer, resume=saved, progress=False)
+    (message,) = [message for message in found.results[0].messages if message.role == "assistant"]
+    assert message.content == "x?"
+    assert orjson.dumps(found.to_json())
+    assert cupel.evaluate(definition("x"), lambda _: 1 / 0, resume=saved, progress=False).errors == ()
+
+
+def test_a_mapping_that_refers_to_itself_is_an_error_of_its_probe() -> None:
+    answer: Json = {"content": "x"}
+    answer["again"] = answer
+    (errored,) = cupel.evaluate(definition("x"), lambda _: answer, progress=False).errors
+    assert errored.error
+    assert "JSON cannot represent" in errored.error.message
+
+
+@pytest.mark.parametrize(
+    ("file", "targets", "message"),
+    [
+        (None, "sim/echo", "definition: must be the path of a file or a mapping, not NoneType"),
+        (definition(), 5, "targets.0: must be a model, a connector, a mapping or a function, not int"),
+        (definition(), ["sim/echo", None], "targets.1: must be a model, a connector, a mapping or a function, not"),
+        (definition(), ["sim/echo", "sim/echo"], "targets.1: sim/echo is listed twice"),
+        (
+            definition(scenarios=[{"prompt": "x", "personaIds": ["Ada"]}], personas=[{"name": "Ben"}]),
+            "sim/echo",
+            'personaIds of "scenario 1": unknown persona Ada; known personas: Ben',
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(file: Any, targets: Any, message: str) -> None:
+    assert refusal(file, targets).startswith(message)
 
 
 def refusal(file: Any, targets: Any = capital, **options: Unpack[EvaluationOptions]) -> str:

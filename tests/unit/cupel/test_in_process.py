@@ -41,6 +41,31 @@ def test_without_a_terminal_progress_is_a_line_at_the_end(cupel: Cupel, echoes: 
     assert "COMPLETED, 4 completed, 0 errored of 4 (100%)" in line
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--models", "sim/echo"], "--models: sim/echo is listed twice\n"),
+        (["--models", "openai/gpt-5-mini"], "--models: openai/gpt-5-mini needs an API key"),
+        (["--name", "x" * 201], "--name: must have at most 200 characters"),
+        (["--tag", ""], "--tag: must have at least 1 character"),
+    ],
+)
+def test_problems_name_the_option(
+    cupel: Cupel, echoes: str, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    answer = here(cupel, echoes, *options)
+    assert (answer.exit_code, message in answer.stderr) == (2, True), answer.stderr
+
+
+@pytest.mark.parametrize(("place", "message"), [("missing/x.xml", "there is no folder"), ("", "is a folder")])
+def test_a_junit_file_that_cannot_be_written_is_refused_before_the_first_call(
+    cupel: Cupel, echoes: str, tmp_path: Path, place: str, message: str
+) -> None:
+    answer = here(cupel, echoes, "--junit", str(tmp_path / place))
+    assert (answer.exit_code, message in answer.stderr, answer.stdout) == (2, True, "")
+
+
 def test_without_a_decision_rule_nothing_is_said_of_decisions(cupel: Cupel, echoes: str) -> None:
     assert "decision" not in here(cupel, echoes).stdout
 
@@ -81,10 +106,10 @@ def test_the_junit_file_is_written_even_if_the_gate_fails(cupel: Cupel, echoes: 
     assert [case.name for case in suite if not case.is_passed] == ["silver"]
 
 
-def test_a_junit_file_that_cannot_be_written_is_a_failure(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
-    answer = here(cupel, echoes, "--junit", str(tmp_path / "no" / "report.xml"))
+def test_a_junit_file_that_cannot_be_written_is_a_failure(cupel: Cupel, echoes: str) -> None:
+    answer = here(cupel, echoes, "--junit", "/dev/full")
     assert answer.exit_code == 1
-    assert "No such file" in answer.stderr
+    assert "No space left" in answer.stderr
 
 
 def test_an_evaluation_without_completed_probes_fails(
