@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -64,11 +64,14 @@ class PlainTextConsole(Console):
 
 
 def console(*, stderr: bool) -> PlainTextConsole:
-    """A character that the stream's encoding does not have, as in a pipe on Windows, is printed as its code."""
-    stream = sys.stderr if stderr else sys.stdout
+    """A character that the stream's encoding does not have, as in a pipe on Windows, is printed as its code.
+
+    There is no stream if it was closed, or in a Windows program without a console; then nothing is printed.
+    """
+    stream: TextIO | None = sys.stderr if stderr else sys.stdout
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
-    return PlainTextConsole(stderr=stderr, width=None if stream.isatty() else PIPED_WIDTH, highlight=False)
+    return PlainTextConsole(stderr=stderr, width=None if stream and stream.isatty() else PIPED_WIDTH, highlight=False)
 
 
 @dataclass

@@ -30,7 +30,7 @@ def find(name: str) -> Path:
 
 def run(session: Session, plan: EvaluationPlan) -> Evaluation:
     """Run the plan, and save what is finished in its file."""
-    file = OutcomeFile.open(resume_path(plan.options) or _new_path(plan.id), plan)
+    file = _open(plan)
     try:
         evaluation = asyncio.run(run_plan(plan, file, session.err))
     except KeyboardInterrupt:
@@ -50,6 +50,19 @@ def discard(evaluation: Evaluation, resume: Path | None) -> None:
     path = resume or _new_path(evaluation.id)
     if not evaluation.errors and path.parent == FOLDER:
         path.unlink(missing_ok=True)
+
+
+def _open(plan: EvaluationPlan) -> OutcomeFile:
+    """The file to continue, or a new one in the folder."""
+    path = resume_path(plan.options)
+    if path is not None:
+        return OutcomeFile.open(path, plan)
+    try:
+        return OutcomeFile.open(_new_path(plan.id), plan)
+    except UsageError as error:
+        reason = str(error).rpartition(": ")[2]
+        message = f"{FOLDER}: {reason}; run the command in a folder where finished probes can be saved"
+        raise UsageError(message) from error
 
 
 def _new_path(evaluation_id: str) -> Path:

@@ -33,6 +33,8 @@ class AccountResolver:
         for name, access in providers.items():
             if name not in PROVIDERS:
                 raise UsageError(f"providers.{name}: unknown provider; known providers: {', '.join(PROVIDERS)}")
+            if not isinstance(access, Mapping):
+                raise UsageError(f"providers.{name}: must be a mapping with {' and '.join(_FIELDS)}")
             for key in access.keys() - set(_FIELDS):
                 raise UsageError(f"providers.{name}.{key}: unknown field; known fields: {', '.join(_FIELDS)}")
 

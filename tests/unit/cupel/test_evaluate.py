@@ -503,6 +503,11 @@ def test_wrong_arguments_are_named(file: Any, targets: Any, message: str) -> Non
     assert refusal(file, targets).startswith(message)
 
 
+def test_a_key_without_its_field_is_named() -> None:
+    message = refusal(definition(), "openai/gpt-5-mini", providers={"openai": "sk"})  # type: ignore[dict-item]
+    assert message == "providers.openai: must be a mapping with base_url and api_key"
+
+
 def refusal(file: Any, targets: Any = capital, **options: Unpack[EvaluationOptions]) -> str:
     with pytest.raises(UsageError) as caught:
         plan_evaluation(file, targets, options)

@@ -179,6 +179,14 @@ def test_progress_can_be_turned_off(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
+def test_an_evaluation_needs_no_standard_error() -> None:
+    program = (
+        f"import sys; sys.stderr = None; import cupel; print(cupel.evaluate({DEFINITION!r}, 'sim/echo').pass_rate)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True)
+    assert found.stdout == "0.75\n"
+
+
 def test_an_evaluation_continues_when_nobody_reads_its_progress() -> None:
     """Its answers may have been paid for."""
     program = f"import cupel; print(cupel.evaluate({DEFINITION!r}, 'sim/echo').pass_rate)"

@@ -58,6 +58,18 @@ def test_problems_name_the_option(
     assert (answer.exit_code, message in answer.stderr) == (2, True), answer.stderr
 
 
+def test_a_folder_that_cannot_be_written_to_is_named(
+    cupel: Cupel, echoes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".cupel").touch()
+    monkeypatch.chdir(tmp_path)
+    answer = here(cupel, echoes)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith("cupel: .cupel/evaluations: Not a directory; run the command in a folder"), (
+        answer.stderr
+    )
+
+
 @pytest.mark.parametrize(("place", "message"), [("missing/x.xml", "there is no folder"), ("", "is a folder")])
 def test_a_junit_file_that_cannot_be_written_is_refused_before_the_first_call(
     cupel: Cupel, echoes: str, tmp_path: Path, place: str, message: str
