@@ -5,8 +5,9 @@ from functools import cache
 from typing import Any
 
 from botocore.exceptions import ClientError
+from botocore.session import Session
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
-from pynamodb.connection import Connection
+from pynamodb.connection import Connection, TableConnection
 from pynamodb.exceptions import PynamoDBException, UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -14,6 +15,7 @@ from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
 
 from cupel_core.settings import settings
+from cupel_core.store import clients
 
 
 class _TableNameFromSettings(type):
@@ -44,6 +46,13 @@ class Item(Model):
     pk = UnicodeAttribute(hash_key=True)
     sk = UnicodeAttribute(range_key=True)
 
+    @classmethod
+    def _get_connection(cls) -> TableConnection:
+        """With the client that all models share: PynamoDB would create one for each."""
+        table = super()._get_connection()
+        table.connection._client = connection().client
+        return table
+
 
 class RevisedItem(Item):
     """Named fields that are changed one by one, and how often they were; items of release 0.1.0 do not count it."""
@@ -69,10 +78,21 @@ class RevisedItem(Item):
         return updated(self, actions, is_read)
 
 
+class _SharedConnection(Connection):
+    """A connection of the session whose clients the store uses."""
+
+    @property
+    def session(self) -> Session:
+        return clients.session()
+
+
 @cache
 def connection() -> Connection:
-    """The connection for transactions; cached, because each new one creates a client."""
-    return Connection()
+    """The connection for transactions, with the client of all models."""
+    shared = _SharedConnection(max_pool_connections=clients.MAX_POOL_CONNECTIONS)
+    with clients.CREATION:
+        shared.client  # noqa: B018 - creates it
+    return shared
 
 
 def updated(item: Item, actions: Sequence[Action], condition: Condition) -> bool:

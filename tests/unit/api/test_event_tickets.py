@@ -13,8 +13,7 @@ from cupel_core.domain.access import AccessRole
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import clients
-from cupel_core.store.event_tickets import EventTicketItem
-from cupel_core.store.tokens import SecretItem, TokenItem
+from cupel_core.store.table import connection
 from tests.lambda_context import Context
 from tests.unit.api.client import Answer, Client, event
 from tests.unit.test_template import functions
@@ -105,9 +104,10 @@ def test_the_authorizer_reads_only_the_items_that_its_policy_allows(run_id: str,
     def note(params: dict[str, Any], **_: Any) -> None:
         read_keys.append(params["Key"]["pk"]["S"])
 
-    for item in (EventTicketItem, SecretItem, TokenItem):
-        item._get_connection().connection.client.meta.events.register("before-parameter-build.dynamodb.GetItem", note)
+    read_item, events = "before-parameter-build.dynamodb.GetItem", connection().client.meta.events
+    events.register(read_item, note)
     authorizer.handler(event("GET", f"/v1/runs/{run_id}/events", query={"ticket": ticket}), Context())
+    events.unregister(read_item, note)
     assert (len(read_keys), [key for key in read_keys if not fnmatch(key, pattern)]) == (2, [])
 
 

@@ -1,10 +1,13 @@
-"""Which errors of AWS calls are worth repeating."""
+"""Which errors of AWS calls are worth repeating, and how few clients there are."""
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
 from pynamodb.exceptions import PutError
 
+from cupel_core.store import clients, table
 from cupel_core.store.clients import is_transient
+from cupel_core.store.run_items import RunItem
+from cupel_core.store.tokens import SecretItem, TokenItem
 
 
 def client_error(code: str, status: int = 400) -> ClientError:
@@ -37,3 +40,10 @@ def test_busy_failing_and_unreachable_services_are_transient(error: Exception) -
 )
 def test_other_errors_are_not_transient(error: Exception | None) -> None:
     assert not is_transient(error)
+
+
+@pytest.mark.usefixtures("cloud")
+def test_all_models_share_one_client_of_the_session() -> None:
+    shared = table.connection()
+    assert {model._get_connection().connection.client for model in (RunItem, SecretItem, TokenItem)} == {shared.client}
+    assert shared.session is clients.session()
