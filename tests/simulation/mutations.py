@@ -364,7 +364,7 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
-@mutation(first_seed=570)
+@mutation(first_seed=80)
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.runs import reopen
@@ -398,7 +398,7 @@ def share_inner_nodes_between_retry_rounds(patches: Patches) -> None:
     patches.set(keys, "barrier_nodes", lambda ref, node, _: barrier_nodes(ref, node, 1))
 
 
-@mutation(SMALL_SKEW, first_seed=130)
+@mutation(SMALL_SKEW, first_seed=50)
 def restart_all_conversations_at_a_retry(patches: Patches) -> None:
     """A retry of a running run also restarts the conversations in progress."""
     from cupel_core.domain.runs.claims import SliceDivision

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from math import ceil
 from random import Random
 
 from cupel_core.clock import utc_now
@@ -26,8 +25,8 @@ from cupel_core.domain.limits.worker_capacity import (
     WorkerCapacity,
     conversation_mb,
     probes_to_receive,
+    slices_to_receive,
 )
-from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.domain.turns.conversation import ConversationState
@@ -54,6 +53,7 @@ from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 
+_RECENT_SLICES = 3
 MARGIN_SECONDS = 6.0
 """Reserved at the end of an invocation for the last commit."""
 MAX_FAILURES = 5
@@ -102,8 +102,8 @@ class Worker:
         self._fetch_task: asyncio.Task[None] | None = None
         self._pausing: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
         """By run and fencing token."""
-        self._slice_size = FANOUT
-        """Probes of the last slice; later ones are as large or smaller."""
+        self._slice_sizes: deque[int] = deque(maxlen=_RECENT_SLICES)
+        """Of the last slices."""
         self._is_queue_empty = False
         self._wake = asyncio.Event()
         self._rng = Random()  # noqa: S311 - jitter
@@ -235,7 +235,7 @@ class Worker:
         ]
         missing = probes_to_receive(accounts, self._capacity.conversations, DEFAULT_PARALLEL_REQUESTS // workers)
         if missing:
-            self._fetch_task = asyncio.create_task(self._fetch(ceil(missing / self._slice_size)))
+            self._fetch_task = asyncio.create_task(self._fetch(slices_to_receive(missing, self._slice_sizes)))
 
     def _backlog_by_account(self) -> dict[LeaseHolder, list[ClaimedSlice]]:
         """The slices with pending probes."""
@@ -302,7 +302,7 @@ class Worker:
                 await asyncio.to_thread(queues.delete, [delivery])
             return
         self._heartbeat.add_claimed(claimed)
-        self._slice_size = len(claimed.probe_slice.indexes)
+        self._slice_sizes.append(len(claimed.probe_slice.indexes))
         if claimed.is_done:
             self._committer.add_ended_slice(claimed)
         else:

@@ -127,5 +127,5 @@ def test_the_slices_of_a_leaf_are_equally_large() -> None:
 
 def test_a_run_of_a_thousand_probes_takes_few_messages_and_ends_with_small_ones() -> None:
     sizes = [len(indexes) for _, indexes in slices_of(Plan(("a/x",), (1_000,)), "a")]
-    assert len(sizes) < 50
-    assert (sizes[0], max(sizes[-10:])) == (100, 5)
+    assert len(sizes) < 64
+    assert (sizes[0], max(sizes[-30:])) == (100, 5)

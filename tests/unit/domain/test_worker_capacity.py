@@ -15,6 +15,7 @@ from cupel_core.domain.limits.worker_capacity import (
     conversation_mb,
     probes_to_receive,
     processor_share,
+    slices_to_receive,
 )
 
 BUSY, HALF_BUSY, IDLE = WorkerLoad(0.95), WorkerLoad(0.8), WorkerLoad(0.2)
@@ -111,3 +112,10 @@ def test_a_worker_receives_no_more_than_it_carries() -> None:
 
 def test_a_single_slot_is_refilled() -> None:
     assert [to_receive((1, pending)) for pending in (0, 1)] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("probes", "sizes", "slices"), [(25, [5, 5, 5], 5), (25, [5, 5, 2], 5), (30, [100], 1), (9, [], 1)]
+)
+def test_the_largest_of_the_last_slices_tells_how_many_to_receive(probes: int, sizes: list[int], slices: int) -> None:
+    assert slices_to_receive(probes, sizes) == slices

@@ -6,8 +6,9 @@ a worker short of memory would be killed with everything that it has in flight, 
 answer late to every reply, which would count as the models' latency.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import NamedTuple
 
 MAX_CALLS = 400
@@ -104,3 +105,12 @@ def probes_to_receive(accounts: Iterable[AccountProbes], conversations: int, exp
     useful = sum(min(account.slots, account.pending) for account in accounts)
     missing = min(slots - useful, MAX_PENDING - sum(account.pending for account in accounts))
     return missing if missing >= min(MIN_RECEIVE, slots) else 0
+
+
+def slices_to_receive(probes: int, recent_sizes: Collection[int]) -> int:
+    """How many slices have so many probes, judged by the sizes of the last few.
+
+    By the largest of them: a short slice at the end of a leaf says nothing about the next, and too many probes would
+    wait in this worker while another one is idle.
+    """
+    return ceil(probes / max(recent_sizes)) if recent_sizes else 1

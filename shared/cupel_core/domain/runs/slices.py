@@ -22,6 +22,9 @@ _PARTS = 5
 """A slice has at most this part of what is left for each worker."""
 _PARTS_OF_SLOTS = 10
 """Slices need not be smaller than this part of the calls that a worker makes at a time."""
+_LAST_ROUNDS = 3
+"""In so many rounds of parallel calls, the last ones, slices have the smallest size: a worker has one round in progress
+and one pending, and all must end up with equal parts of the last."""
 MIN_SLICE_SIZE = 5
 """With 5, two workers of 25 slots that each refill their free slots share the last rounds exactly. With 10, one of them
 got 30 of the last 50 and the run took one round longer (1.08 instead of 1.03 of the ideal at 1 s per call)."""
@@ -61,6 +64,8 @@ class _Cut(NamedTuple):
 def slice_size(probes_left: int, workers: Workers) -> int:
     """The number of probes a slice should have when `probes_left` are still to be sent."""
     smallest = max(MIN_SLICE_SIZE, workers.parallel // workers.number // _PARTS_OF_SLOTS)
+    if probes_left <= _LAST_ROUNDS * workers.parallel:
+        return smallest
     return min(FANOUT, max(smallest, probes_left // (workers.number * _PARTS)))
 
 
