@@ -5,21 +5,23 @@ import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 from weakref import WeakKeyDictionary
 
 from cupel.errors import UsageError
 from cupel.in_process.answer_cache import open_cache
 from cupel.in_process.definition import DefinitionSource
-from cupel.in_process.display import shown
+from cupel.in_process.display import console_of, shown
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.options import EvaluationOptions, cache_path, cache_ttl_seconds, labels_of, resume_path
 from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
 from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.runner import EvaluationRunner
 from cupel.in_process.saved_outcomes import OutcomeFile
-from cupel.session import PlainTextConsole, console
 from cupel_core.clock import utc_now
+
+if TYPE_CHECKING:
+    from cupel.session import PlainTextConsole
 
 _active_evaluations: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 """The number of evaluations running in an event loop. They share its connections, which the last one closes."""
@@ -50,10 +52,10 @@ async def evaluate_async(
     """Like `evaluate`, within a running event loop."""
     plan = plan_evaluation(definition, targets, options)
     path = resume_path(plan.options)
-    return await run_plan(plan, OutcomeFile.open(path, plan) if path else None, _progress_console(plan.options))
+    return await run_plan(plan, OutcomeFile.open(path, plan) if path else None, console_of(plan.options))
 
 
-async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: PlainTextConsole | None) -> Evaluation:
+async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "PlainTextConsole | None") -> Evaluation:
     """Run the probes that are not saved yet, save each in the file when it is finished, and close the file.
 
     Progress is shown on the console, if there is one.
@@ -83,10 +85,6 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: Plai
         max_turns=options.get("max_turns"),
         labels=labels_of(options),
     )
-
-
-def _progress_console(options: EvaluationOptions) -> PlainTextConsole | None:
-    return console(stderr=True) if options.get("progress", True) else None
 
 
 @asynccontextmanager

@@ -458,6 +458,7 @@ def test_no_cloud_library_is_imported() -> None:
         "import sys, cupel\n"
         "assert 'pydantic' not in sys.modules and 'httpx' not in sys.modules, 'importing cupel must be fast'\n"
         f"cupel.evaluate({str(APPOINTMENT)!r}, 'sim/steady', judge_model='sim/steady', progress=False)\n"
+        "assert 'rich.live' not in sys.modules, 'only what is shown needs it'\n"
         "clouds = ('boto3', 'botocore', 'pynamodb', 'aws_lambda_powertools', 'cupel_core.store')\n"
         "print([name for name in clouds if name in sys.modules])\n"
     )
