@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import orjson
 import pytest
@@ -162,34 +162,52 @@ async def test_a_judge_ends_the_conversation_and_simulates_the_user() -> None:
     assert {role: spend.calls for role, spend in result.spends.items()} == {"target": 2, "judge": 2, "persona": 1}
 
 
-async def run_with_waits(busy: int) -> tuple[ProbeResult, list[float], int]:
-    """The result of a probe whose provider asks to wait `busy` times, the waits, and the number of requests."""
+class RunWithWaits(NamedTuple):
+    """A probe whose provider asks to wait; `delays` is what the progress says during each wait, and in the end."""
+
+    result: ProbeResult
+    waits: list[float]
+    delays: list[list[Json]]
+    requests: int
+
+
+async def run_with_waits(busy: int) -> RunWithWaits:
+    """The provider asks to wait so many times."""
     waits: list[float] = []
+    delays: list[list[Json]] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
+        delays.append(progress.read(utc_now())["targets"][0]["delays"])
 
     refusals = [json({"error": {"message": "later"}}, 429, {"retry-after": "45"}) for _ in range(busy)]
     async with serving(responder(*refusals, "Paris")) as server:
         plan = plan_evaluation(
             definition("France"), "custom/model", {"providers": {"custom": {"base_url": server.url}}}
         )
+        progress = EvaluationProgress(plan, utc_now())
         with ThreadPoolExecutor(1) as threads:
-            (result,) = await EvaluationRunner(plan, EvaluationProgress(plan, utc_now()), threads, sleep=sleep).run()
+            (result,) = await EvaluationRunner(plan, progress, threads, sleep=sleep).run()
     await safe_http.close()
-    return result, waits, len(server.requests)
+    delays.append(progress.read(utc_now())["targets"][0]["delays"])
+    return RunWithWaits(result, waits, delays, len(server.requests))
 
 
 async def test_a_provider_that_asks_to_wait_is_waited_for() -> None:
-    result, waits, requests = await run_with_waits(busy=2)
-    assert (result.success, requests) == (True, 3)
-    assert waits == pytest.approx([45, 45], rel=0.2)
+    run = await run_with_waits(busy=2)
+    assert (run.result.success, run.requests) == (True, 3)
+    assert run.waits == pytest.approx([45, 45], rel=0.2)
+    assert [[(delay["reason"], delay["provider"]) for delay in delays] for delays in run.delays] == [
+        [("throttled", "custom")],
+        [("throttled", "custom")],
+        [],
+    ]
 
 
 async def test_a_provider_that_asks_to_wait_again_and_again_is_an_error() -> None:
-    result, waits, _ = await run_with_waits(busy=MAX_WAITS + 1)
-    assert result.error
-    assert (result.error.code, len(waits)) == (ProbeErrorCode.RATE_LIMITED, MAX_WAITS)
+    run = await run_with_waits(busy=MAX_WAITS + 1)
+    assert run.result.error
+    assert (run.result.error.code, len(run.waits)) == (ProbeErrorCode.RATE_LIMITED, MAX_WAITS)
 
 
 def test_an_errored_probe_does_not_stop_the_others() -> None:

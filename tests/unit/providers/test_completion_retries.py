@@ -96,7 +96,7 @@ async def test_a_wait_beyond_the_limit_raises_retry_later() -> None:
     with pytest.raises(RetryLater) as caught:
         await script.run(max_wait_seconds=60)
     assert 61 <= caught.value.retry_after_seconds <= 62
-    assert caught.value.code is ProbeErrorCode.RATE_LIMITED
+    assert (caught.value.code, caught.value.model) == (ProbeErrorCode.RATE_LIMITED, "openai/m")
     assert script.slept == []
 
 

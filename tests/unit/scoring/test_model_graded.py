@@ -113,8 +113,9 @@ async def test_without_a_judge_a_rubric_is_an_error(grader_of: ScriptedGraders) 
 async def test_a_long_wait_of_the_judge_passes_through(grader_of: ScriptedGraders) -> None:
     busy = ProviderError(ProbeErrorCode.RATE_LIMITED, "later", retry_after_seconds=60)
     assertions = [Assertion.from_json(KIND), Assertion.from_json({"type": "equals", "value": "a"})]
-    with pytest.raises(RetryLater):
+    with pytest.raises(RetryLater) as wait:
         await score(assertions, context_of(), grader_of(busy).graders())
+    assert wait.value.model == "sim/steady", "the judge's provider is throttled, not the target's"
 
 
 async def test_an_unusable_reply_before_a_long_wait_is_counted(grader_of: ScriptedGraders) -> None:
