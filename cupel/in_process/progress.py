@@ -56,7 +56,7 @@ class _TargetProgress:
 
 
 class EvaluationProgress:
-    """Is told what happens to each probe; `read` says how far the evaluation is."""
+    """Counts what happens to each probe; `read` returns how far the evaluation is."""
 
     def __init__(self, plan: EvaluationPlan, started_at: datetime) -> None:
         self.run: Json = {"id": plan.id, "createdAt": to_iso(started_at)}
