@@ -28,7 +28,6 @@ NOT_RECORDED = {
 }
 RARE = {
     ("api", "sqs:SendMessage", "probe_*"): "redrives dead letters of a crash",
-    ("dispatch", "states:StartExecution", "finish"): "finishes a run whose probes had all ended before",
     ("dispatch", "sqs:ChangeMessageVisibility", "dispatch"): "after an error",
     ("generate", "sqs:ChangeMessageVisibility", "generate"): "after an error",
     ("notify", "sqs:ChangeMessageVisibility", "notify"): "after an error",
