@@ -102,6 +102,7 @@ def test_nothing_is_deleted_unless_the_name_is_confirmed(cupel: Cupel):
     assert existing() == before
 
 
+@pytest.mark.parametrize("stack", ["Retain"], indirect=True)
 @pytest.mark.usefixtures("stack")
 @pytest.mark.parametrize("deleted", [NAME, "cupel-adopting"])
 def test_data_that_another_stack_uses_is_not_deleted(cupel: Cupel, deleted: str):
@@ -122,6 +123,7 @@ def test_a_stack_whose_data_another_one_uses_is_deleted_only_if_it_retains_it(cu
     assert (left["tables"], left["buckets"]) == (["data-table"], ["data-bucket"])
 
 
+@pytest.mark.parametrize("stack", ["Retain"], indirect=True)
 @pytest.mark.usefixtures("stack")
 def test_a_stack_that_uses_the_data_of_another_one_is_deleted_without_it(cupel: Cupel):
     adopt_data("cupel-adopting")
