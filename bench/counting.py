@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import mean
 from typing import Any, NamedTuple
 
 import boto3
@@ -25,6 +24,7 @@ from cupel_core.clock import utc_now
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec
+from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.finishing import phases
@@ -58,7 +58,8 @@ class RunUsage:
     calls: dict[str, int]
     received_count: int
     worker_seconds: float
-    item_bytes: float
+    stored_bytes: float
+    """Of pages, per outcome."""
 
     def per_probe(self, *names: str) -> float:
         """The sum of these counts, per probe."""
@@ -86,8 +87,8 @@ async def measure_run(
             with meter.attached(*aws_clients()):
                 run, received_count, worker_seconds = await _execute(spec, meter, unmetered["sqs"])
             await safe_http.close()
-        sizes = [item_bytes(item) for item in _outcomes(unmetered["dynamodb"], run)]
-    return RunUsage(run.plan.total, dict(meter.counts), dict(meter.calls), received_count, worker_seconds, mean(sizes))
+        stored_bytes = sum(map(item_bytes, _pages(unmetered["dynamodb"], run))) / run.plan.total
+    return RunUsage(run.plan.total, dict(meter.counts), dict(meter.calls), received_count, worker_seconds, stored_bytes)
 
 
 def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
@@ -167,9 +168,9 @@ def _clear_caches() -> None:
     scenarios.read_page.cache_clear()
 
 
-def _outcomes(dynamodb: Any, run: Run) -> Iterator[dict[str, Any]]:
+def _pages(dynamodb: Any, run: Run) -> Iterator[dict[str, Any]]:
     for first in range(0, run.plan.total, keys.PROBES_PER_BLOCK):
-        values = {":pk": {"S": keys.probes(RunRef(run.workspace, run.id), first)}}
+        values = {":pk": {"S": keys.pages(RunRef(run.workspace, run.id), first // FANOUT)}}
         query = {"TableName": settings().table_name, "KeyConditionExpression": "pk = :pk"}
         for page in dynamodb.get_paginator("query").paginate(**query, ExpressionAttributeValues=values):
             yield from page["Items"]

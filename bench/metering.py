@@ -104,7 +104,11 @@ def _writes(operation: str, parameters: dict[str, Any]) -> list[tuple[str, dict[
             actions = [next(iter(item.items())) for item in parameters["TransactItems"]]
             return [(action["TableName"], action.get("Key") or _key(action["Item"])) for _, action in actions]
         case "BatchWriteItem":
-            raise NotImplementedError("cupel_core does not use BatchWriteItem")
+            return [
+                (name, next(iter(write.values())).get("Key") or _key(next(iter(write.values()))["Item"]))
+                for name, writes in parameters["RequestItems"].items()
+                for write in writes
+            ]
     return []
 
 

@@ -93,7 +93,7 @@ def bill(usage: RunUsage, steps: int, prices: dict[str, Any]) -> list[BillLine]:
 
 
 def _print(title: str, usage: RunUsage, lines: list[BillLine], prices: dict[str, Any]) -> None:
-    item_size = f"an outcome has {usage.item_bytes:,.0f} bytes on average"
+    item_size = f"an outcome takes {usage.stored_bytes:,.0f} bytes on average"
     caption = f"{item_size}; list prices of {prices['region']}, {prices['date']}"
     table = Table(title=f"{usage.probes:,} probes, {title}", caption=caption)
     for heading in ("", "per probe", "maximum", "USD per million"):

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
-from cupel_core.domain.runs.barrier import Node, leaf_of
+from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
@@ -21,6 +20,7 @@ from cupel_core.messages import RunRef
 from cupel_core.store import barrier, keys, outcomes, runs, scenarios, snapshots
 from cupel_core.store.barrier import Tree
 from cupel_core.store.snapshots import Snapshot
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, ref_of
 
 JUDGE = "sim/judge"
@@ -81,14 +81,8 @@ class AnsweredRun:
     def _record(self, run: Run) -> None:
         indexes = range(run.plan.total)
         results = [self.outcome(run, index) for index in indexes]
-        outcomes.record(run, run.fencing_token, results)
-        for number, leaf in groupby(results, key=lambda outcome: leaf_of(outcome.probe_index).number):
-            completed_by_index = {outcome.probe_index: isinstance(outcome, Transcript) for outcome in leaf}
-            barrier.propagate(
-                Tree.for_run(run),
-                Node(0, number),
-                barrier.record(Tree.for_run(run), Node(0, number), completed_by_index),
-            )
+        for number, item in store_outcomes(run, run.fencing_token, results).items():
+            barrier.propagate(Tree.for_run(run), Node(0, number), item)
 
     def outcome(self, run: Run, index: int) -> Transcript | ProbeError:
         probe, answer = run.plan.probe(index), self.answer(index)

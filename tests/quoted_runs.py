@@ -19,6 +19,7 @@ from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.store import attempts, barrier, checkpoints, outcomes, rescores, runs
 from tests.answered_runs import AnsweredRun
+from tests.recorded_outcomes import store_outcomes
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW, ref_of
 
@@ -71,8 +72,9 @@ async def quoted_run(**options: Any) -> Run:
     attempts.record(ref, [ERROR])
     run = runs.transition(ref, Action.REOPEN, NOW)
     _store_progress(ref, run.retry_round)
+    barrier.reopen(barrier.Tree.for_run(run), Node(0, 0), [ERROR])
     again = quoted.outcome(run, ERROR)
-    outcomes.record(run, run.fencing_token, [replace(again, retry_round=run.retry_round)])
+    store_outcomes(run, run.fencing_token, [replace(again, retry_round=run.retry_round)])
     run = runs.transition(ref, Action.SUMMARIZE, NOW, settled=barrier.get_progress(barrier.Tree.for_run(runs.get(ref))))
     await compare_slice(ref, run.fencing_token, LeafRange(0, 1), lambda: 900.0, QuotingJudge())
     _store_decisions(ref)

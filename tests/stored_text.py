@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from cupel_core.settings import Settings
@@ -36,6 +37,7 @@ def _strings(value: Any) -> Iterator[str]:
         for each in value:
             yield from _strings(each)
     elif isinstance(value, bytes):
-        yield zlib.decompress(value).decode()
+        with suppress(zlib.error):  # A leaf's log is not compressed, and has no text.
+            yield zlib.decompress(value).decode()
     else:
         yield str(value)

@@ -5,10 +5,18 @@ import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32
 _LENGTH = 26
+_SHORT_LENGTH = 12
 
 
 def new_id(prefix: str) -> str:
     """`new_id("run")` → `run_01jd3v6k0q8f7w2m5xz9c4htbn`."""
-    number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
-    digits = [_ALPHABET[(number >> (5 * digit)) & 31] for digit in reversed(range(_LENGTH))]
-    return f"{prefix}_{''.join(digits)}"
+    return f"{prefix}_{_encode((time.time_ns() // 1_000_000) << 80 | secrets.randbits(80), _LENGTH)}"
+
+
+def new_short_id() -> str:
+    """60 random bits, for what few others have to be told apart from: `m5xz9c4htbn0`."""
+    return _encode(secrets.randbits(5 * _SHORT_LENGTH), _SHORT_LENGTH)
+
+
+def _encode(number: int, length: int) -> str:
+    return "".join(_ALPHABET[(number >> (5 * digit)) & 31] for digit in reversed(range(length)))

@@ -1,14 +1,14 @@
-"""Recording outcomes: first in the table, then in the barrier's leaves, then upwards. Each step may be repeated."""
+"""Recording outcomes: first in pages, then in the logs of the leaves, then upwards. Each step may be repeated."""
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.barrier import Node, leaf_of
+from cupel_core.domain.runs.leaf_log import OutcomePage
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.run_spend import Recorded
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -26,67 +26,62 @@ def record(
     run: Run,
     fencing_token: int,
     new_outcomes: Sequence[Outcome],
-    already_recorded: Iterable[Recorded] = (),
     released_claims: Mapping[int, Sequence[str]] | None = None,
 ) -> None:
     """Record outcomes of probes, and start the finishing execution if they were the run's last.
 
-    `already_recorded`: outcomes that are stored. They are added to the barrier once more, because the worker that
-    stored them may have died before it did. `released_claims`: claims to release with the same writes
-    (leaf → claimants).
+    `released_claims`: claims to release with the same writes (leaf → claimants).
     """
-    recorded = list(already_recorded)
-    if new_outcomes:
-        recorded += outcomes.record(run, fencing_token, new_outcomes)
-    _request_callbacks(run, recorded)
+    ref = RunRef(run.workspace, run.id)
+    pages = outcomes.write(ref, fencing_token, new_outcomes) if new_outcomes else {}
+    _request_callbacks(run, pages)
     claims = released_claims or {}
-    by_leaf: dict[int, list[Recorded]] = {number: [] for number in claims}
-    for each in recorded:
-        by_leaf.setdefault(leaf_of(each.probe_index).number, []).append(each)
-    for number in sorted(by_leaf):
-        _record_in_leaf(Tree.for_run(run), Node(0, number), by_leaf[number], claims.get(number, ()), fencing_token)
+    for number in sorted(pages.keys() | claims.keys()):
+        _record_in_leaf(run, fencing_token, Node(0, number), pages.get(number, ()), claims.get(number, ()))
 
 
-def _request_callbacks(run: Run, recorded: Iterable[Recorded]) -> None:
+def record_unreported(run: Run, fencing_token: int, node: Node, indexes: Sequence[int]) -> LeafItem:
+    """Record outcomes of these probes of a leaf whose worker died before it could; returns the leaf afterwards."""
+    item = barrier.get_leaf(RunRef(run.workspace, run.id), node)
+    if pages := _find_unreported(run, item, indexes):
+        return _record_in_leaf(run, fencing_token, node, pages)
+    return item
+
+
+def _find_unreported(run: Run, item: LeafItem, indexes: Sequence[int]) -> list[OutcomePage]:
+    pages = outcomes.list_unreported(RunRef(run.workspace, run.id), item, indexes)
+    if pages:
+        _request_callbacks(run, {leaf_of(indexes[0]).number: pages})
+    return pages
+
+
+def _request_callbacks(run: Run, pages_by_leaf: Mapping[int, Sequence[OutcomePage]]) -> None:
     """Before the barrier: after a crash in between, the probes are still missing there, and this is repeated."""
-    counted = sorted({each.probe_index for each in recorded if each.counts_in(run.retry_round)})
-    if counted and run.callbacks is CallbackScope.PROBES:
-        callbacks.request_for_probes(RunRef(run.workspace, run.id), counted, utc_now())
+    if run.callbacks is not CallbackScope.PROBES:
+        return
+    counted = {
+        Node(0, number).first_index + offset
+        for number, pages in pages_by_leaf.items()
+        for page in pages
+        for offset in page.counted_in(run.retry_round)
+    }
+    if counted:
+        callbacks.request_for_probes(RunRef(run.workspace, run.id), sorted(counted), utc_now())
 
 
 def _record_in_leaf(
-    tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str], fencing_token: int
-) -> None:
-    counted_in, item = _add_to_leaf(tree, node, recorded, released)
-    if item.reopened_in_round <= counted_in.retry_round and barrier.propagate(counted_in, node, item):
-        token = fencing_token if counted_in == tree else runs.get(tree.ref).fencing_token
-        executions.start_finish(tree.ref, token)
+    run: Run, fencing_token: int, node: Node, pages: Sequence[OutcomePage], released: Sequence[str] = ()
+) -> LeafItem:
+    """Add pages to a leaf, and report it to its parent if it is full; returns the leaf.
 
-
-def _add_to_leaf(
-    tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str] = ()
-) -> tuple[Tree, LeafItem]:
-    """Add outcomes to a leaf; returns the leaf and the tree in whose retry round they count.
-
-    If a retry of the running run has reopened the leaf, transcripts count in its round, and errors are run again.
+    If a retry of the running run has reopened the leaf, it counts in the retry's round.
     """
-    item = _add_in_round(tree, node, recorded, released)
-    if item.reopened_in_round > tree.retry_round:
-        tree = tree._replace(retry_round=item.reopened_in_round)
-        item = _add_in_round(tree, node, recorded, released)
-    return tree, item
-
-
-def _add_in_round(tree: Tree, node: Node, recorded: Sequence[Recorded], released: Sequence[str]) -> LeafItem:
-    """Every stored outcome adds its cost, also one that does not count in this retry round."""
-    return barrier.record(
-        tree,
-        node,
-        {each.probe_index: each.completed for each in recorded if each.counts_in(tree.retry_round)},
-        released,
-        [each.cost_member for each in recorded],
-        [each.lost_member for each in recorded if each.lost_member is not None],
-    )
+    tree = Tree.for_run(run)
+    item = barrier.record(tree, node, pages, released)
+    current = tree._replace(retry_round=max(tree.retry_round, item.reopened_in_round))
+    if barrier.propagate(current, node, item):
+        executions.start_finish(tree.ref, fencing_token if current == tree else runs.get(tree.ref).fencing_token)
+    return item
 
 
 def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
@@ -100,12 +95,12 @@ def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
     """
     node = Node(0, probe_slice.leaf)
     indexes = [index for index in probe_slice.indexes if leaf_of(index) == node and index < run.plan.total]
-    missing = barrier.get_leaf(probe_slice.run, node).leaf.missing(indexes)
+    item = barrier.get_leaf(probe_slice.run, node)
+    missing = item.leaf.missing(indexes)
     if not missing:
         return
-    if recorded := outcomes.get_recorded(probe_slice.run, missing):
-        _request_callbacks(run, recorded)
-        _add_to_leaf(Tree.for_run(run), node, recorded)
+    if pages := _find_unreported(run, item, missing):
+        barrier.record(Tree.for_run(run), node, pages)
     if costs := list(checkpoints.list_costs(probe_slice.run, missing, now)):
         barrier.add_checkpoint_costs(probe_slice.run, node, costs)
 

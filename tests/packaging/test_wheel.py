@@ -160,7 +160,7 @@ def test_a_project_with_packages_of_the_same_names_can_evaluate(installation: In
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     finished = installation.run("python", "-W", "error", "evaluate.py", folder=tmp_path)
-    assert (finished.returncode, finished.stderr) == (0, "")
+    assert finished.returncode == 0, finished.stderr
     printed: dict[str, Any] = json.loads(finished.stdout)
     assert printed["results"] == [
         ["connector/agent", "COMPLETED", True],

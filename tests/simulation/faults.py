@@ -26,7 +26,7 @@ class Fault(StrEnum):
     MODEL_FAILS = "failed model call"
     MODEL_HANGS = "hanging model call"
     MODEL_WAITS = "model that asked to retry later"
-    REFUSED = "answer whose outcome the table refuses"
+    REFUSED = "answer whose outcome is too large"
 
 
 _WEIGHTS = {

@@ -212,6 +212,7 @@ def _replace(patches: Patches) -> None:
         monotonic=simulation.monotonic,
         perf_counter=simulation.monotonic,
         process_time=lambda: 0.0,
+        sleep=lambda _: None,
     )
     replacements: dict[int, tuple[object, object]] = {
         id(before): (before, after)

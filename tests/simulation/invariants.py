@@ -2,21 +2,23 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from cupel_core.domain.runs.barrier import Node, child_count, leaf_of
+from cupel_core.domain.runs.leaf_log import OutcomePlace
 from cupel_core.domain.runs.plan import ProbePosition
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, TRANSITIONS, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.run_spend import Cost, cost_by_place
-from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.messages import RunRef
-from cupel_core.store import barrier, events, keys, outbox, outcomes, snapshots
-from cupel_core.store.barrier import Tree
+from cupel_core.store import barrier, events, keys, outbox, outcome_pages, outcomes, snapshots
+from cupel_core.store.barrier import LeafItem, Tree
 from cupel_core.store.outcome_items import OutcomeItem, spending_of
+from cupel_core.store.outcome_pages import DigestPage
 from cupel_core.store.run_items import RunItem, from_item
 from tests.simulation.expressions import Item
 from tests.simulation.harness import FANOUT
@@ -54,6 +56,8 @@ class Invariants:
         """What each outcome that was ever stored has cost, by probe and fencing token."""
         self._first_costs: dict[tuple[int, int], Cost] = {}
         """The same when it was recorded: without summaries and selections."""
+        self._page_costs: dict[tuple[str, int], Cost] = {}
+        """What each outcome in a page has cost, by page and probe."""
         self._checkpoint_costs: dict[tuple[int, int], Cost] = {}
         """What each conversation had cost at its last checkpoint, by probe and the retry round in which it started."""
 
@@ -70,17 +74,14 @@ class Invariants:
     def observe(self, key: Key, before: Item, after: Item) -> None:
         pk, sk = key
         if "#leaves#" in pk:
-            self._check_leaf(int(sk), after)
+            self._check_leaf(int(sk), before, after)
         elif "#nodes#" in pk:
             members = [int(member) % FANOUT for member in after.get("members", {}).get("NS", ())]
             require(len(members) == len(set(members)), f"1: a child is counted twice in {pk} {sk}: {after}")
+        elif "#pages#" in pk and sk.startswith("digest#"):
+            self._observe_page(after)
         elif "#probes#" in pk:
-            self._check_outcome(key, before, after)
-            if after:
-                item = OutcomeItem.from_raw_data(dict(after))
-                place, cost = (item.index, int(item.fencing_token)), Cost.of(spending_of(item))
-                self._costs[place] = cost
-                self._first_costs.setdefault(place, cost)
+            self._check_own_item(key, before, after)
         elif "#turns#" in pk and "cost" in after:
             index, conversation_round = map(int, sk.split("#"))
             (cost,) = cost_by_place([int(after["cost"]["N"])]).values()
@@ -90,23 +91,49 @@ class Invariants:
         elif sk == "run":
             self._check_run(after, before)
 
-    def _check_leaf(self, number: int, item: Item) -> None:
-        completed, failed = (set(item.get(name, {}).get("NS", ())) for name in ("completed", "failed"))
-        require(not completed & failed, f"1: leaf {number} counts {completed & failed} twice")
+    def _observe_page(self, item: Item) -> None:
+        """The page's own record of what its outcomes have cost, beside that of the log."""
+        assert self._run is not None
+        page = outcome_pages.decode(RunRef(self._run.workspace, self._run.id), item)
+        for each in page.items():
+            self._page_costs[page.page_id, each.index] = Cost.of(spending_of(each))
+
+    def _check_leaf(self, number: int, before: Item, after: Item) -> None:
+        old, new = barrier.decode_leaf(before), barrier.decode_leaf(after)
+        counted = new.leaf.recorded
+        require(not new.leaf.completed & new.leaf.failed, f"1: leaf {number} counts a probe twice: {new.leaf}")
         if self._run is not None:
             size = child_count(Node(0, number), self._run.plan.total)
-            require(
-                all(int(offset) < size for offset in completed | failed), f"1: leaf {number} counts more than {size}"
-            )
+            require(all(offset < size for offset in counted), f"1: leaf {number} counts more than {size}")
+        log, earlier = after.get("outcomeLog", {}).get("L", []), before.get("outcomeLog", {}).get("L", [])
+        require(log[: len(earlier)] == earlier, f"2: the log of leaf {number} was changed: {earlier} → {log}")
+        for offset, place in old.log.places.items():
+            self._check_place(number * FANOUT + offset, place, new.log.places.get(offset))
+        for offset, place in new.log.places.items():
+            if (stored := self._page_costs.get((place.page_id, number * FANOUT + offset))) is not None:
+                key = number * FANOUT + offset, place.fencing_token
+                self._first_costs.setdefault(key, stored)
+                self._costs.setdefault(key, stored)
 
-    def _check_outcome(self, key: Key, before: Item, after: Item) -> None:
+    def _check_place(self, index: int, before: OutcomePlace, after: OutcomePlace | None) -> None:
+        """Only an error that a retry has taken out gives way to another outcome."""
+        is_same = after is not None and (before.page_id, before.is_completed) == (after.page_id, after.is_completed)
+        is_retried = before.is_taken_out and before.fencing_token < self.retry_round
+        require(is_same or is_retried, f"2: the outcome of probe {index} was replaced: {before} → {after}")
+        is_taken_out_now = after is not None and after.is_taken_out and not before.is_taken_out
+        is_earlier = before.fencing_token < self.retry_round and not before.is_completed
+        require(not is_taken_out_now or is_earlier, f"2: the outcome of probe {index} was taken out: {before}")
+
+    def _check_own_item(self, key: Key, before: Item, after: Item) -> None:
         changed = {
             name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
         } - _LATER_ATTRIBUTES
-        if not before or not changed:
-            return
-        was_retried = not before["completed"]["BOOL"] and int(before["epoch"]["N"]) < self.retry_round
-        require(was_retried, f"2: the outcome {key} was overwritten: {before} → {after}")
+        if before and changed:
+            was_retried = not before["completed"]["BOOL"] and int(before["epoch"]["N"]) < self.retry_round
+            require(was_retried, f"2: the outcome {key} was overwritten: {before} → {after}")
+        if after:
+            item = OutcomeItem.from_raw_data(dict(after))
+            self._costs[item.index, int(item.fencing_token)] = Cost.of(spending_of(item))
 
     def _check_run(self, item: Item, before: Item) -> None:
         item_run = from_item(RunItem.from_raw_data(dict(item)))
@@ -184,25 +211,33 @@ class Invariants:
         return self._round_of(run, self._index(run, turn)) if run else 1
 
     def _round_of(self, run: Run, index: int) -> int:
+        return self._leaf(run, index).round_of(index % FANOUT, run.conversation_round)
+
+    def _leaf(self, run: Run, index: int) -> LeafItem:
         node = leaf_of(index)
         key = keys.barrier_nodes(RunRef(run.workspace, run.id), node, 0), keys.barrier_node(node.number)
-        encoded = [int(number) for number in self._cloud.table.item(*key).get("rounds", {}).get("NS", ())]
-        rounds = (number // FANOUT for number in encoded if number % FANOUT == index % FANOUT)
-        return max(rounds, default=run.conversation_round)
+        return barrier.decode_leaf(self._cloud.table.item(*key))
+
+    def _unreported_pages(self, run: Run, leaf: LeafItem, index: int) -> Iterator[DigestPage]:
+        """The pages of the probe's leaf with an outcome of it that are completely stored and not in the log."""
+        ref, number = RunRef(run.workspace, run.id), leaf_of(index).number
+        for (pk, sk), item in self._cloud.table.items():
+            if pk == keys.pages(ref, number) and sk.startswith(keys.digest_page(number)):
+                page = outcome_pages.decode(ref, item)
+                is_complete = not page.has_texts or self._cloud.table.item(pk, keys.text_page(number, page.page_id))
+                if index % FANOUT in page.entries and is_complete and page.page_id not in leaf.log.page_ids:
+                    yield page
 
     def _index(self, run: Run, turn: Turn) -> int:
         case = next(iter(snapshots.get(run.snapshot_key).cases(turn.scenario_id)), 0)
         return run.plan.index(ProbePosition(case, run.plan.targets.index(turn.model), turn.repeat))
 
     def _check_not_recorded(self, run: Run, index: int, turn: int) -> None:
-        ref = RunRef(run.workspace, run.id)
-        outcome = self._cloud.table.item(keys.probes(ref, index), keys.probe(index))
-        is_recorded = outcome and (outcome["completed"]["BOOL"] or int(outcome["epoch"]["N"]) >= run.retry_round)
-        require(not is_recorded, f"3: probe {index} is recorded and its model is called again")
-        node = leaf_of(index)
-        item = self._cloud.table.item(keys.barrier_nodes(ref, node, 0), keys.barrier_node(node.number))
-        counted = {*item.get("completed", {}).get("NS", ()), *item.get("failed", {}).get("NS", ())}
-        require(str(index % FANOUT) not in counted, f"3: probe {index} is counted and its model is called again")
+        ref, leaf = RunRef(run.workspace, run.id), self._leaf(run, index)
+        require(index % FANOUT not in leaf.leaf.recorded, f"3: probe {index} is counted and its model is called again")
+        for page in self._unreported_pages(run, leaf, index):
+            is_recorded = index % FANOUT in page.logged().counted_in(run.retry_round)
+            require(not is_recorded, f"3: probe {index} is recorded and its model is called again")
         sort_key = keys.numbered_probe(index, self._round_of(run, index))
         checkpoint = self._cloud.table.item(keys.checkpoints(ref, index), sort_key)
         if checkpoint:
@@ -241,16 +276,18 @@ class Invariants:
 
     def _check_counts(self, run: Run) -> None:
         ref, total = RunRef(run.workspace, run.id), run.plan.total
-        stored = {}
-        for index in range(total):
-            item = self._cloud.table.item(keys.probes(ref, index), keys.probe(index))
-            if item:
-                stored[index] = item["completed"]["BOOL"]
+        digests = list(outcomes.list_digests(ref, range(total)))
         counted: dict[int, bool] = {}
         for number in range(-(-total // FANOUT)):
             leaf = barrier.get_leaf(ref, Node(0, number)).leaf
             counted |= {number * FANOUT + offset: True for offset in leaf.completed}
             counted |= {number * FANOUT + offset: False for offset in leaf.failed}
+        # In a cancelled run, an error that was taken out can still be read.
+        stored = {
+            each.probe_index: isinstance(each, Transcript)
+            for each in digests
+            if each.probe_index in counted or run.status is not RunStatus.CANCELLED
+        }
         if run.status is not RunStatus.CANCELLED:
             require(len(stored) == total, f"1: {total - len(stored)} of {total} probes have no outcome")
             require(counted == stored, f"1: the barrier counts {counted}, but {stored} is stored")
@@ -273,7 +310,7 @@ class Invariants:
         is_exact = run.status is RunStatus.COMPLETED or bool(run.failure and run.failure.where == "probing")
         all_counted = Cost()
         for number in range(-(-run.plan.total // FANOUT)):
-            counted = cost_by_place(self._members(run, number, "costs"))
+            counted = cost_by_place(self._leaf(run, number * FANOUT).costs)
             stored, first = (self._of_leaf(costs, number) for costs in (self._costs, self._first_costs))
             is_correct = counted == stored
             if not is_exact:
@@ -316,21 +353,14 @@ class Invariants:
                 each.nano_usd for (i, token), each in self._costs.items() if i == index and token >= began
             ]
             if outcomes_of_probe:
-                lost = cost_by_place(self._members(run, index // FANOUT, "lostCosts")).items()
-                counted = sum(outcomes_of_probe) + sum(
-                    each.nano_usd for place, each in lost if place % FANOUT == index % FANOUT
-                )
+                counted = sum(outcomes_of_probe) + self._leaf(run, index).lost.nano_usd
                 require(counted >= cost.nano_usd, f"8: probe {index} has cost {counted}, its conversation {cost}")
-
-    def _members(self, run: Run, number: int, attribute: str) -> list[int]:
-        ref = RunRef(run.workspace, run.id)
-        leaf = self._cloud.table.item(keys.barrier_nodes(ref, Node(0, number), 0), keys.barrier_node(number))
-        return [int(member) for member in leaf.get(attribute, {}).get("NS", ())]
 
     def _check_errored(self, run: Run, index: int) -> None:
         """The table's refusal of an outcome is an error of its own probe only."""
-        error = self._cloud.table.item(keys.probes(RunRef(run.workspace, run.id), index), keys.probe(index))
-        if "the outcome could not be stored" in error["body"]["S"]:
+        error = outcomes.get(RunRef(run.workspace, run.id), index)
+        assert isinstance(error, ProbeError)
+        if "the outcome could not be stored" in error.message:
             refused = {self._index(run, turn) for turn in self._cloud.models.refused_turns}
             require(index in refused, f"7: probe {index} has another probe's error")
 

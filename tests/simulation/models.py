@@ -10,9 +10,9 @@ import orjson
 
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.errors import ProviderError
+from cupel_core.store.outcome_pages import MAX_ENTRY_BYTES
 from tests.simulation.faults import Fault
 from tests.simulation.scheduler import Invocation
-from tests.simulation.table import REFUSED
 
 if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
@@ -56,7 +56,7 @@ class Models:
         self.has_distinct_conversations = False
         """Whether no two conversations of the run start with the same message."""
         self.refused_turns: set[Turn] = set()
-        """Turns with an answer whose outcome the table refuses."""
+        """Turns with an answer whose outcome is too large to be stored."""
         self._refusal_rate = Random(f"refusals {cloud.seed}").choice((0.0, 0.0, 0.05))
         self._rng = cloud.scheduler.rng
         latency = self._rng.choice((0.1, 0.5, 3.0, _SLOW_SECONDS))
@@ -78,13 +78,13 @@ class Models:
         return Reply(f"Rating: {self._rng.randint(1, 5)}", self._model_version(call.turn), Usage(1, 1))
 
     def _model_version(self, turn: Turn) -> str:
-        """Rarely one with which the table refuses an outcome, each time: in a transaction, or longer and alone."""
+        """Rarely one with which an outcome is too large, each time."""
         rng = Random(f"{self._cloud.seed} {turn}")
         if rng.random() >= self._refusal_rate:
             return "1"
         self._cloud.faults.count(Fault.REFUSED)
         self.refused_turns.add(turn)
-        return REFUSED * rng.choice((1, 100))
+        return "1" * MAX_ENTRY_BYTES
 
     async def _complete_structured(self, model: str, conversation: ModelRequest) -> Reply:
         """Reply as the judge of a decision, the judge of a conversation, or the simulated user."""

@@ -197,65 +197,64 @@ def do_not_renew_claims(patches: Patches) -> None:
 
 @mutation(LARGE_SKEW)
 def let_the_last_writer_win(patches: Patches) -> None:
-    from cupel_core.settings import settings
-    from cupel_core.store import outcomes
-    from cupel_core.store.clients import dynamodb
+    from cupel_core.domain.runs.leaf_log import _LogReader
 
-    def mutated(items: Sequence[Any], retry_round: int) -> None:
-        puts: list[Any] = [{"Put": {"TableName": settings().table_name, "Item": item.serialize()}} for item in items]
-        dynamodb().transact_write_items(TransactItems=puts)
-
-    patches.set(outcomes, "_transact", mutated)
+    patches.set(_LogReader, "_is_placed", lambda *_, **__: True)
 
 
 @mutation(LIMITED_SWEEPER)
 def propagate_only_new_outcomes(patches: Patches) -> None:
-    from cupel_core.probing import committer
-    from cupel_core.record_outcomes import record
+    """A worker that takes over adds what it finds to the leaf, but does not report a leaf that is full."""
+    from cupel_core import record_outcomes
+    from cupel_core.domain.runs.barrier import Node
+    from cupel_core.probing import claims, committer
     from cupel_core.store import barrier
     from cupel_core.store.barrier import Tree
 
-    def mutated(
-        run: Any,
-        fencing_token: int,
-        finished: Sequence[Any],
-        known: Sequence[Any],
-        released: Mapping[int, Sequence[str]],
-    ) -> None:
+    record = record_outcomes.record
+
+    def record_new(run: Any, fencing_token: int, finished: Sequence[Any], released: Mapping[int, Any]) -> None:
         if finished:
-            record(run, fencing_token, finished, known, released)
+            record(run, fencing_token, finished, released)
             return
-        from cupel_core.domain.runs.barrier import Node
-
         for number, claimants in released.items():
-            completed = {each.probe_index: each.completed for each in known}
-            barrier.record(Tree.for_run(run), Node(0, number), completed, claimants)
+            barrier.record(Tree.for_run(run), Node(0, number), (), claimants)
 
-    patches.set(committer, "record", mutated)
+    def add_unreported(run: Any, _: int, node: Any, indexes: Sequence[int]) -> Any:
+        tree = Tree.for_run(run)
+        item = barrier.get_leaf(tree.ref, node)
+        return barrier.record(tree, node, record_outcomes._find_unreported(run, item, indexes))
+
+    patches.set(committer, "record", record_new)
+    patches.set(claims, "record_unreported", add_unreported)
 
 
 @mutation(SMALL_SKEW)
 def do_not_verify_uncertain_probes(patches: Patches) -> None:
+    from cupel_core.messages import RunRef
     from cupel_core.probing import claims
-    from cupel_core.store import outcomes
+    from cupel_core.store import barrier
 
-    patches.set(claims, "outcomes", _PatchedModule(outcomes, get_recorded=lambda *_: []))
+    def mutated(run: Any, _: int, node: Any, __: Sequence[int]) -> Any:
+        return barrier.get_leaf(RunRef(run.workspace, run.id), node)
+
+    patches.set(claims, "record_unreported", mutated)
 
 
 @mutation()
 def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
     """An outcome adds its cost only if the worker that stored it does not die before it has updated the barrier."""
     from cupel_core.domain.runs.run_spend import Cost
-    from cupel_core.probing import claims
-    from cupel_core.store import outcomes
+    from cupel_core.store.outcome_pages import DigestPage
 
-    get_recorded, recorded_instead = outcomes.get_recorded, outcomes._recorded_instead
+    logged = DigestPage.logged
 
-    def mutated(*args: Any) -> list[Any]:
-        return [each._replace(cost=Cost()) for each in get_recorded(*args)]
+    def mutated(self: DigestPage) -> Any:
+        page = logged(self)
+        free = {offset: outcome._replace(cost=Cost()) for offset, outcome in page.outcomes.items()}
+        return replace(page, outcomes=free)
 
-    patches.set(claims, "outcomes", _PatchedModule(outcomes, get_recorded=mutated))
-    patches.set(outcomes, "_recorded_instead", lambda *args: recorded_instead(*args)._replace(cost=Cost()))
+    patches.set(DigestPage, "logged", mutated)
 
 
 @mutation()
@@ -280,12 +279,19 @@ def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
 
 @mutation(LIMITED_SWEEPER)
 def let_an_outcome_that_cannot_be_stored_block_the_others(patches: Patches) -> None:
-    """The table's refusal of one outcome fails the commit of all. Two hours without an end are enough to see it."""
-    from cupel_core.store import outcomes
+    """An outcome that is too large fails the commit of all. Two hours without an end are enough to see it."""
+    from cupel_core.probing import committer
+    from cupel_core.store import outcome_pages, outcomes
+    from cupel_core.store.outcome_items import to_item
     from tests.simulation import schedule
 
+    def mutated(ref: Any, fencing_token: int, outcome: Any) -> Any:
+        item = to_item(ref, fencing_token, outcome)
+        return outcome_pages.encode(ref, item, outcomes._text_of(outcome))
+
     patches.set(schedule, "_MAX_REST_SECONDS", 2 * 3_600.0)
-    patches.set(outcomes, "_REFUSAL_CODES", frozenset())
+    patches.set(outcomes, "_encode", mutated)
+    patches.set(committer, "_isolate", list)
 
 
 @mutation(LIMITED_SWEEPER)
@@ -306,19 +312,26 @@ def send_remainders_after_acknowledging(patches: Patches) -> None:
 
 @mutation()
 def update_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
+    """The log names a page that is written afterwards."""
     from cupel_core import record_outcomes
-    from cupel_core.domain.runs.barrier import leaf_of
-    from cupel_core.domain.runs.transcripts import Transcript
-    from cupel_core.store import barrier, outcomes
-    from cupel_core.store.barrier import Tree
+    from cupel_core.store import batches, outcome_pages, outcomes
 
-    def mutated(run: Any, fencing_token: int, finished: Sequence[Any]) -> Sequence[Any]:
-        for outcome in finished:
-            node = leaf_of(outcome.probe_index)
-            barrier.record(Tree.for_run(run), node, {outcome.probe_index: isinstance(outcome, Transcript)})
-        return outcomes.record(run, fencing_token, finished)
+    put, record_in_leaf = batches.put_batch, record_outcomes._record_in_leaf
+    write = outcomes.write
 
-    patches.set(record_outcomes, "outcomes", _PatchedModule(outcomes, record=mutated))
+    def postpone(ref: Any, fencing_token: int, finished: Sequence[Any]) -> Any:
+        patches_of_write = _postponed()
+        patches.set(outcome_pages, "put_batch", patches_of_write.append)
+        return write(ref, fencing_token, finished)
+
+    def mutated(*args: Any) -> Any:
+        item = record_in_leaf(*args)
+        while _postponed():
+            put(_postponed().pop())
+        return item
+
+    patches.set(record_outcomes, "outcomes", _PatchedModule(outcomes, write=postpone))
+    patches.set(record_outcomes, "_record_in_leaf", mutated)
 
 
 @mutation(LIMITED_SWEEPER)
@@ -367,16 +380,18 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
 @mutation(first_seed=80)
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
+    from cupel_core.domain.runs.leaf_log import Reopening
     from cupel_core.runs import reopen
-    from cupel_core.store import barrier
+    from cupel_core.store import barrier, leaf_logs
 
     reopen_leaf = reopen._reopen_leaf
 
     def mutated(tree: Any, node: Any, offsets: Any) -> Any:
         if not offsets:
             return barrier.get_leaf(tree.ref, node)
-        values = {":offsets": barrier._number_set(offsets), ":retry_round": {"N": str(tree.retry_round)}}
-        expression = "DELETE failed :offsets SET reopened = :retry_round"
+        entry = leaf_logs.encode_reopening(Reopening(tree.retry_round + 1, frozenset(offsets)))
+        values = {":retry_round": {"N": str(tree.retry_round)}, ":entries": {"L": [entry]}, **barrier._NO_LOG}
+        expression = f"SET reopened = :retry_round, {barrier._APPEND}"
         return barrier._update_leaf(tree.ref, node, expression, {}, values)
 
     patches.set(reopen, "barrier", _PatchedModule(barrier, reopen=mutated))

@@ -17,10 +17,6 @@ type Observer = Callable[[Key, Item, Item], None]
 
 _VERSIONS = 6
 _MAX_LAG_SECONDS = 1.0
-REFUSED = "refused by the table"
-"""An item whose body contains this is refused, as DynamoDB refuses one that is too large or too deeply nested."""
-_TOO_LARGE = "Item size has exceeded the maximum allowed size"
-"""Without the text above: the reason of a refusal is stored in the probe's error."""
 _WRITES = ("Put", "Update", "Delete", "ConditionCheck")
 
 
@@ -84,11 +80,16 @@ class Table:
         return self._write_one("Delete", request)
 
     def _BatchWriteItem(self, request: Any) -> Any:  # noqa: N802
-        for writes in request["RequestItems"].values():
-            for write in writes:
+        unprocessed: dict[str, Any] = {}
+        for name, writes in request["RequestItems"].items():
+            accepted = list(writes)
+            if len(writes) > 1 and self._rng.random() < 0.1:
+                cut = self._rng.randrange(1, len(writes))
+                accepted, unprocessed[name] = writes[:cut], writes[cut:]
+            for write in accepted:
                 ((kind, body),) = write.items()
                 self._write_one(kind.removesuffix("Request"), body)
-        return {"UnprocessedItems": {}}
+        return {"UnprocessedItems": unprocessed}
 
     def _Query(self, request: Any) -> Any:  # noqa: N802
         scope, read_at = Scope(request), self._read_time(request)
@@ -163,8 +164,6 @@ class Table:
 
     def _reason(self, write: Any, key: Key) -> Any:
         body, present = _body(write), self.item(*key)
-        if _is_refused(body.get("Item", {})):
-            return {"Code": "ValidationError", "Message": _TOO_LARGE}
         if Scope(body).matches(body.get("ConditionExpression"), present):
             return {"Code": "None"}
         reason: Any = {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"}
@@ -242,13 +241,7 @@ def _projected(scope: Scope, request: Any, item: Item) -> Item:
     return {name: item[name] for name in names if name in item}
 
 
-def _is_refused(item: Item) -> bool:
-    return REFUSED in item.get("body", {}).get("S", "")
-
-
 def _check(item: Item) -> None:
-    if _is_refused(item):
-        raise BadExpression(_TOO_LARGE)
     for name, value in item.items():
         type_, content = next(iter(value.items()))
         if type_ in ("NS", "SS") and not content:

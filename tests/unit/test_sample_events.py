@@ -11,10 +11,11 @@ from cupel_core.domain.runs.run import Action, Run, RunStatus
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, rescores, runs
+from cupel_core.store import rescores, runs
 from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
 from tests.lambda_context import Context
+from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 
 
@@ -31,7 +32,7 @@ def sample_run(cloud: Settings, finish_starts: list[tuple[str, int]]) -> Run:
 
 def with_full_barrier(run: Run) -> Run:
     runs.transition(ref_of(run), Action.START, run.created_at)
-    barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
+    count_outcomes(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
     return run
 
 

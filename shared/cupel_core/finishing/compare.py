@@ -89,8 +89,11 @@ async def _compare(
 
 
 def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:
+    """With items of their own, to which the results are added."""
     snapshot = snapshots.get(run.snapshot_key)
-    return list(_iterate_candidates(ref, run, snapshot, leaf_range)) if needs_selection(snapshot) else []
+    candidates = list(_iterate_candidates(ref, run, snapshot, leaf_range)) if needs_selection(snapshot) else []
+    outcomes.own_items(ref, [candidate.transcript.probe_index for candidate in candidates])
+    return candidates
 
 
 def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: LeafRange) -> Iterator[_Candidate]:

@@ -19,6 +19,6 @@ def record_costs(ref: RunRef, fencing_token: int, leaf_range: LeafRange) -> None
     tree, indexes = Tree.for_run(run), leaf_range.indexes(run.plan.total)
     for first in range(indexes.start, indexes.stop, FANOUT):
         node = leaf_of(first)
-        recorded = outcomes.get_recorded(ref, range(first, min(first + FANOUT, indexes.stop)))
-        item = barrier.record(tree, node, {}, costs=[each.cost_member for each in recorded])
+        costs = outcomes.list_own_costs(ref, node, barrier.get_leaf(ref, node))
+        item = barrier.record(tree, node, costs=costs)
         barrier.propagate(tree, node, item)

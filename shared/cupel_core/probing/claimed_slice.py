@@ -1,11 +1,10 @@
 """A slice while a worker processes it: from its claim to its acknowledgement."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cupel_core.domain.runs.claims import Claim
-from cupel_core.domain.runs.run_spend import Recorded
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.slice_context import SliceContext
 from cupel_core.store.queues import Delivery
@@ -42,8 +41,6 @@ class ClaimedSlice:
     rounds: Mapping[int, int] = field(default_factory=dict)
     """The retry round in which the conversation of a probe started, by index."""
     started: set[int] = field(default_factory=set)
-    stored_outcomes: Sequence[Recorded] = ()
-    """Outcomes that an earlier claimant may have stored without reporting them to the barrier."""
     remainders: dict[str, Remainder] = field(default_factory=dict)
     """By reason, so that probes waiting for a suspended model do not delay the others."""
     is_dropped: bool = False

@@ -16,8 +16,8 @@ from cupel_core.messages import ProbeSlice
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.slice_context import load_slice_context
-from cupel_core.record_outcomes import record_dropped
-from cupel_core.store import barrier, outcomes, runs
+from cupel_core.record_outcomes import record_dropped, record_unreported
+from cupel_core.store import barrier, runs
 from cupel_core.store.queues import Delivery
 
 CLAIM_SECONDS = 30.0
@@ -69,8 +69,9 @@ class SliceClaimer:
         claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes), self._clock())
         node = Node(0, probe_slice.leaf)
         division = barrier.acquire(probe_slice.run, node, claimant, claim, probe_slice.indexes, self._clock())
-        stored = outcomes.get_recorded(probe_slice.run, division.expired) if division.expired else []
-        done = {each.probe_index for each in stored if each.counts_in(run.retry_round)}
+        expired = list(division.expired)
+        if expired:
+            expired = record_unreported(run, probe_slice.fencing_token, node, expired).leaf.missing(expired)
         others = frozenset(index % FANOUT for index in division.claimed)
         claimed = ClaimedSlice(
             probe_slice=probe_slice,
@@ -80,9 +81,8 @@ class SliceClaimer:
             context=context,
             pending=deque(division.unclaimed),
             rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
-            stored_outcomes=stored,
         )
-        claimed.pending.extend(index for index in division.expired if index not in done)
+        claimed.pending.extend(expired)
         for index in division.claimed:
             # In a new message, because this one has few receives left and the other worker may die.
             claimed.postpone(index, RECHECK_SECONDS)

@@ -1,4 +1,4 @@
-"""Records outcomes by time rather than per probe: those of a fifth of a second are written together."""
+"""Records outcomes together rather than one by one: about twenty at a time, and none later than after two seconds."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +16,10 @@ from cupel_core.store import queues
 from cupel_core.store.queues import Delivery
 
 COMMIT_INTERVAL_SECONDS = 0.2
+"""How often is looked whether there is enough to commit."""
+_COMMIT_SIZE = 20
+_MAX_WAIT_SECONDS = 2.0
+"""A crash repeats the model calls whose outcomes wait."""
 _BACKOFF_BASE = 2
 _MAX_FAILED_COMMITS = 5
 _ISOLATE_AFTER = 2
@@ -40,6 +44,8 @@ class Committer:
         self._finished: list[FinishedProbe] = []
         self._ended: list[ClaimedSlice] = []
         self._committed: list[Delivery] = []
+        self._waiting_since: float | None = None
+        """When the first of what is to be recorded was added, by the event loop's clock."""
         self._totals = totals
         self._on_settled = on_settled
         self.failed_commits = 0
@@ -50,14 +56,27 @@ class Committer:
 
     def add(self, finished: FinishedProbe) -> None:
         self._finished.append(finished)
+        self._start_waiting()
 
     def add_ended_slice(self, claimed: ClaimedSlice) -> None:
         """End a slice that has nothing left to run."""
         self._ended.append(claimed)
+        self._start_waiting()
+
+    def _start_waiting(self) -> None:
+        if self._waiting_since is None:
+            self._waiting_since = asyncio.get_running_loop().time()
 
     @property
     def is_empty(self) -> bool:
         return not self._finished and not self._ended
+
+    def is_due(self, in_flight: int) -> bool:
+        """Whether to commit now, while so many conversations go on: one commit costs about as much as a large one."""
+        if self._waiting_since is None:
+            return False
+        is_late = asyncio.get_running_loop().time() - self._waiting_since >= _MAX_WAIT_SECONDS
+        return is_late or len(self._finished) >= min(_COMMIT_SIZE, max(1, in_flight // 2))
 
     async def flush(self) -> None:
         """Record what is left, or raise RetryableError: the messages are then redelivered."""
@@ -82,6 +101,7 @@ class Committer:
         async with self._commit_lock:
             finished, self._finished = self._finished, []
             ended_without_probes, self._ended = self._ended, []
+            self._waiting_since = None
             for probe in finished:
                 probe.claimed.started.discard(probe.index)
             ended = _distinct([*ended_without_probes, *(probe.claimed for probe in finished if probe.claimed.is_done)])
@@ -96,6 +116,7 @@ class Committer:
                 self.failed_commits += 1
                 self._unforeseen_failures += is_unforeseen(error)
                 self._finished, self._ended = finished + self._finished, ended_without_probes + self._ended
+                self._start_waiting()
                 return
             self.failed_commits = self._unforeseen_failures = 0
             self._totals.add(probe.outcome for probe in finished if probe.outcome is not None)
@@ -152,15 +173,13 @@ def _writable(probe: FinishedProbe) -> Outcome | None:
 
 
 def _record_run(group: Sequence[tuple[ClaimedSlice, FinishedProbe | None]]) -> None:
-    claimed_slices = _distinct(claimed for claimed, _ in group)
     ended = [claimed for claimed, finished in group if finished is None]
     released: dict[int, list[str]] = {}
     for claimed in ended:
         released.setdefault(claimed.probe_slice.leaf, []).append(claimed.claimant)
-    stored_outcomes = [stored for claimed in claimed_slices for stored in claimed.stored_outcomes]
     new_outcomes = [probe.outcome for _, probe in group if probe is not None and probe.outcome is not None]
-    first = claimed_slices[0]
-    record(first.context.run, first.probe_slice.fencing_token, new_outcomes, stored_outcomes, released)
+    first, _ = group[0]
+    record(first.context.run, first.probe_slice.fencing_token, new_outcomes, released)
 
 
 def _send_remainders(claimed: ClaimedSlice) -> None:

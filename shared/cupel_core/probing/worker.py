@@ -429,7 +429,8 @@ class Worker:
     async def _commit_periodically(self) -> None:
         while True:
             await asyncio.sleep(COMMIT_INTERVAL_SECONDS)
-            await self._committer.commit()
+            if self._committer.is_due(self._open_conversations) or self._committer.failed_commits:
+                await self._committer.commit()
 
     async def _adapt_periodically(self, meter: LoadMeter) -> None:
         while True:

@@ -8,29 +8,34 @@ from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.messages import RunRef
-from cupel_core.store import blobs, keys
-from cupel_core.store.outcome_items import OutcomeItem, from_item, to_item
+from cupel_core.store import blobs, outcomes
+from cupel_core.store.outcome_items import OutcomeItem, encode_content, store_content, to_item
 from cupel_core.store.table import updated
 
 _CONTENT: dict[str, Attribute[Any]] = {
     "packed": OutcomeItem.packed,
     "content": OutcomeItem.content,
     "content_key": OutcomeItem.content_key,
+    "page": OutcomeItem.page,
 }
 
 
 def amend(ref: RunRef, index: int, change: Callable[[Transcript], Transcript]) -> None:
     """Rewrite a transcript with `change`, unless that changes nothing or the transcript or its content was deleted."""
-    try:
-        item = OutcomeItem.get(keys.probes(ref, index), keys.probe(index), consistent_read=True)
-    except OutcomeItem.DoesNotExist:
+    if not _would_change(outcomes.get(ref, index), change) or (item := outcomes.own_item(ref, index)) is None:
         return
-    before = from_item(item)
+    before = outcomes.read_content(ref, item)
     if isinstance(before, Transcript) and before.messages and (after := change(before)) != before:
-        _rewrite(item, to_item(ref, int(item.fencing_token), after))
+        changed = to_item(ref, int(item.fencing_token), after)
+        store_content(ref, changed, encode_content(after))
+        _rewrite(item, changed)
+
+
+def _would_change(outcome: Outcome | None, change: Callable[[Transcript], Transcript]) -> bool:
+    return isinstance(outcome, Transcript) and bool(outcome.messages) and change(outcome) != outcome
 
 
 def amend_scoring(ref: RunRef, index: int, change: Callable[[Scoring], Scoring]) -> None:

@@ -7,7 +7,7 @@ from itertools import groupby
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.messages import RunRef
 from cupel_core.store import keys, outcomes
-from cupel_core.store.outcome_items import OutcomeItem, from_item
+from cupel_core.store.outcome_items import OutcomeItem, digest
 
 
 def record(ref: RunRef, indexes: Iterable[int]) -> None:
@@ -32,7 +32,7 @@ def list_attempts(ref: RunRef, indexes: Sequence[int]) -> dict[int, list[ProbeEr
         block = list(group)
         first, last = keys.numbered_probe(block[0], 0), keys.numbered_probe(block[-1], 999_999)
         for item in OutcomeItem.query(partition, OutcomeItem.sk.between(first, last)):
-            outcome = from_item(item)
+            outcome = digest(item)
             if item.index in requested and isinstance(outcome, ProbeError):
                 errors.setdefault(item.index, []).append(outcome)
     return errors

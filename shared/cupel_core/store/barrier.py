@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
+from cupel_core.domain.runs.leaf_log import LogContent, OutcomePage, Reopening, resolve
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
-from cupel_core.domain.runs.run_spend import RunSpend, encode, inner_spend, leaf_spend
+from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode, inner_spend, leaf_spend, total
 from cupel_core.domain.runs.target_progress import LeafCounts, LeafDetail
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
-from cupel_core.store import keys
+from cupel_core.store import keys, leaf_logs
 from cupel_core.store.batches import get_batch
 from cupel_core.store.clients import dynamodb
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-_SET_RECORDED_AT = "SET recordedAt = :now"
+_RECORDED_AT = "recordedAt = :now"
+_APPEND = "outcomeLog = list_append(if_not_exists(outcomeLog, :no_log), :entries)"
+_NO_LOG: dict[str, Any] = {":no_log": {"L": []}}
 _CLAIM = "claim:"
 _REVOKED = "0"
 """The end of a revoked claim. It stays in the leaf, so that whoever comes later looks for outcomes of its probes."""
@@ -80,10 +83,14 @@ class LeafItem:
     """The retry round that last took errors out of the leaf to run them again."""
     rounds: Mapping[int, int] = field(default_factory=dict)
     """By offset, the retry round in which a probe was last taken out."""
+    log: LogContent = field(default_factory=LogContent)
+    own: frozenset[int] = frozenset()
+    """Offsets whose outcomes may have an item of their own, which then counts instead of their entry in a page."""
     costs: frozenset[int] = frozenset()
-    lost_costs: frozenset[int] = frozenset()
     checkpoint_costs: frozenset[int] = frozenset()
     """What its outcomes and its unfinished conversations have cost, as members."""
+    lost: Cost = field(default_factory=Cost)
+    """What outcomes have cost that were not recorded."""
     recorded_at: datetime | None = None
     """When an outcome was last added."""
 
@@ -91,7 +98,7 @@ class LeafItem:
         def target_of(offset: int) -> int:
             return plan.probe(node.first_index + offset).target
 
-        return leaf_spend(self.costs, self.lost_costs, self.checkpoint_costs, self.leaf.recorded, target_of)
+        return leaf_spend(self.costs, self.lost, self.checkpoint_costs, self.leaf.recorded, target_of)
 
     def round_of(self, offset: int, conversation_round: int) -> int:
         """The retry round in which a probe's conversation started, given that of the run's other probes."""
@@ -185,42 +192,24 @@ def erase_error(ref: RunRef, node: Node) -> None:
 
 
 def record(
-    tree: Tree,
-    node: Node,
-    outcomes: Mapping[int, bool],
-    released: Sequence[str] = (),
-    costs: Collection[int] = (),
-    lost_costs: Collection[int] = (),
+    tree: Tree, node: Node, pages: Sequence[OutcomePage] = (), released: Sequence[str] = (), costs: Collection[int] = ()
 ) -> LeafItem:
-    """Add outcomes (probe index → completed) and the members of their costs to a leaf, and release claims.
+    """Add pages to the log of a leaf, release claims, and add members to what its outcomes have cost.
 
-    One write; returns the leaf afterwards.
-
-    Writes nothing if a later retry round has reopened the leaf: an error of this round no longer counts there. The
-    returned leaf then has a later `reopened_in_round` than the tree.
+    One write; returns the leaf afterwards. What counts of the pages depends on what the log contained before.
     """
-    additions: list[str] = []
     values: dict[str, Any] = {}
-    for attribute, value in (("completed", True), ("failed", False)):
-        offsets = [index % FANOUT for index, completed in outcomes.items() if completed is value]
-        if offsets:
-            additions.append(f"{attribute} :{attribute}")
-            values[f":{attribute}"] = _number_set(offsets)
-    for attribute, members in (("costs", costs), ("lostCosts", lost_costs)):
-        if members:
-            additions.append(f"{attribute} :{attribute}")
-            values[f":{attribute}"] = _number_set(set(members))
     names = {f"#c{number}": _CLAIM + claimant for number, claimant in enumerate(released)}
-    clauses = [f"ADD {', '.join(additions)}"] if additions else []
-    if outcomes:
-        clauses.append(_SET_RECORDED_AT)
-        values |= _recorded_now()
-    clauses += [f"REMOVE {', '.join(names)}"] if names else []
-    if not clauses:
-        return get_leaf(tree.ref, node)
-    values[":retry_round"] = {"N": str(tree.retry_round)}
-    condition = "attribute_not_exists(reopened) OR reopened <= :retry_round"
-    return _update_leaf(tree.ref, node, " ".join(clauses), names, values, condition)
+    clauses = []
+    if pages:
+        clauses.append(f"SET {_APPEND}, {_RECORDED_AT}")
+        values |= {":entries": {"L": [leaf_logs.encode_page(page) for page in pages]}, **_NO_LOG, **_recorded_now()}
+    if costs:
+        clauses.append("ADD costs :costs")
+        values[":costs"] = _number_set(set(costs))
+    if names:
+        clauses.append(f"REMOVE {', '.join(names)}")
+    return _update_leaf(tree.ref, node, " ".join(clauses), names, values) if clauses else get_leaf(tree.ref, node)
 
 
 def add_checkpoint_costs(ref: RunRef, node: Node, members: Collection[int]) -> None:
@@ -228,17 +217,22 @@ def add_checkpoint_costs(ref: RunRef, node: Node, members: Collection[int]) -> N
     _update_leaf(ref, node, "ADD checkpointCosts :members", {}, {":members": _number_set(members)})
 
 
+def add_own(ref: RunRef, node: Node, offsets: Sequence[int]) -> None:
+    """Note that the outcomes of these probes may have items of their own; before those items are written."""
+    _update_leaf(ref, node, "ADD own :offsets", {}, {":offsets": _number_set(offsets)})
+
+
 def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
     """Take errors out of a leaf, once per retry round; returns the leaf afterwards.
 
     Without offsets, only writers of earlier rounds are shut out.
     """
-    values: dict[str, Any] = {":retry_round": {"N": str(tree.retry_round)}}
-    expression = "SET reopened = :retry_round"
-    if offsets:
+    entry = leaf_logs.encode_reopening(Reopening(tree.retry_round, frozenset(offsets)))
+    values: dict[str, Any] = {":retry_round": {"N": str(tree.retry_round)}, ":entries": {"L": [entry]}, **_NO_LOG}
+    expression = f"SET reopened = :retry_round, {_APPEND}"
+    if offsets:  # The error of an earlier release is counted in `failed`, and has an item of its own.
         values[":offsets"] = _number_set(offsets)
-        values[":rounds"] = _number_set(tree.retry_round * FANOUT + offset for offset in offsets)
-        expression += " ADD rounds :rounds DELETE failed :offsets"
+        expression += " ADD own :offsets DELETE failed :offsets"
     condition = "attribute_not_exists(reopened) OR reopened < :retry_round"
     return _update_leaf(tree.ref, node, expression, {}, values, condition)
 
@@ -264,19 +258,19 @@ def _spend_of(child: Node, spend: RunSpend) -> dict[str, list[int]]:
 def get_leaf(ref: RunRef, node: Node) -> LeafItem:
     """One leaf, strongly consistent; empty if nothing was written yet."""
     response = dynamodb().get_item(TableName=settings().table_name, Key=_key(ref, node), ConsistentRead=True)
-    return _leaf_item(response.get("Item", {}))
+    return decode_leaf(response.get("Item", {}))
 
 
 def get_leaves(ref: RunRef, numbers: Sequence[int]) -> dict[int, LeafItem]:
     """These leaves by number, strongly consistent; empty ones if nothing was written yet."""
     items = get_batch([_key(ref, Node(0, number)) for number in numbers])
-    written = {int(item["sk"]["S"]): _leaf_item(item) for item in items}
+    written = {int(item["sk"]["S"]): decode_leaf(item) for item in items}
     return {number: written.get(number) or LeafItem() for number in numbers}
 
 
 def list_leaves(ref: RunRef, parent: Node, first: int = 0) -> dict[int, LeafItem]:
     """The leaves below a level-1 node that were written to, by number, from leaf `first` on."""
-    return {int(item["sk"]["S"]): _leaf_item(item) for item in _children(ref, parent, first)}
+    return {int(item["sk"]["S"]): decode_leaf(item) for item in _children(ref, parent, first)}
 
 
 def get_inner(tree: Tree, node: Node) -> InnerNode:
@@ -296,7 +290,7 @@ def _inner_item(item: dict[str, Any]) -> _InnerItem:
     return _InnerItem(node, spend, _read_recorded_at(item))
 
 
-def _read_recorded_at(item: dict[str, Any]) -> datetime | None:
+def _read_recorded_at(item: Mapping[str, Any]) -> datetime | None:
     return from_iso(item["recordedAt"]["S"]) if "recordedAt" in item else None
 
 
@@ -416,7 +410,7 @@ def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collecti
     response = dynamodb().update_item(
         TableName=settings().table_name,
         Key=_key(tree.ref, node, tree.retry_round),
-        UpdateExpression=f"ADD {', '.join(f'{name} :{name}' for name in members)} {_SET_RECORDED_AT}",
+        UpdateExpression=f"ADD {', '.join(f'{name} :{name}' for name in members)} SET {_RECORDED_AT}",
         ExpressionAttributeValues={f":{name}": _number_set(added) for name, added in members.items()} | _recorded_now(),
         ReturnValues="ALL_NEW",
     )
@@ -467,31 +461,36 @@ def _update_leaf(
         )
     except client.exceptions.ConditionalCheckFailedException as error:
         rejection: dict[str, Any] = dict(error.response)
-        return _leaf_item(rejection.get("Item", {}))
-    return _leaf_item(response["Attributes"])
+        return decode_leaf(rejection.get("Item", {}))
+    return decode_leaf(response["Attributes"])
 
 
-def _leaf_item(item: dict[str, Any]) -> LeafItem:
+def decode_leaf(item: Mapping[str, Any]) -> LeafItem:
+    """A leaf as it is stored; empty if nothing was written yet."""
     claims = {
         name.removeprefix(_CLAIM): _read_claim(value["M"]) for name, value in item.items() if name.startswith(_CLAIM)
     }
-    error = item.get("lastError", {}).get("S")
-    reopened = int(item.get("reopened", {}).get("N", 0))
-    rounds: dict[int, int] = {}
-    for encoded in sorted(_read_set(item, "rounds")):  # Ascending, so that the last round of an offset remains.
-        rounds[encoded % FANOUT] = encoded // FANOUT
-    leaf = Leaf(_read_set(item, "completed"), _read_set(item, "failed"))
+    earlier = Leaf(_read_set(item, "completed"), _read_set(item, "failed"))
+    log = resolve(leaf_logs.decode(item.get("outcomeLog", {})), earlier.recorded)
     return LeafItem(
-        leaf,
+        log.in_leaf(earlier),
         claims,
-        error,
-        reopened,
-        rounds,
-        costs=_read_set(item, "costs"),
-        lost_costs=_read_set(item, "lostCosts"),
+        item.get("lastError", {}).get("S"),
+        int(item.get("reopened", {}).get("N", 0)),
+        {**_read_rounds(item), **log.rounds},
+        log,
+        own=_read_set(item, "own") | earlier.recorded,
+        costs=_read_set(item, "costs") | log.costs,
         checkpoint_costs=_read_set(item, "checkpointCosts"),
+        lost=total(_read_set(item, "lostCosts")) + log.lost,
         recorded_at=_read_recorded_at(item),
     )
+
+
+def _read_rounds(item: Mapping[str, Any]) -> dict[int, int]:
+    """Those of earlier releases, which had no log."""
+    ascending = sorted(_read_set(item, "rounds"))  # So that the last round of an offset remains.
+    return {encoded % FANOUT: encoded // FANOUT for encoded in ascending}
 
 
 def _key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:
@@ -503,5 +502,5 @@ def _number_set(numbers: Iterable[int]) -> "AttributeValueTypeDef":
     return {"NS": [str(number) for number in numbers]}
 
 
-def _read_set(item: dict[str, Any], attribute: str) -> frozenset[int]:
+def _read_set(item: Mapping[str, Any], attribute: str) -> frozenset[int]:
     return frozenset(int(number) for number in item.get(attribute, {}).get("NS", ()))

@@ -1,13 +1,19 @@
-"""Reads of many items by their keys."""
+"""Reads and writes of many items by their keys."""
 
+import time
 from collections.abc import Iterable, Iterator
 from itertools import batched
 from typing import Any
 
+from cupel_core.errors import RetryableError
 from cupel_core.settings import settings
 from cupel_core.store.clients import dynamodb
 
 _MAX_BATCH_SIZE = 100
+_MAX_WRITES = 25
+_MAX_ATTEMPTS = 6
+_BACKOFF_SECONDS = 0.05
+"""Before writes are repeated that DynamoDB did not process, because it was throttling."""
 
 
 def get_batch(
@@ -25,3 +31,18 @@ def get_batch(
             response: Any = dynamodb().batch_get_item(RequestItems=request)
             yield from response["Responses"].get(table, [])
             missing = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+
+
+def put_batch(items: Iterable[dict[str, Any]]) -> None:
+    """Write items, replacing those of the same keys. After an error, some of them may be written."""
+    table = settings().table_name
+    for batch in batched(items, _MAX_WRITES):
+        writes: list[Any] = [{"PutRequest": {"Item": item}} for item in batch]
+        for attempt in range(_MAX_ATTEMPTS):
+            response: Any = dynamodb().batch_write_item(RequestItems={table: writes})
+            writes = response.get("UnprocessedItems", {}).get(table, [])
+            if not writes:
+                break
+            time.sleep(_BACKOFF_SECONDS * 2**attempt)
+        else:
+            raise RetryableError(f"the table did not accept {len(writes)} writes; try again")

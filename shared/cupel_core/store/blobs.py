@@ -16,10 +16,15 @@ _COMPRESSION = 3
 
 def put_json(key: str, value: object) -> None:
     """Write a document; `value` is anything orjson serializes."""
+    put_text(key, orjson.dumps(value))
+
+
+def put_text(key: str, text: bytes) -> None:
+    """Write a document that is JSON already."""
     clients.s3().put_object(
         Bucket=settings().bucket_name,
         Key=key,
-        Body=gzip.compress(orjson.dumps(value), compresslevel=_COMPRESSION, mtime=0),
+        Body=gzip.compress(text, compresslevel=_COMPRESSION, mtime=0),
         ContentType="application/json",
         ContentEncoding="gzip",
     )

@@ -6,20 +6,15 @@ from typing import Any
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.scores import ScoredResult
 from cupel_core.messages import RunRef
-from cupel_core.store import keys, rescore_results
-from cupel_core.store.outcome_items import OutcomeItem
-
-_READ = ["sk", "completed", "body", "correction"]
+from cupel_core.store import outcomes, rescore_results
 
 
 def list_run_digests(ref: RunRef, plan: Plan, indexes: range) -> Iterator[ScoredResult]:
     """The results that the run's transcripts carry, by ascending index; a user's correction overrides a judge."""
-    for block in keys.blocks(indexes):
-        between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
-        for item in OutcomeItem.query(keys.probes(ref, block.start), between, attributes_to_get=_READ):
-            if item.completed:
-                corrected = item.correction or {}
-                yield _scored(item.index, plan, item.body, item.body.get("scored", {}) | corrected)
+    for item in outcomes.list_items(ref, indexes):
+        if item.completed:
+            corrected = item.correction or {}
+            yield _scored(item.index, plan, item.body, item.body.get("scored", {}) | corrected)
 
 
 def list_rescore_digests(ref: RunRef, plan: Plan, rescore_id: str, indexes: range) -> Iterator[ScoredResult]:

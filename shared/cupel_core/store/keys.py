@@ -14,7 +14,9 @@ pk                                   sk                    item
 <ws>#run#<id>                        event#00000001        its events
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
 <ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent
-<ws>#run#<id>#probes#<block>         <index>               outcomes: transcripts and errors of 1,000 probes
+<ws>#run#<id>#pages#<block>          digest#<leaf>#<page>  outcomes of 1,000 probes, of one leaf in each page
+<ws>#run#<id>#pages#<block>          text#<leaf>#<page>    what was said in the conversations of that page
+<ws>#run#<id>#probes#<block>         <index>               outcomes that have changed since, or of earlier releases
 <ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
 <ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last completed step
 <ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   the selection of the best of several answers
@@ -52,7 +54,7 @@ gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws
 
 from collections.abc import Iterator
 
-from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.messages import RunRef
 
 PROBES_PER_BLOCK = 1_000
@@ -95,6 +97,20 @@ def probes(ref: RunRef, index: int) -> str:
 
 def probe(index: int) -> str:
     return f"{index:07d}"
+
+
+def pages(ref: RunRef, leaf: int) -> str:
+    """The partition of the pages of a leaf, which they share with those of the other leaves of its block."""
+    return f"{run(ref)}#pages#{leaf * FANOUT // PROBES_PER_BLOCK}"
+
+
+def digest_page(leaf: int, page_id: str = "") -> str:
+    """Without a page, the prefix of all of the leaf."""
+    return f"digest#{barrier_node(leaf)}#{page_id}"
+
+
+def text_page(leaf: int, page_id: str) -> str:
+    return f"text#{barrier_node(leaf)}#{page_id}"
 
 
 def blocks(indexes: range) -> Iterator[range]:

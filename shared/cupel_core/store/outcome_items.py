@@ -1,6 +1,10 @@
-"""Outcomes as items. Short contents are stored in the item, long ones in the bucket."""
+"""Outcomes as items: most are made of their entry in a page, and stored only once something about them changes.
+
+Short contents are in the page, or in the item once they have changed; long ones are in the bucket.
+"""
 
 import zlib
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +40,8 @@ class OutcomeItem(Item):
     packed = BinaryAttribute(null=True, legacy_encoding=False)
     """Messages and scoring, compressed; stored as `content` if compressing does not make them shorter."""
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
+    page = UnicodeAttribute(null=True)
+    """The page that has the content."""
     summary = JSONAttribute(null=True)
     is_summary_provisional = BooleanAttribute(attr_name="provisionalSummary", null=True)
     """Present until a judge has written the summary's text."""
@@ -52,7 +58,7 @@ class OutcomeItem(Item):
 
 
 def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
-    """The item of an outcome. Writes a long content to the bucket."""
+    """The item of an outcome without its content."""
     item = OutcomeItem(
         keys.probes(ref, outcome.probe_index),
         keys.probe(outcome.probe_index),
@@ -65,28 +71,64 @@ def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
         }
         | _present(personaId=outcome.persona_id, generation=outcome.retry_round if outcome.retry_round > 1 else None),
     )
-    if isinstance(outcome, ProbeError):
-        item.body |= {"code": outcome.code, "message": outcome.message, "attempts": outcome.attempts}
-        item.body |= _present(
-            contentExpiresAt=outcome.content_expires_at and to_iso(outcome.content_expires_at),
-            spending=outcome.spending.to_json(),
-            startedAt=outcome.started_at and to_iso(outcome.started_at),
-        )
+    if isinstance(outcome, Transcript):
+        _fill_transcript(item, outcome)
     else:
-        _fill(ref, item, outcome)
+        _fill_error(item, outcome)
     return item
 
 
-def from_item(item: OutcomeItem, *, read_content: bool = True) -> Outcome:
-    """The outcome; without its messages, and without reading the bucket, if `read_content` is false."""
-    if not item.completed:
-        return _error(item)
-    return _transcript(item, _content(item) if read_content else _NO_CONTENT)
+def encode_content(transcript: Transcript) -> bytes:
+    """What was said, as JSON."""
+    return orjson.dumps(_content_of(transcript))
+
+
+def store_content(ref: RunRef, item: OutcomeItem, content: bytes) -> None:
+    """Store the content in the item, or in the bucket if it is long."""
+    if len(content) > MAX_INLINE_BYTES:
+        item.content_key = new_content_key(ref, item.index)
+        blobs.put_text(item.content_key, content)
+    else:
+        # 1.5 KB become 0.8 KB in 10 microseconds of CPU.
+        packed = zlib.compress(content)
+        item.packed, item.content = (packed, None) if len(packed) < len(content) else (None, content.decode())
+
+
+def new_content_key(ref: RunRef, index: int) -> str:
+    """Each writer has its own object: the losing writer must not replace the one the winner's item refers to."""
+    return keys.transcript_blob(ref, index, new_id("content"))
+
+
+def from_item(item: OutcomeItem, content_in_page: dict[str, Any] | None = None) -> Outcome:
+    """The outcome; `content_in_page` is its entry in the page that has its content, if that exists."""
+    return _transcript(item, _content(item, content_in_page)) if item.completed else _error(item)
+
+
+def digest(item: OutcomeItem) -> Outcome:
+    """The outcome without its messages, without reading a page or the bucket."""
+    return _transcript(item, _NO_CONTENT) if item.completed else _error(item)
+
+
+def erased_item(item: OutcomeItem, now: datetime) -> OutcomeItem:
+    """The item without its content and without what quotes it."""
+    after = digest(item).without_content()
+    body = {**item.body, "message": after.message} if isinstance(after, ProbeError) else item.body
+    summary = summary_to_json(after.summary) if isinstance(after, Transcript) and after.summary else item.summary
+    return OutcomeItem(
+        item.pk,
+        item.sk,
+        completed=item.completed,
+        fencing_token=item.fencing_token,
+        body=body,
+        summary=summary,
+        is_summary_provisional=item.is_summary_provisional,
+        erased_at=to_iso(now),
+    )
 
 
 def spending_of(item: OutcomeItem) -> Spending:
     """What an outcome has cost, without reading its content."""
-    return from_item(item, read_content=False).spending
+    return digest(item).spending
 
 
 def summary_to_json(summary: Summary) -> dict[str, object]:
@@ -100,7 +142,16 @@ def summary_to_json(summary: Summary) -> dict[str, object]:
     return {name: value for name, value in body.items() if value is not None}
 
 
-def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
+def _fill_error(item: OutcomeItem, error: ProbeError) -> None:
+    item.body |= {"code": error.code, "message": error.message, "attempts": error.attempts}
+    item.body |= _present(
+        contentExpiresAt=error.content_expires_at and to_iso(error.content_expires_at),
+        spending=error.spending.to_json(),
+        startedAt=error.started_at and to_iso(error.started_at),
+    )
+
+
+def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
     state, expires = transcript.conversation, transcript.content_expires_at
     item.body |= {
         "modelVersion": state.model_version,
@@ -125,26 +176,16 @@ def _fill(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
     if transcript.summary is not None:
         item.summary = summary_to_json(transcript.summary)
         item.is_summary_provisional = transcript.summary.is_provisional or None
-    _fill_content(ref, item, transcript)
 
 
-def _fill_content(ref: RunRef, item: OutcomeItem, transcript: Transcript) -> None:
+def _content_of(transcript: Transcript) -> dict[str, Any]:
     state, scoring = transcript.conversation, transcript.scoring
-    content = _present(
+    return _present(
         messages=[{"role": message.role, "content": message.content} for message in state.messages],
         simulatedUserPrompt=state.simulated_user_prompt,
         output=state.output,
         scoring=scoring and scoring.to_json(),
     )
-    text = orjson.dumps(content)
-    if len(text) <= MAX_INLINE_BYTES:
-        # 1.5 KB become 0.8 KB in 10 microseconds of CPU.
-        packed = zlib.compress(text)
-        item.packed, item.content = (packed, None) if len(packed) < len(text) else (None, text.decode())
-    else:
-        # Each writer has its own object: the losing writer must not replace the one the winner's item refers to.
-        item.content_key = keys.transcript_blob(ref, transcript.probe_index, new_id("content"))
-        blobs.put_json(item.content_key, content)
 
 
 def _transcript(item: OutcomeItem, content: dict[str, Any]) -> Transcript:
@@ -213,18 +254,18 @@ def _error(item: OutcomeItem) -> ProbeError:
     )
 
 
-def _content(item: OutcomeItem) -> dict[str, Any]:
-    """The content; without messages if it was deleted, or its object expired before its item."""
-    content: dict[str, Any]
+def _content(item: OutcomeItem, content_in_page: dict[str, Any] | None) -> dict[str, Any]:
+    """The content; without messages if it was deleted, or its object or page expired before its item."""
+    content: dict[str, Any] = _NO_CONTENT
     if item.packed is not None:
         content = orjson.loads(zlib.decompress(item.packed))
     elif item.content is not None:
         content = orjson.loads(item.content)
-    else:
-        try:
-            content = blobs.get_json(item.content_key) if item.content_key else _NO_CONTENT
-        except NotFound:
-            content = _NO_CONTENT
+    elif item.content_key is not None:
+        with suppress(NotFound):
+            content = blobs.get_json(item.content_key)
+    elif content_in_page is not None:
+        content = content_in_page
     return content
 
 

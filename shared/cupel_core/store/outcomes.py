@@ -1,25 +1,25 @@
-"""Outcomes of probes: a transcript or an error. The first writer wins.
+"""Outcomes of probes: a transcript or an error. Of several outcomes of a probe, the leaf's log decides which counts.
 
-Small outcomes are written in transactions of up to 100: unlike a batch write, one call carries a condition per item.
-A transaction costs twice the write units, so an item of more than one unit is written alone.
-Only an error may be overwritten, and only in a later retry round, which a user requested.
+Outcomes are stored in pages (see outcome_pages.py). One that changes later, because it is summarized, compared,
+corrected or read, gets an item of its own, which refers to the page's text until its content changes. The leaf knows
+which probes may have such an item. Outcomes of earlier releases have only their own items.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
-from itertools import batched, chain
+from itertools import batched, chain, groupby
 from typing import Any, NamedTuple, cast
 
-from botocore.exceptions import ClientError, ParamValidationError
 from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from cupel_core.clock import to_iso
-from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.run_spend import Cost, Recorded, lost_member
+from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
+from cupel_core.domain.runs.leaf_log import OutcomePage, OutcomePlace
+from cupel_core.domain.runs.run_spend import Cost, encode
 from cupel_core.domain.runs.transcripts import (
     Outcome,
     ProbeError,
@@ -33,120 +33,114 @@ from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, encode_cursor
 from cupel_core.settings import settings
-from cupel_core.store import blobs, keys
+from cupel_core.store import barrier, blobs, keys, outcome_pages
+from cupel_core.store.barrier import LeafItem
 from cupel_core.store.batches import get_batch
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.listing import MAX_EXAMINED
-from cupel_core.store.outcome_items import OutcomeItem, from_item, spending_of, summary_to_json, to_item
+from cupel_core.store.outcome_items import (
+    OutcomeItem,
+    digest,
+    encode_content,
+    erased_item,
+    from_item,
+    spending_of,
+    summary_to_json,
+    to_item,
+)
+from cupel_core.store.outcome_pages import NewOutcome, PageRef
 from cupel_core.store.table import updated
 
-_MAX_TRANSACTION_ITEMS = 100
-_EXAMINED_PER_READ = 250
-_UNIT_BYTES = 1_024
+_PROBES_PER_READ = 1_000
 _WRITERS = 8
 _MAX_ATTEMPTS = 6
-_REFUSAL_CODES = frozenset({"ValidationException", "ValidationError"})
-"""Of a request, and of an item of a transaction: the table will never accept it, for example because of its size."""
 
 
-class _Refusal(NamedTuple):
-    """Why an outcome can never be stored as it is."""
+def write(ref: RunRef, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[int, list[OutcomePage]]:
+    """Write outcomes into new pages; returns these by leaf. They count once the leaf's log names them.
 
-    reason: str
-
-
-def record(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> list[Recorded]:
-    """Write those outcomes that are not recorded yet; returns what is recorded for each probe.
-
-    One that the table refuses, for example because it is too large, is recorded as an error of its probe.
+    An outcome that can never be stored, for example because it is too large, becomes an error of its probe.
     """
-    recorded, refusals = _write(run, fencing_token, outcomes)
-    if refusals:
-        refused = [outcome for outcome in outcomes if outcome.probe_index in refusals]
-        errors = [unstorable(outcome, refusals[outcome.probe_index]) for outcome in refused]
-        recorded_errors, refusals = _write(run, fencing_token, errors)
-        recorded += recorded_errors
-    if refusals:
-        raise RetryableError(f"the table refused the errors of {len(refusals)} probes")
-    return recorded
+    encoded = [_encode(ref, fencing_token, outcome) for outcome in outcomes]
+    if large := [each for each in encoded if each.item.content_key is not None]:
+        with ThreadPoolExecutor(_WRITERS) as threads:
+            list(threads.map(_put_text, large))
+    return outcome_pages.write(ref, fencing_token, encoded)
 
 
-def _write(run: Run, fencing_token: int, outcomes: Sequence[Outcome]) -> tuple[list[Recorded], dict[int, str]]:
-    """(recorded, refusals): what `record` returns, and by index why the table refused the others."""
-    ref, results = RunRef(run.workspace, run.id), dict[int, Recorded | _Refusal]()
-    with ThreadPoolExecutor(_WRITERS) as threads:
-        items = list(threads.map(lambda outcome: _item_or_refusal(ref, fencing_token, outcome), outcomes))
-        large = [item for item in items if isinstance(item, OutcomeItem) and _size(item) > _UNIT_BYTES]
-        results.update(threads.map(lambda item: (item.index, _record_one(item, run.retry_round)), large))
-    small = [item for item in items if isinstance(item, OutcomeItem) and item.index not in results]
-    for batch in batched(small, _MAX_TRANSACTION_ITEMS):
-        results |= _record_batch(list(batch), run.retry_round)
-    for outcome, item in zip(outcomes, items, strict=True):
-        if isinstance(item, _Refusal):
-            results[outcome.probe_index] = item
-    recorded = [result for result in results.values() if isinstance(result, Recorded)]
-    return recorded, {index: result.reason for index, result in results.items() if isinstance(result, _Refusal)}
+def _encode(ref: RunRef, fencing_token: int, outcome: Outcome) -> NewOutcome:
+    """A text that cannot be encoded, for example half of a surrogate pair, cannot be stored either."""
+    try:
+        return outcome_pages.encode(ref, to_item(ref, fencing_token, outcome), _text_of(outcome))
+    except (TypeError, ValueError) as error:
+        stored = unstorable(outcome, f"{type(error).__name__}: {error}")
+        return outcome_pages.encode(ref, to_item(ref, fencing_token, stored), None)
 
 
-def get_recorded(ref: RunRef, indexes: Iterable[int]) -> list[Recorded]:
-    """What is stored for those of these probes that have an outcome. Strongly consistent.
-
-    Includes errors of earlier retry rounds (see `Recorded.counts_in`), because what they have cost counts.
-    """
-    items = _batch_get(ref, indexes, "pk, sk, completed, epoch, body, summary")
-    return [_recorded(OutcomeItem.from_raw_data(item)) for item in items]
+def _text_of(outcome: Outcome) -> bytes | None:
+    return encode_content(outcome) if isinstance(outcome, Transcript) else None
 
 
-def _recorded(stored: OutcomeItem) -> Recorded:
-    return Recorded(stored.index, stored.completed, int(stored.fencing_token), Cost.of(spending_of(stored)))
+def _put_text(outcome: NewOutcome) -> None:
+    if outcome.item.content_key is not None and outcome.text is not None:
+        blobs.put_text(outcome.item.content_key, outcome.text)
 
 
-def _recorded_instead(stored: dict[str, Any], item: OutcomeItem) -> Recorded:
-    """What is stored already, where an item was to be written. It may be the same item, if only the reply was lost."""
-    written, cost = item.serialize(), Cost.of(spending_of(item))
-    is_same = all(stored[name] == written[name] for name in ("epoch", "body"))
-    lost = None if is_same or not cost else lost_member(item.index, cost, str(written["epoch"]) + str(written["body"]))
-    return _recorded(OutcomeItem.from_raw_data(stored))._replace(lost_member=lost)
+def list_unreported(ref: RunRef, leaf: LeafItem, indexes: Iterable[int]) -> list[OutcomePage]:
+    """Pages of the leaf of these probes that are stored without being in its log, and outcomes of these probes that
+    a worker of an earlier release has stored without reporting them. Strongly consistent."""
+    probes = list(indexes)
+    number = leaf_of(probes[0]).number
+    pages = [page.logged() for page in outcome_pages.list_complete(ref, number, leaf.log.page_ids)]
+    unknown = [index for index in probes if index % FANOUT not in leaf.leaf.recorded | leaf.log.places.keys()]
+    return pages + [_page_of_item(ref, item) for item in _get_own(ref, unknown)]
+
+
+def _page_of_item(ref: RunRef, item: OutcomeItem) -> OutcomePage:
+    """An item as the leaf's log names it."""
+    offset = item.index % FANOUT
+    barrier.add_own(ref, leaf_of(item.index), [offset])
+    token = int(item.fencing_token)
+    return OutcomePage(f"item-{item.index}-{token}", token, {offset: outcome_pages.paged(item)})
+
+
+def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
+    """What those outcomes of a leaf have cost by now that have items of their own, as members."""
+    items = _get_own(ref, (node.first_index + offset for offset in leaf.own))
+    return [
+        encode(int(item.fencing_token) * FANOUT + item.index % FANOUT, Cost.of(spending_of(item))) for item in items
+    ]
 
 
 def list_error_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The outcome items of these probes, only those that are errors."""
-    items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
-    return (item for item in items if not item.completed)
+    """The outcomes of these probes that are errors, as items."""
+    return (item for item in _read_items(ref, sorted(indexes)) if not item.completed)
 
 
 def get(ref: RunRef, index: int) -> Outcome | None:
     """The outcome of a probe; None if it has none yet."""
-    try:
-        return from_item(OutcomeItem.get(keys.probes(ref, index), keys.probe(index)))
-    except OutcomeItem.DoesNotExist:
-        return None
+    return get_many(ref, [index]).get(index)
 
 
 def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
     """Outcomes by index; probes without one are left out."""
-    items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
-    return {item.index: from_item(item) for item in items}
-
-
-def get_many_without_content(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
-    """Like `get_many`, without the messages and without reading the bucket. Strongly consistent."""
-    items = (OutcomeItem.from_raw_data(item) for item in _batch_get(ref, indexes))
-    return {item.index: from_item(item, read_content=False) for item in items}
+    return {outcome.probe_index: outcome for outcome in _with_content(ref, _read_items(ref, sorted(indexes)))}
 
 
 def list_digests(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
-    """The outcomes of these probes that have one, without what was said; possibly some seconds old."""
-    items = _batch_get(ref, indexes, "pk, sk, completed, body, summary, correction", consistent=False)
-    return (from_item(OutcomeItem.from_raw_data(item), read_content=False) for item in items)
+    """The outcomes of these probes that have one, without what was said and without reading the bucket."""
+    return map(digest, _read_items(ref, sorted(indexes)))
+
+
+def list_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
+    """The outcomes of these ascending probes that have one, as items; read lazily, a thousand at a time."""
+    return _read_items(ref, indexes)
 
 
 def list_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
-    """The outcomes of a range of indexes, ascending; read lazily, 1 MB at a time."""
-    for block in keys.blocks(indexes):
-        between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
-        for item in OutcomeItem.query(keys.probes(ref, block.start), between):
-            yield from_item(item)
+    """The outcomes of a range of indexes, ascending; read lazily, a leaf at a time."""
+    for batch in batched(_read_items(ref, indexes), FANOUT):
+        yield from _with_content(ref, batch)
 
 
 def list_matching(
@@ -154,31 +148,39 @@ def list_matching(
 ) -> Iterator[Entry[Transcript]]:
     """The matching transcripts of these indexes, ascending; an entry without one once MAX_EXAMINED were examined.
 
-    Content in the bucket is read of matching transcripts only.
+    Content is read of matching transcripts only, about as many at a time as a page has.
     """
-    examined = 0
-    for block in chain.from_iterable(map(keys.blocks, ranges)):
-        between = OutcomeItem.sk.between(keys.probe(block.start), keys.probe(block.stop - 1))
-        per_read = _EXAMINED_PER_READ if wanted.is_set else page_size
-        for item in OutcomeItem.query(keys.probes(ref, block.start), between, page_size=per_read):
-            outcome = from_item(item, read_content=False)
-            examined += 1
-            if isinstance(outcome, Transcript) and wanted.matches(outcome):
-                yield Entry(encode_cursor(str(item.index)), cast("Transcript", from_item(item)))
-            elif examined >= MAX_EXAMINED:
-                yield Entry(encode_cursor(str(item.index + 1)), None)
-                return
+    examined, last, found = 0, 0, list[OutcomeItem]()
+    per_read = _PROBES_PER_READ if wanted.is_set else page_size
+    for item in _read_items(ref, chain.from_iterable(ranges), per_read):
+        examined, last, outcome = examined + 1, item.index, digest(item)
+        if isinstance(outcome, Transcript) and wanted.matches(outcome):
+            found.append(item)
+            if len(found) >= min(page_size, FANOUT):
+                yield from _entries(ref, found)
+                found = []
+        elif examined >= MAX_EXAMINED:
+            yield from _entries(ref, found)
+            yield Entry(encode_cursor(str(last + 1)), None)
+            return
+    yield from _entries(ref, found)
+
+
+def _entries(ref: RunRef, items: Iterable[OutcomeItem]) -> Iterator[Entry[Transcript]]:
+    for outcome in _with_content(ref, items):
+        yield Entry(encode_cursor(str(outcome.probe_index)), cast("Transcript", outcome))
 
 
 def set_summary(ref: RunRef, index: int, summary: Summary) -> bool:
     """Set a transcript's final summary, without its text if the content was erased meanwhile; False if it has one."""
-    return _set_summary(ref, index, summary, OutcomeItem.erased_at.does_not_exist()) or _set_summary(
-        ref, index, summary.without_content(), OutcomeItem.erased_at.exists()
+    item = own_item(ref, index)
+    return item is not None and (
+        _set_summary(item, summary, OutcomeItem.erased_at.does_not_exist())
+        or _set_summary(item, summary.without_content(), OutcomeItem.erased_at.exists())
     )
 
 
-def _set_summary(ref: RunRef, index: int, summary: Summary, condition: Condition) -> bool:
-    item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
+def _set_summary(item: OutcomeItem, summary: Summary, condition: Condition) -> bool:
     is_open = OutcomeItem.summary.does_not_exist() | OutcomeItem.is_summary_provisional.exists()
     actions = [OutcomeItem.summary.set(summary_to_json(summary)), OutcomeItem.is_summary_provisional.remove()]
     return updated(item, actions, OutcomeItem.pk.exists() & is_open & condition)
@@ -189,7 +191,7 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, bef
 
     With `before`, raises Conflict if there is another correction now.
     """
-    item = OutcomeItem(keys.probes(ref, index), keys.probe(index))
+    item = own_item(ref, index) or OutcomeItem(keys.probes(ref, index), keys.probe(index))
     action = OutcomeItem.correction.remove() if result is None else OutcomeItem.correction.set(asdict(result))
     condition = OutcomeItem.pk.exists()
     if before is not None:
@@ -198,15 +200,59 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, bef
         raise Conflict("the result was corrected, or its run deleted, at the same time; read it and try again")
 
 
+def read_content(ref: RunRef, item: OutcomeItem) -> Outcome:
+    """The outcome of an item, with what was said."""
+    return next(_with_content(ref, [item]))
+
+
+def own_item(ref: RunRef, index: int) -> OutcomeItem | None:
+    """The outcome's own item, which is made now if the outcome is only in a page; None if there is no outcome."""
+    return own_items(ref, [index]).get(index)
+
+
+def own_items(ref: RunRef, indexes: Iterable[int]) -> dict[int, OutcomeItem]:
+    """The own items of these outcomes by index; made now for those that are only in a page."""
+    found = list(_read(ref, sorted(indexes)))
+    items = {each.item.index: each.item for each in found if each.is_own}
+    in_pages = [each.item for each in found if not each.is_own]
+    for number, group in groupby(in_pages, key=lambda item: item.index // FANOUT):
+        barrier.add_own(ref, Node(0, number), [item.index % FANOUT for item in group])
+    with ThreadPoolExecutor(_WRITERS) as threads:
+        return items | {item.index: item for item in threads.map(_put_own, in_pages)}
+
+
+def _put_own(item: OutcomeItem) -> OutcomeItem:
+    """Write the own item of an outcome in a page, unless another has done so; only an earlier error is replaced."""
+    client = dynamodb()
+    try:
+        client.put_item(
+            TableName=settings().table_name,
+            Item=item.serialize(),
+            ConditionExpression="attribute_not_exists(pk) OR (completed = :no AND epoch < :token)",
+            ExpressionAttributeValues={":no": {"BOOL": False}, ":token": {"N": str(item.fencing_token)}},
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        )
+    except client.exceptions.ConditionalCheckFailedException as error:
+        response: dict[str, Any] = dict(error.response)
+        return OutcomeItem.from_raw_data(response["Item"])
+    return item
+
+
 def erase_content(ref: RunRef, index: int, now: datetime) -> None:
-    """Erase the content of an outcome, if there is one; what `without_content` leaves stays."""
+    """Erase the content of all outcomes of a probe, also of those that do not count; what `without_content` leaves
+    stays."""
+    for item in _get_own(ref, [index]):
+        _erase_own(item, now)
+    for page in outcome_pages.list_of_leaf(ref, leaf_of(index).number):
+        if index % FANOUT in page.entries:
+            outcome_pages.erase(page, [index % FANOUT], now)
+
+
+def _erase_own(item: OutcomeItem, now: datetime) -> None:
     for _ in range(_MAX_ATTEMPTS):
-        try:
-            item = OutcomeItem.get(keys.probes(ref, index), keys.probe(index), consistent_read=True)
-        except OutcomeItem.DoesNotExist:
-            return
         if erase_item(item, now):
             return
+        item.refresh(consistent_read=True)
     raise RetryableError("the outcome is being changed by others; try again")
 
 
@@ -214,20 +260,19 @@ def erase_item(item: OutcomeItem, now: datetime) -> bool:
     """Erase the content of an outcome, or of an earlier attempt, as it was read; False if it has changed since."""
     if item.erased_at is not None:
         return True
-    before = from_item(item, read_content=False)
-    after, key = before.without_content(), item.content_key
-    content = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key)
-    actions: list[Action] = [OutcomeItem.erased_at.set(to_iso(now)), *(each.remove() for each in content)]
+    before, after, key = digest(item), erased_item(item, now), item.content_key
+    content = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key, OutcomeItem.page)
+    actions: list[Action] = [OutcomeItem.erased_at.set(after.erased_at), *(each.remove() for each in content)]
     unchanged = (OutcomeItem.completed == item.completed) & (OutcomeItem.fencing_token == item.fencing_token)
-    if isinstance(after, ProbeError):
-        actions.append(OutcomeItem.body.set({**item.body, "message": after.message}))
+    if isinstance(before, ProbeError):
+        actions.append(OutcomeItem.body.set(after.body))
     else:
         unchanged &= _is_same(OutcomeItem.summary, item.summary) & _is_same(OutcomeItem.correction, item.correction)
         unchanged &= _is_same(OutcomeItem.content_key, key)
         if after.summary is not None:
-            actions.append(OutcomeItem.summary.set(summary_to_json(after.summary)))
-        if after.correction is not None:
-            actions.append(OutcomeItem.correction.set(asdict(after.correction)))
+            actions.append(OutcomeItem.summary.set(after.summary))
+        if before.correction is not None:
+            actions.append(OutcomeItem.correction.set(asdict(before.correction.without_content())))
     if not updated(item, actions, unchanged):
         return False
     if key is not None:
@@ -235,21 +280,15 @@ def erase_item(item: OutcomeItem, now: datetime) -> bool:
     return True
 
 
-def list_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Iterator[OutcomeItem]:
-    """The outcome items of a block of probes, or those of their earlier attempts."""
+def list_own_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Iterator[OutcomeItem]:
+    """The items of their own of a block of probes, or those of their earlier attempts."""
     partition = (keys.attempts if of_attempts else keys.probes)(ref, block * keys.PROBES_PER_BLOCK)
     return iter(OutcomeItem.query(partition, consistent_read=True))
 
 
-def list_recorded(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
-    """Those of the probes that have an outcome. Strongly consistent."""
-    return frozenset(int(item["sk"]["S"]) for item in _batch_get(ref, indexes, "sk"))
-
-
 def list_erased(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
     """Those of the probes whose content was erased. Strongly consistent."""
-    items = _batch_get(ref, indexes, "sk, erasedAt")
-    return frozenset(int(item["sk"]["S"]) for item in items if "erasedAt" in item)
+    return frozenset(item.index for item in _read_items(ref, sorted(indexes)) if item.erased_at is not None)
 
 
 def _is_same(attribute: Attribute[Any], value: object) -> Condition:
@@ -259,91 +298,80 @@ def _is_same(attribute: Attribute[Any], value: object) -> Condition:
 
 def note_access(ref: RunRef, index: int, now: datetime) -> None:
     """Note that the transcript was read."""
-    OutcomeItem(keys.probes(ref, index), keys.probe(index)).update(
-        actions=[OutcomeItem.last_accessed_at.set(to_iso(now))], condition=OutcomeItem.pk.exists()
-    )
+    item = own_item(ref, index)
+    if item is not None:
+        item.update(actions=[OutcomeItem.last_accessed_at.set(to_iso(now))], condition=OutcomeItem.pk.exists())
 
 
-def _size(item: OutcomeItem) -> int:
-    """Bytes as DynamoDB counts them, or slightly fewer: numbers and booleans are not counted here."""
-    values = {name: next(iter(value.values())) for name, value in item.serialize().items()}
-    return sum(len(name) + len(value) for name, value in values.items() if isinstance(value, (str, bytes)))
+# ---- reading
 
 
-def _item_or_refusal(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem | _Refusal:
-    """A text that cannot be encoded, for example half of a surrogate pair, cannot be stored either."""
-    try:
-        return to_item(ref, fencing_token, outcome)
-    except (TypeError, ValueError) as error:
-        return _Refusal(f"{type(error).__name__}: {error}")
+class _Found(NamedTuple):
+    item: OutcomeItem
+    is_own: bool
+    """Whether it is stored by itself, and not only an entry of a page."""
 
 
-def _record_one(item: OutcomeItem, retry_round: int) -> Recorded | _Refusal:
-    """Write one item unless an outcome is recorded already."""
-    client = dynamodb()
-    try:
-        client.put_item(**_put(item, retry_round))
-    except client.exceptions.ConditionalCheckFailedException as error:
-        response: dict[str, Any] = dict(error.response)
-        return _recorded_instead(response["Item"], item)
-    except (ClientError, ParamValidationError) as error:
-        if not _is_refusal(error):
-            raise
-        return _Refusal(str(error))
-    return _recorded(item)
+def _read_items(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[OutcomeItem]:
+    return (found.item for found in _read(ref, indexes, per_read))
 
 
-def _record_batch(items: list[OutcomeItem], retry_round: int) -> dict[int, Recorded | _Refusal]:
-    """Write one transaction; items that lose to an earlier writer are taken out and the others are written again."""
-    recorded: dict[int, Recorded | _Refusal] = {}
-    for _ in range(_MAX_ATTEMPTS):
-        if not items:
-            return recorded
-        reasons = _transact(items, retry_round)
-        if reasons is None:
-            return recorded | {item.index: _recorded(item) for item in items}
-        lost = [n for n, reason in enumerate(reasons) if reason.get("Code") == "ConditionalCheckFailed"]
-        for n in lost:
-            recorded[items[n].index] = _recorded_instead(reasons[n]["Item"], items[n])
-        items = [item for n, item in enumerate(items) if n not in set(lost)]
-        if any(reason.get("Code") in _REFUSAL_CODES for reason in reasons):
-            return recorded | {item.index: _record_one(item, retry_round) for item in items}
-    raise RetryableError(f"the table refused outcomes {_MAX_ATTEMPTS} times; try again")
+def _read(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[_Found]:
+    """The outcomes of these ascending probes that have one; of whole leaves, about `per_read` probes at a time."""
+    by_leaf = ((number, list(group)) for number, group in groupby(indexes, key=lambda index: index // FANOUT))
+    for wanted in _batches(by_leaf, per_read):
+        yield from _read_leaves(ref, barrier.get_leaves(ref, list(wanted)), wanted)
 
 
-def _transact(items: Sequence[OutcomeItem], retry_round: int) -> list[dict[str, Any]] | None:
-    """None if all items were written, else each item's cancellation reason."""
-    client = dynamodb()
-    try:
-        client.transact_write_items(TransactItems=[{"Put": _put(item, retry_round)} for item in items])
-    except client.exceptions.TransactionCanceledException as error:
-        reasons: list[Any] = error.response["CancellationReasons"]
-        return reasons
-    except (ClientError, ParamValidationError) as error:
-        if not _is_refusal(error):
-            raise
-        return [{"Code": "ValidationException"} for _ in items]  # Of one of them; each is then written alone.
-    return None
+def _batches(by_leaf: Iterable[tuple[int, list[int]]], min_probes: int) -> Iterator[dict[int, list[int]]]:
+    """What is read together: many leaves if little is wanted of each."""
+    batch, size = dict[int, list[int]](), 0
+    for number, indexes in by_leaf:
+        batch[number] = indexes
+        size += len(indexes)
+        if size >= min_probes:
+            yield batch
+            batch, size = {}, 0
+    if batch:
+        yield batch
 
 
-def _is_refusal(error: ClientError | ParamValidationError) -> bool:
-    """Whether writing the same item again would fail again."""
-    return isinstance(error, ParamValidationError) or error.response["Error"]["Code"] in _REFUSAL_CODES
-
-
-def _put(item: OutcomeItem, retry_round: int) -> Any:
-    """The arguments of PutItem, which are also those of a transaction's Put."""
-    return {
-        "TableName": settings().table_name,
-        "Item": item.serialize(),
-        "ConditionExpression": "attribute_not_exists(pk) OR (completed = :no AND epoch < :retry_round)",
-        "ExpressionAttributeValues": {":no": {"BOOL": False}, ":retry_round": {"N": str(retry_round)}},
-        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+def _read_leaves(ref: RunRef, leaves: Mapping[int, LeafItem], wanted: Mapping[int, Sequence[int]]) -> Iterator[_Found]:
+    own_indexes = [
+        index for number, indexes in wanted.items() for index in indexes if index % FANOUT in leaves[number].own
+    ]
+    own = {item.index: item for item in _get_own(ref, own_indexes)}
+    places = {
+        index: place
+        for number, indexes in wanted.items()
+        for index in indexes
+        if (place := leaves[number].log.places.get(index % FANOUT)) and not _is_own(own.get(index), place)
     }
+    pages = outcome_pages.read(ref, {PageRef(index // FANOUT, place.page_id) for index, place in places.items()})
+    for index in chain.from_iterable(wanted.values()):
+        page = pages.get(PageRef(index // FANOUT, places[index].page_id)) if index in places else None
+        if page is not None:
+            yield _Found(page.item(index % FANOUT), is_own=False)
+        elif index in own:
+            yield _Found(own[index], is_own=True)
 
 
-def _batch_get(
-    ref: RunRef, indexes: Iterable[int], projection: str | None = None, *, consistent: bool = True
-) -> Iterator[dict[str, Any]]:
+def _is_own(item: OutcomeItem | None, place: OutcomePlace) -> bool:
+    """Whether an item counts instead of the probe's entry in a page: an error of an earlier retry round does not."""
+    return item is not None and (item.completed or item.fencing_token >= place.fencing_token)
+
+
+def _get_own(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
+    """The own items of these probes that are stored."""
     wanted = ({"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in indexes)
-    return get_batch(wanted, projection, consistent=consistent)
+    return map(OutcomeItem.from_raw_data, get_batch(wanted))
+
+
+def _with_content(ref: RunRef, items: Iterable[OutcomeItem]) -> Iterator[Outcome]:
+    """The outcomes of these items; the pages of all of them are in memory at the same time."""
+    listed = list(items)
+    pages = {PageRef(item.index // FANOUT, item.page) for item in listed if item.page is not None}
+    texts = outcome_pages.read_texts(ref, pages)
+    for item in listed:
+        page = texts.get(PageRef(item.index // FANOUT, item.page), {}) if item.page is not None else {}
+        yield from_item(item, page.get(item.index % FANOUT))

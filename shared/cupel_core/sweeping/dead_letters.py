@@ -21,9 +21,15 @@ from cupel_core.errors import AppError, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import ProbeSlice, RunRef
 from cupel_core.providers import PROVIDERS
-from cupel_core.record_outcomes import conversation_so_far, probe_error_of_run, record, record_dropped
+from cupel_core.record_outcomes import (
+    conversation_so_far,
+    probe_error_of_run,
+    record,
+    record_dropped,
+    record_unreported,
+)
 from cupel_core.settings import Lane, settings
-from cupel_core.store import barrier, dead_letters, outcomes, queues, runs
+from cupel_core.store import barrier, dead_letters, queues, runs
 from cupel_core.store.barrier import LeafItem
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.dead_letters import StoredDeadLetter
@@ -104,12 +110,13 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: 
     claim = Claim(frozenset(index % FANOUT for index in indexes), until)
     node = Node(0, probe_slice.leaf)
     division = barrier.acquire(probe_slice.run, node, claimant, claim, indexes, now.timestamp())
-    recorded = outcomes.get_recorded(probe_slice.run, division.expired) if division.expired else []
-    done = {each.probe_index for each in recorded if each.counts_in(run.retry_round)}
-    dead = [index for index in (*division.unclaimed, *division.expired) if index not in done]
+    expired = list(division.expired)
+    if expired:
+        expired = record_unreported(run, probe_slice.fencing_token, node, expired).leaf.missing(expired)
+    dead = [*division.unclaimed, *expired]
     rounds = {index: division.round_of(index, run.conversation_round) for index in dead}
     errors = [_dead_letter_error(run, index, item, rounds[index], now) for index in dead]
-    record(run, probe_slice.fencing_token, errors, recorded, {probe_slice.leaf: [claimant]})
+    record(run, probe_slice.fencing_token, errors, {probe_slice.leaf: [claimant]})
     return len(dead)
 
 

@@ -26,6 +26,7 @@ from cupel_core.store import (
     erasures,
     generations,
     keys,
+    outcome_pages,
     outcomes,
     partitions,
     rescore_results,
@@ -133,6 +134,7 @@ def _erase_run(erasure: Erasure, seconds_left: Callable[[], float]) -> bool:
 
 def _partitions_of_block(ref: RunRef, block: int, rescore_ids: Iterable[str]) -> Iterator[str]:
     first = block * keys.PROBES_PER_BLOCK
+    yield keys.pages(ref, first // FANOUT)
     yield from (keys.probes(ref, first), keys.attempts(ref, first), keys.checkpoints(ref, first))
     yield keys.selections(ref, RUN_SCORING, first)
     for rescore_id in rescore_ids:
@@ -192,7 +194,8 @@ def _erase_probe_again(erasure: Erasure, now: datetime) -> bool:
     if run.retry_round != erasure.retry_round and run.status in ACTIVE:
         erasures.request(erasure.postponed_to(now + LAST_WRITE_AFTER))
         return True
-    if index not in outcomes.list_recorded(erasure.ref, [index]) or outcomes.list_erased(erasure.ref, [index]):
+    outcome = next(outcomes.list_digests(erasure.ref, [index]), None)
+    if outcome is None or erasure.retry_round is None or outcome.retry_round <= erasure.retry_round:
         erase_probe(run, index, now)
     return True
 
@@ -234,7 +237,7 @@ def _erase_expired_outcomes(ref: RunRef, block: int, now: datetime) -> datetime 
     """Erase expired outcomes and earlier attempts of a block; returns the earliest expiry among the others."""
     remaining: list[datetime] = []
     expired: list[OutcomeItem] = []
-    for item in (*outcomes.list_items(ref, block), *outcomes.list_items(ref, block, of_attempts=True)):
+    for item in (*outcomes.list_own_items(ref, block), *outcomes.list_own_items(ref, block, of_attempts=True)):
         expires = dict(item.body).get("contentExpiresAt")
         if expires is None or item.erased_at is not None:
             continue
@@ -244,6 +247,13 @@ def _erase_expired_outcomes(ref: RunRef, block: int, now: datetime) -> datetime 
             remaining.append(from_iso(expires))
     with ThreadPoolExecutor(_WRITERS) as threads:
         unchanged = list(threads.map(lambda item: outcomes.erase_item(item, now), expired))
+    for page in outcome_pages.list_of_block(ref, block):
+        if page.expires_at is None:
+            continue
+        if page.expires_at <= now:
+            outcome_pages.erase(page, page.entries, now)
+        else:
+            remaining.append(page.expires_at)
     return min(remaining, default=None) if all(unchanged) else now
 
 

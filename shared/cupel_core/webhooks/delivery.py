@@ -94,8 +94,7 @@ async def deliver_probes(callback: ProbeCallback) -> Step:
     if webhook.is_suspended(now):
         _requeue(callback, _after_suspension(webhook, now), callback.attempts)
         return Step.POSTPONED
-    found = outcomes.get_many_without_content(callback.run, callback.indexes)
-    reported = [found[index] for index in sorted(found)]
+    reported = list(outcomes.list_digests(callback.run, callback.indexes))
     payload = payloads.of_probes(callback.run, callback.id, from_iso(callback.created_at), reported)
     retry_at = await _call(callback.run, webhook, payload, callback.attempts)
     if retry_at is None:

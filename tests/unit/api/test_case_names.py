@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, blobs, clients, outcomes, runs, scenarios, snapshots
-from cupel_core.store.barrier import Tree
+from cupel_core.store import blobs, clients, runs, scenarios, snapshots
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
 
@@ -51,8 +50,7 @@ def _record_outcomes(ref: RunRef, scenario: str, persona: str) -> None:
     passed = Scoring(True, 1.0, "right")
     transcript = Transcript(0, scenario, "sim/steady", NOW, answer, persona_id=persona, scoring=passed)
     error = ProbeError(1, scenario, "sim/steady", ProbeErrorCode.TIMEOUT, "no", 3, NOW, persona_id=persona)
-    outcomes.record(stored, 1, [transcript, error])
-    barrier.record(Tree.for_run(stored), leaf_of(0), {0: True, 1: False})
+    store_outcomes(stored, 1, [transcript, error])
 
 
 def case_of(item: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, governor, outcomes, runs
+from cupel_core.store import governor, runs
 from cupel_core.store.barrier import Tree
+from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, receive_bodies
 from tests.unit.api.client import Answer, Client
 
@@ -38,8 +39,8 @@ def end(run_id: str, errored: set[int]) -> RunRef:
         ProbeError(index, f"scn_{index}", "sim/steady", ProbeErrorCode.TIMEOUT, "late", 4, NOW) for index in errored
     ]
     if errors:
-        outcomes.record(moved, moved.fencing_token, errors)
-    barrier.record(Tree.for_run(moved), leaf_of(0), {index: index not in errored for index in range(4)})
+        store_outcomes(moved, moved.fencing_token, errors)
+    count_outcomes(Tree.for_run(moved), leaf_of(0), {index: index not in errored for index in range(4)})
     runs.transition(ref, Action.SUMMARIZE, NOW)
     runs.transition(ref, Action.COMPLETE, NOW, settled=Progress(4, 4 - len(errored), len(errored)), completed_at=NOW)
     return ref

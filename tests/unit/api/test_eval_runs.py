@@ -14,8 +14,8 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.messages import RunRef
 from cupel_core.runs import probe_search
-from cupel_core.store import barrier, checkpoints, executions, outcomes, runs
-from cupel_core.store.barrier import Tree
+from cupel_core.store import barrier, checkpoints, executions, runs
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, dispatch_and_probe
 from tests.unit.api.client import Answer, Client
 
@@ -183,8 +183,7 @@ def test_an_errored_probe_has_the_messages_until_the_error(client: Client, eval_
     run = runs.get(ref)
     said = (Message(MessageRole.USER, "A table?"), Message(MessageRole.ASSISTANT, "For when?"))
     checkpoints.save(ref, 0, 1, ConversationState(said, turns=1), NOW)
-    outcomes.record(run, 1, [ProbeError(0, "scn", "sim/steady", ProbeErrorCode.JUDGE_ERROR, "nonsense", 2, NOW)])
-    barrier.record(Tree.for_run(run), leaf_of(0), {0: False})
+    store_outcomes(run, 1, [ProbeError(0, "scn", "sim/steady", ProbeErrorCode.JUDGE_ERROR, "nonsense", 2, NOW)])
     told = client.get(f"/v1/probes/{run.id}-0").json()
     assert (told["status"], told["error"]["code"]) == ("ERROR", "judge_error")
     assert [message["content"] for message in told["messages"]] == ["A table?", "For when?"]

@@ -14,6 +14,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.messages import RunRef
 from cupel_core.paging import encode_cursor
 from cupel_core.store import listing, outcomes, runs
+from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Client
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -112,7 +113,7 @@ def run_id(client: Client) -> str:
     run = {"definitionId": created["id"], "models": ["sim/steady"], "repeats": 12}
     identity = str(client.post("/v1/runs", run).json()["run"]["id"])
     stored = [transcript(index, (True, False, None)[index % 3], str(index % 2 + 1)) for index in range(12)]
-    outcomes.record(runs.get(RunRef("acme", identity)), 1, stored)
+    store_outcomes(runs.get(RunRef("acme", identity)), 1, stored)
     for one in stored:  # A correction is stored by a person, not with the transcript.
         outcomes.set_correction(RunRef("acme", identity), one.probe_index, one.correction)
     return identity

@@ -12,6 +12,7 @@ from cupel_core.providers import PROVIDERS
 from cupel_core.store import barrier, dead_letters, governor, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.dead_letters import StoredDeadLetter
+from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of, slice_message
 from tests.unit.api.client import Client
 
@@ -51,7 +52,7 @@ def test_every_provider_has_a_queue(client: Client) -> None:
 
 def test_the_counts_are_those_of_the_workspace(client: Client, stranger: str) -> None:
     run = RunSetup(workspace="acme", scenario_count=130, models=("sim/steady", "openai/gpt-5-mini")).start()
-    barrier.record(Tree.for_run(run), Node(0, 1), {129: True, 130: True, 131: False})
+    count_outcomes(Tree.for_run(run), Node(0, 1), {129: True, 130: True, 131: False})
     die(run, [1, 2])
     found = {name: (queue_of(client, name)["pending"], queue_of(client, name)["deadLetters"]) for name in PROVIDERS}
     assert {name: counts for name, counts in found.items() if any(counts)} == {"sim": (129, 1), "openai": (128, 0)}

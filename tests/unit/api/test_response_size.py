@@ -14,8 +14,9 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.messages import RunRef
-from cupel_core.store import outcomes, runs
+from cupel_core.store import runs
 from tests.added_scenarios import add_scenarios
+from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -45,7 +46,7 @@ def completed_run(client: Client, count: int, answer: str, system: str = "Be bri
     messages = (Message(MessageRole.USER, "Rate"), Message(MessageRole.ASSISTANT, answer))
     state = ConversationState(messages, 1, Usage(1, 1), 1, 0.1, "v1")
     run = runs.get(RunRef("acme", run_id))
-    outcomes.record(run, 1, [Transcript(index, "scn", "sim/steady", NOW, state) for index in range(count)])
+    store_outcomes(run, 1, [Transcript(index, "scn", "sim/steady", NOW, state) for index in range(count)])
     return run_id
 
 

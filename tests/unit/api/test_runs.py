@@ -10,7 +10,6 @@ from cupel_core import record_outcomes
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.run import Action
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
@@ -19,9 +18,9 @@ from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings, settings
-from cupel_core.store import barrier, clients, outcomes, runs, snapshots
-from cupel_core.store.barrier import Tree
+from cupel_core.store import clients, runs, snapshots
 from tests.added_scenarios import add_scenarios
+from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -61,8 +60,7 @@ def finish_two(run_id: str) -> RunRef:
     transcript = Transcript(0, "scn_0", "sim/steady", NOW, dialogue, summary=summary, scoring=scoring)
     error = ProbeError(1, "scn_1", "sim/steady", ProbeErrorCode.TIMEOUT, "no answer", 3, NOW)
     run = runs.get(ref)
-    outcomes.record(run, 1, [transcript, error])
-    barrier.record(Tree.for_run(run), leaf_of(0), {0: True, 1: False})
+    store_outcomes(run, 1, [transcript, error])
     return ref
 
 
@@ -127,7 +125,7 @@ def test_a_missing_decision_is_reported(client: Client, run_id: str) -> None:
     undecided = Summary("other", "", NOW, error="no valid verdict")
     dialogue = ConversationState(said, 1, Usage(3, 2), 40, None, "v1")
     transcript = Transcript(0, "scn_0", "sim/steady", NOW, dialogue, summary=undecided)
-    outcomes.record(runs.get(RunRef("acme", run_id)), 1, [transcript])
+    store_outcomes(runs.get(RunRef("acme", run_id)), 1, [transcript])
     told = client.get(f"/v1/transcripts/{run_id}-0").json()
     assert (told["decisionCode"], told["summaryError"]) == ("other", "no valid verdict")
 

@@ -22,9 +22,10 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, dead_letters, governor, outcomes, runs
+from cupel_core.store import barrier, dead_letters, governor, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.dead_letters import StoredDeadLetter
+from tests import recorded_outcomes
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT
 from tests.started_runs import NOW, RunSetup, ref_of, slice_message
@@ -63,8 +64,8 @@ def end(run: Run, errored: set[int]) -> None:
     errors = [
         ProbeError(index, f"scn_{index}", "sim/steady", ProbeErrorCode.TIMEOUT, "late", 4, NOW) for index in errored
     ]
-    outcomes.record(run, run.fencing_token, errors)
-    barrier.record(Tree.for_run(run), Node(0, 0), {index: index not in errored for index in range(4)})
+    recorded_outcomes.store_outcomes(run, run.fencing_token, errors)
+    recorded_outcomes.count_outcomes(Tree.for_run(run), Node(0, 0), {index: index not in errored for index in range(4)})
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
     runs.transition(
         ref_of(run), Action.COMPLETE, NOW, settled=Progress(4, 4 - len(errored), len(errored)), completed_at=NOW

@@ -4,14 +4,12 @@ import pytest
 
 from cupel_core.domain.runs.run_spend import (
     Cost,
-    Recorded,
     RunSpend,
     checkpoint_member,
     cost_by_place,
     encode,
     inner_spend,
     leaf_spend,
-    lost_member,
     total,
 )
 from cupel_core.domain.runs.spending import Spending
@@ -44,24 +42,26 @@ def test_of_several_costs_of_a_place_the_largest_counts() -> None:
 
 
 def test_an_error_of_an_earlier_retry_round_keeps_its_place() -> None:
-    members = [Recorded(7, False, 1, Cost(5)).cost_member, Recorded(7, True, 2, Cost(3)).cost_member]
-    assert leaf_spend(members, (), (), frozenset({7}), lambda _: 0).recorded == Cost(8)
+    members = [encode(107, Cost(5)), encode(207, Cost(3))]
+    assert leaf_spend(members, Cost(), (), frozenset({7}), lambda _: 0).recorded == Cost(8)
 
 
 def test_the_total_is_incomplete_while_an_outcome_has_no_cost() -> None:
-    spend = leaf_spend([encode(100, Cost(5))], (), (), frozenset({0, 1}), lambda offset: offset)
+    spend = leaf_spend([encode(100, Cost(5))], Cost(), (), frozenset({0, 1}), lambda offset: offset)
     assert (spend.recorded, spend.of_target(0), spend.of_target(1)) == (Cost(5, False), Cost(5), Cost(0, False))
 
 
 def test_a_conversation_counts_until_it_has_an_outcome() -> None:
     checkpoints = [checkpoint_member(7, 2, Cost(4))]
     for token, expected in ((1, Cost(9)), (2, Cost(5)), (3, Cost(5))):
-        outcome = Recorded(7, False, token, Cost(5)).cost_member
-        assert leaf_spend([outcome], (), checkpoints, frozenset({7}), lambda _: 0).recorded == expected
+        outcome = encode(token * 100 + 7, Cost(5))
+        assert leaf_spend([outcome], Cost(), checkpoints, frozenset({7}), lambda _: 0).recorded == expected
 
 
 def test_the_targets_of_a_child_add_up_in_its_parent() -> None:
-    child = leaf_spend([encode(101, Cost(5)), encode(102, Cost(7))], (), (), frozenset({1, 2}), lambda offset: offset)
+    child = leaf_spend(
+        [encode(101, Cost(5)), encode(102, Cost(7))], Cost(), (), frozenset({1, 2}), lambda offset: offset
+    )
     parent = inner_spend([*child.as_child(3), *child.as_child(4)], (), frozenset({3, 4}))
     assert parent == RunSpend(Cost(24), by_target={1: Cost(10), 2: Cost(14)})
 
@@ -69,8 +69,3 @@ def test_the_targets_of_a_child_add_up_in_its_parent() -> None:
 def test_what_a_child_of_an_earlier_release_has_cost_is_unknown_for_each_target() -> None:
     parent = inner_spend(RunSpend(Cost(5), by_target={0: Cost(5)}).as_child(3), (), frozenset({3, 4}))
     assert (parent.recorded, parent.of_target(0), parent.of_target(1)) == (Cost(5, False),) * 2 + (Cost(0, False),)
-
-
-def test_two_lost_outcomes_of_a_probe_both_count() -> None:
-    first, second = lost_member(7, Cost(5), "first"), lost_member(7, Cost(5), "second")
-    assert total([first, first, second]) == Cost(10)

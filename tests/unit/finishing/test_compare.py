@@ -7,7 +7,7 @@ import pytest
 
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.barrier import FANOUT
+from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import Transcript
@@ -20,8 +20,9 @@ from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare_slice
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
-from cupel_core.store import amendments, outcomes, runs
+from cupel_core.store import amendments, barrier, outcomes, runs
 from tests.answered_runs import AnsweredRun, get_transcript
+from tests.recorded_outcomes import store_outcomes
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW, ref_of
 
@@ -159,7 +160,8 @@ async def test_a_retry_that_adds_an_answer_compares_again(cloud: Settings) -> No
     runs.transition(ref_of(run), Action.COMPLETE, NOW)
     again = runs.transition(ref_of(run), Action.REOPEN, NOW)
     late = replace(AnsweredRun(given.scenarios).outcome(again, 3), retry_round=again.retry_round)
-    outcomes.record(again, again.fencing_token, [late])
+    barrier.reopen(barrier.Tree.for_run(again), Node(0, 0), [3])
+    store_outcomes(again, again.fencing_token, [late])
     again = runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
     judge = ScriptedJudge(best_index=1)
     assert await compared(again, judge) == [True, False, False, True]

@@ -16,6 +16,7 @@ from cupel_core.settings import Settings
 from cupel_core.store import barrier, events, outcomes, runs
 from cupel_core.store.barrier import Tree
 from tests.answered_runs import AnsweredRun
+from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}
@@ -28,7 +29,7 @@ def ended(given: RunSetup, failed: set[int]) -> Run:
     for first in range(0, run.plan.total, 100):
         node = Node(0, first // 100)
         covered = range(first, min(first + 100, run.plan.total))
-        item = barrier.record(Tree.for_run(run), node, {index: index not in failed for index in covered})
+        item = count_outcomes(Tree.for_run(run), node, {index: index not in failed for index in covered})
         barrier.propagate(Tree.for_run(run), node, item)
     return run
 
@@ -40,9 +41,10 @@ def test_a_run_with_a_completed_probe_is_summarized(cloud: Settings) -> None:
 
 
 def test_a_run_without_a_completed_probe_fails_and_says_why(cloud: Settings) -> None:
-    run = ended(RunSetup(scenario_count=2), failed={0, 1})
+    run = RunSetup(scenario_count=2).start()
     refused = [ProbeError(n, "scn", "sim/steady", ProbeErrorCode.AUTH, "bad key", 1, NOW) for n in range(2)]
-    outcomes.record(run, 1, refused)
+    store_outcomes(run, 1, refused)
+    runs.transition(ref_of(run), Action.START, NOW)
     assert phases.settle(ref_of(run), 1, NOW).status is RunStatus.FAILED
     failure = runs.get(ref_of(run)).failure
     assert failure is not None
@@ -88,7 +90,7 @@ def test_a_paused_run_is_not_settled(cloud: Settings) -> None:
 
 def test_a_run_with_a_missing_probe_is_not_settled(cloud: Settings) -> None:
     run = RunSetup(scenario_count=3).start()
-    barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
+    count_outcomes(Tree.for_run(run), Node(0, 0), {0: True})
     with pytest.raises(Conflict, match="2 probes without an outcome"):
         phases.settle(ref_of(run), 1, NOW)
 

@@ -27,6 +27,7 @@ from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, checkpoints, clients, keys, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.queues import Delivery
+from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RATING, RunSetup, receive_bodies, ref_of, send_and_receive, slice_message
 
 PLENTY = 600.0
@@ -363,7 +364,7 @@ async def test_an_outcome_stored_by_a_dead_worker_is_not_paid_for_again(
     run = RunSetup(scenario_count=2).start()
     claim_by_another(run, {0, 1}, until=time.time() - 1)
     error = ProbeError(0, "scn", "sim/steady", ProbeErrorCode.AUTH, "by the dead worker", 1, NOW)
-    outcomes.record(run, 1, [error])
+    store_outcomes(run, 1, [error])
     busy = worker()
     await busy.run(send_and_receive(slice_message(run, [0, 1])))
     assert busy.totals.probes == 1
@@ -375,7 +376,7 @@ async def test_a_slice_that_is_already_done_still_updates_the_barrier(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup(scenario_count=1).start()
-    barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
+    count_outcomes(Tree.for_run(run), Node(0, 0), {0: True})
     await worker().run(send_and_receive(slice_message(run, [0])))
     assert finish_starts == [(run.id, 1)]
 

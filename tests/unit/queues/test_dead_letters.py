@@ -11,6 +11,7 @@ from cupel_core.store import barrier, runs
 from cupel_core.store import dead_letters as stored
 from cupel_core.store.barrier import Tree
 from cupel_core.store.dead_letters import StoredDeadLetter
+from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, receive_bodies, ref_of, slice_message
 
 
@@ -26,7 +27,7 @@ def list_letters(workspace: str = "ws_a", provider: str | None = None) -> tuple[
 
 
 def record(run: Run, outcomes: dict[int, bool]) -> None:
-    barrier.record(Tree.for_run(run), Node(0, 0), outcomes)
+    count_outcomes(Tree.for_run(run), Node(0, 0), outcomes)
 
 
 def slices(url: str) -> list[ProbeSlice]:

@@ -24,6 +24,7 @@ from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.settings import Settings
 from cupel_core.store import clients, governor, outcomes, rescore_results, rescores, runs
 from tests.answered_runs import JUDGE, AnsweredRun, get_transcript
+from tests.recorded_outcomes import store_outcomes
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW, ref_of
 
@@ -183,7 +184,7 @@ async def test_transcripts_of_a_later_retry_are_not_rescored(cloud: Settings) ->
     create_rescore(run)
     again = runs.transition(ref_of(run), Action.REOPEN, NOW)
     late = replace(AnsweredRun(given.scenarios).outcome(again, 0), retry_round=again.retry_round)
-    outcomes.record(again, again.fencing_token, [late])
+    store_outcomes(again, again.fencing_token, [late])
     phases.begin(ref_of(run), "scr_1")
     await rescore_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, ScriptedJudge())
     assert [result.index for result in results_of(run)] == [1]

@@ -1,8 +1,7 @@
 import pytest
 
-from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Action, Progress, Run, RunFailure, RunStatus
-from cupel_core.domain.runs.run_spend import Recorded
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict, Invalid
@@ -10,8 +9,9 @@ from cupel_core.messages import ProbeSlice
 from cupel_core.record_outcomes import record
 from cupel_core.runs import control, dispatch, queries
 from cupel_core.settings import Settings
-from cupel_core.store import attempts, barrier, events, outcomes, runs, snapshots
+from cupel_core.store import attempts, barrier, events, runs, snapshots
 from cupel_core.store.barrier import Tree
+from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 
 
@@ -23,12 +23,22 @@ def failed(run: Run, index: int) -> ProbeError:
     return ProbeError(index, "scn", run.models[0], ProbeErrorCode.AUTH, "bad key", 1, NOW)
 
 
+def finish(run: Run) -> None:
+    """Complete the probes that have no outcome."""
+    tree = Tree.for_run(run)
+    for number in range(-(-run.plan.total // FANOUT)):
+        indexes = barrier.get_leaf(ref_of(run), Node(0, number)).leaf.missing(
+            range(number * FANOUT, min(run.plan.total, (number + 1) * FANOUT))
+        )
+        barrier.propagate(tree, Node(0, number), count_outcomes(tree, Node(0, number), dict.fromkeys(indexes, True)))
+
+
 def over(given: RunSetup, errored: set[int]) -> Run:
     """A completed run in which these probes are errored."""
     run = given.start()
     runs.transition(ref_of(run), Action.START, NOW)
-    outcomes.record(run, 1, [failed(run, index) for index in errored])
-    record(run, 1, [], [Recorded(index, index not in errored, 1) for index in range(run.plan.total)])
+    store_outcomes(run, 1, [failed(run, index) for index in errored])
+    finish(run)
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW, settled=barrier.get_progress(Tree.for_run(run)))
     return runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
 
@@ -50,7 +60,7 @@ def test_pausing_twice_is_pausing_once(cloud: Settings) -> None:
 
 def test_resuming_a_run_dispatches_its_missing_probes(cloud: Settings) -> None:
     run = RunSetup().start()
-    barrier.record(Tree.for_run(run), Node(0, 0), {0: True, 5: False})
+    count_outcomes(Tree.for_run(run), Node(0, 0), {0: True, 5: False})
     control.pause("ws_a", run.id, NOW)
     assert dispatched(control.resume("ws_a", run.id, NOW), cloud) == [1, 2, 3, 4]
 
@@ -121,7 +131,7 @@ def test_only_errors_are_retried(
 def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup(scenario_count=3).start()
     runs.transition(ref_of(run), Action.START, NOW)
-    record(run, 1, [], [Recorded(index, True, 1) for index in range(3)])
+    finish(run)
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
     runs.transition(ref_of(run), Action.FAIL, NOW, failure=RunFailure("summarize", "the judge's provider was down"))
     retried = control.retry("ws_a", run.id, NOW)
@@ -169,7 +179,7 @@ def test_a_retried_probe_may_be_claimed_and_recorded_again(
     run = over(RunSetup(scenario_count=2), errored={0})
     retried = control.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)
-    assert not any(each.counts_in(retried.retry_round) for each in outcomes.get_recorded(ref_of(retried), [0]))
+    assert barrier.get_leaf(ref_of(retried), Node(0, 0)).leaf.recorded == {1}
     assert slice_message(retried, [0]).fencing_token == 2
 
 
@@ -201,7 +211,8 @@ def test_only_retried_probes_start_over_while_the_run_is_running(cloud: Settings
 def test_a_worker_of_before_the_retry_still_records_its_transcripts(cloud: Settings) -> None:
     run = running(RunSetup(), {2})
     dispatched(control.retry("ws_a", run.id, NOW), cloud)
-    record(run, 1, [failed(run, 3)], [Recorded(0, True, 1), Recorded(1, True, 1)])
+    store_outcomes(run, 1, [failed(run, 3)])
+    count_outcomes(Tree.for_run(run), Node(0, 0), {0: True, 1: True})
     assert barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.recorded == {0, 1}
 
 

@@ -8,8 +8,9 @@ from cupel_core.domain.runs.run import Action, Priority
 from cupel_core.messages import ProbeSlice
 from cupel_core.runs import backpressure, dispatch
 from cupel_core.settings import Settings
-from cupel_core.store import barrier, clients, governor, outbox, queues, runs
+from cupel_core.store import clients, governor, outbox, queues, runs
 from cupel_core.store.barrier import Tree
+from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of
 
 
@@ -178,7 +179,7 @@ def test_a_request_with_an_old_fencing_token_sends_nothing(cloud: Settings) -> N
 
 def test_a_resumed_run_is_sent_its_missing_probes(cloud: Settings) -> None:
     run = RunSetup().start()
-    barrier.record(Tree.for_run(run), Node(0, 0), {0: True, 3: False})
+    count_outcomes(Tree.for_run(run), Node(0, 0), {0: True, 3: False})
     runs.transition(ref_of(run), Action.PAUSE, NOW)
     resumed = runs.transition(ref_of(run), Action.RESUME, NOW)
     dispatch.execute(dispatch_request(resumed), NOW, plenty)
@@ -189,7 +190,7 @@ def test_a_resumed_run_without_missing_probes_is_finished(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = RunSetup(scenario_count=1).start()
-    barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
+    count_outcomes(Tree.for_run(run), Node(0, 0), {0: True})
     runs.transition(ref_of(run), Action.PAUSE, NOW)
     resumed = runs.transition(ref_of(run), Action.RESUME, NOW)
     dispatch.execute(dispatch_request(resumed), NOW, plenty)

@@ -19,6 +19,7 @@ from cupel_core.runs.probe_search import ProbeFilter, search_probes
 from cupel_core.settings import Settings
 from cupel_core.store import (
     amendments,
+    barrier,
     checkpoints,
     deletion_log,
     erasures,
@@ -31,10 +32,12 @@ from cupel_core.store.erasures import ErasureKind
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT
 from tests.quoted_runs import ASKED, ERROR, LONG, MARKER, SHORT, quoted_run
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.stored_text import places_with
 
 LATER = NOW + timedelta(hours=1)
+PAGE_ID = re.compile(r"(?<=#000000)#\w{12}$")
 
 
 def items_with(text: str, cloud: Settings) -> list[str]:
@@ -50,15 +53,16 @@ async def test_a_marker_is_stored_by_every_feature_that_stores_text(cloud: Setti
     run = await quoted_run()
     key = f"ws_a#run#{run.id}"
     places = [place.replace(key, "") for place in places_with(MARKER, cloud)]
-    items = [place for place in places if not place.startswith("transcripts/")]
+    items = sorted({PAGE_ID.sub("", place) for place in places if not place.startswith("transcripts/")})
     assert items == [
         "#attempts#0 0000002#000001",
         "#contests#run#0 0000000#000000",
         "#contests#scr_1#0 0000000#000000",
         "#leaves#0 000000",
+        "#pages#0 digest#000000",
+        "#pages#0 text#000000",
         "#probes#0 0000000",
         "#probes#0 0000001",
-        "#probes#0 0000002",
         "#scores#scr_1#0 0000000",
         "#scores#scr_1#0 0000001",
         "#turns#0 0000000#000001",
@@ -66,7 +70,8 @@ async def test_a_marker_is_stored_by_every_feature_that_stores_text(cloud: Setti
         "#turns#0 0000002#000001",
         "#turns#0 0000002#000002",
     ]
-    assert len(places) - len(items) == 3, "the long messages, and their checkpoint in two rounds"
+    objects = [place for place in places if place.startswith("transcripts/")]
+    assert len(objects) == 3, "the long messages, and their checkpoint in two rounds"
 
 
 async def test_the_documented_places_are_those_where_text_is_stored(cloud: Settings) -> None:
@@ -186,7 +191,7 @@ async def test_a_checkpoint_is_not_written_back_by_a_worker_that_still_has_it(cl
 async def test_a_summary_that_was_being_written_has_no_text(cloud: Settings) -> None:
     run = RunSetup(scenario_count=1).start()
     transcript = Transcript(0, "scn", "sim/steady", NOW, ConversationState((Message(MessageRole.USER, MARKER),)))
-    outcomes.record(run, 1, [transcript])
+    store_outcomes(run, 1, [transcript])
     outcomes.erase_content(ref_of(run), 0, NOW)
     outcomes.set_summary(ref_of(run), 0, Summary("5", f"because of {MARKER}", NOW))
     assert get_transcript(run, 0).summary == Summary("5", "", NOW)
@@ -260,6 +265,7 @@ def test_reapplied_deletions_spare_the_transcript_of_a_later_retry(cloud: Settin
     delete(run, 0)
     reopened = runs.transition(ref_of(run), Action.REOPEN, LATER, settled=None, completed_at=None)
     answered = replace(AnsweredRun().outcome(reopened, 0), created_at=LATER, retry_round=reopened.retry_round)
-    outcomes.record(reopened, reopened.fencing_token, [answered])
+    barrier.reopen(barrier.Tree.for_run(reopened), barrier.Node(0, 0), [0])
+    store_outcomes(reopened, reopened.fencing_token, [answered])
     assert restored_deletions.reapply_deletions(LATER) == 1
     assert get_transcript(run, 0).messages

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.limits.governor import Limits, WorkerReport
-from cupel_core.domain.runs.barrier import Node, leaf_of
+from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.delays import DelayReason
 from cupel_core.domain.runs.run import Action, Priority, Run
@@ -18,8 +18,9 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.runs.progress import get_progress
 from cupel_core.settings import Settings, settings
-from cupel_core.store import barrier, clients, governor, keys, outcomes, runs
+from cupel_core.store import barrier, clients, governor, keys, runs
 from cupel_core.store.barrier import Tree
+from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 
 LATER = NOW + timedelta(days=1)
@@ -38,13 +39,7 @@ def error(index: int, message: str = "no answer", expires: bool = False) -> Prob
 
 def record(run: Run, *results: Outcome) -> None:
     for result in results:
-        [recorded] = outcomes.record(run, 1, [result])
-        barrier.record(
-            Tree.for_run(run),
-            leaf_of(result.probe_index),
-            {result.probe_index: isinstance(result, Transcript)},
-            costs=[recorded.cost_member],
-        )
+        store_outcomes(run, 1, [result])
 
 
 @pytest.fixture
@@ -155,4 +150,4 @@ def _store_full_nodes(run: Run, count: int) -> None:
 def _store_full_leaves(run: Run, numbers: list[int]) -> None:
     for number in numbers:
         outcomes_of_leaf = {number * 100 + offset: offset < 99 for offset in range(100)}
-        barrier.record(Tree.for_run(run), Node(0, number), outcomes_of_leaf)
+        count_outcomes(Tree.for_run(run), Node(0, number), outcomes_of_leaf)

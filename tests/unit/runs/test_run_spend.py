@@ -14,11 +14,12 @@ from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.finishing import phases
 from cupel_core.finishing.costs import record_costs
-from cupel_core.record_outcomes import record, record_dropped
+from cupel_core.record_outcomes import record, record_dropped, record_unreported
 from cupel_core.runs import control, dispatch, queries
 from cupel_core.settings import Settings, settings
 from cupel_core.store import attempts, barrier, checkpoints, clients, keys, outcomes, runs
 from cupel_core.store.barrier import Tree
+from tests.recorded_outcomes import count_as_in_earlier_releases
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of, slice_message
 
 CENT = 10_000_000
@@ -107,9 +108,9 @@ def test_a_repeated_commit_counts_once(cloud: Settings) -> None:
 
 def test_an_outcome_whose_worker_died_before_the_barrier_is_counted_by_the_next(cloud: Settings) -> None:
     run = running()
-    outcomes.record(run, 1, [transcript(0)])
+    outcomes.write(ref_of(run), 1, [transcript(0)])
     for _ in range(2):
-        record(run, 1, [], outcomes.get_recorded(ref_of(run), [0, 1]))
+        record_unreported(run, 1, barrier.Node(0, 0), [0, 1])
     assert recorded_nano_usd(run) == 3 * CENT
 
 
@@ -165,7 +166,7 @@ def test_a_call_without_a_price_leaves_the_total_unknown(cloud: Settings) -> Non
 
 def test_outcomes_that_an_earlier_release_recorded_leave_the_total_unknown(cloud: Settings) -> None:
     run = running()
-    barrier.record(Tree.for_run(run), barrier.Node(0, 0), {0: True})
+    count_as_in_earlier_releases(Tree.for_run(run), barrier.Node(0, 0), {0: True})
     record(run, 1, [transcript(1)])
     assert spend_of(run).recorded == Cost(3 * CENT, is_complete=False)
 
@@ -251,7 +252,7 @@ def test_an_erased_conversation_has_cost_what_it_had(cloud: Settings) -> None:
 
 def test_an_outcome_whose_worker_died_before_a_cancellation_counts(cloud: Settings) -> None:
     run = running()
-    outcomes.record(run, 1, [transcript(0)])
+    outcomes.write(ref_of(run), 1, [transcript(0)])
     control.cancel(run.workspace, run.id, NOW)
     drop(run, 0, 1)
     assert recorded_nano_usd(run) == 3 * CENT
@@ -288,7 +289,7 @@ def test_a_large_outcome_that_is_lost_counts_too(cloud: Settings) -> None:
 def test_a_dropped_slice_does_not_report_a_leaf_whose_errors_are_about_to_be_retried(cloud: Settings) -> None:
     """The worker of probe 0 died before the barrier, and the run was retried before its message was delivered again."""
     run = running(150)
-    outcomes.record(run, 1, [transcript(0)])
+    outcomes.write(ref_of(run), 1, [transcript(0)])
     record(run, 1, [transcript(index) for index in range(1, 99)] + [error(99)])
     retried = control.retry(run.workspace, run.id, NOW)
     record_dropped(retried, slice_message(run, [0]), NOW)

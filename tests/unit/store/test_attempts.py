@@ -8,7 +8,8 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import attempts, outcomes
+from cupel_core.store import attempts
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 
 REF = RunRef("ws_a", "run_a")
@@ -30,7 +31,7 @@ def retried(cloud: Settings) -> None:
         created_at=NOW,
         updated_at=NOW,
     )
-    outcomes.record(run, 1, [error(index) for index in RETRIED])
+    store_outcomes(run, 1, [error(index) for index in RETRIED])
     attempts.record(REF, RETRIED)
 
 

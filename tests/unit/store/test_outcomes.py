@@ -5,9 +5,9 @@ from datetime import timedelta
 import boto3
 import pytest
 
+from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.run_spend import Recorded
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -15,7 +15,9 @@ from cupel_core.domain.turns.conversation import AssertionGrade, ConversationSta
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import checkpoints, outcomes
+from cupel_core.store import barrier, checkpoints, outcomes
+from cupel_core.store.barrier import Tree
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 
 REF = RunRef("ws_a", "run_a")
@@ -39,7 +41,11 @@ def run(retry_round: int = 1) -> Run:
 
 def record(run: Run, fencing_token: int, written: Sequence[Outcome]) -> dict[int, bool]:
     """Which of the probes have a completed outcome afterwards."""
-    return {each.probe_index: each.completed for each in outcomes.record(run, fencing_token, written)}
+    leaves = store_outcomes(run, fencing_token, written)
+    return {
+        outcome.probe_index: outcome.probe_index % FANOUT in leaves[leaf_of(outcome.probe_index).number].leaf.completed
+        for outcome in written
+    }
 
 
 def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
@@ -70,7 +76,7 @@ def error(index: int, message: str = "no") -> ProbeError:
 
 
 def test_an_outcome_is_read_as_it_was_recorded(cloud: Settings) -> None:
-    outcomes.record(run(), 1, [transcript(0), error(1)])
+    store_outcomes(run(), 1, [transcript(0), error(1)])
     assert outcomes.get_many(REF, [0, 1, 2]) == {0: transcript(0), 1: error(1)}
 
 
@@ -78,7 +84,7 @@ def test_what_requests_left_out_is_read_as_it_was_recorded(cloud: Settings) -> N
     recorded = transcript(0)
     state = replace(recorded.conversation, omitted_parameters=(RequestParameter.TEMPERATURE,))
     recorded = replace(recorded, conversation=state)
-    outcomes.record(run(), 1, [recorded])
+    store_outcomes(run(), 1, [recorded])
     checkpoints.save(REF, 0, 1, state, NOW)
     assert outcomes.get(REF, 0) == recorded
     assert checkpoints.load(REF, 0, 1, NOW) == state
@@ -87,7 +93,7 @@ def test_what_requests_left_out_is_read_as_it_was_recorded(cloud: Settings) -> N
 def test_the_prompt_of_a_simulated_user_is_read_as_it_was_recorded_and_is_content(cloud: Settings) -> None:
     state = replace(transcript(0).conversation, simulated_user_prompt="You are Ada.")
     recorded = replace(transcript(0), conversation=state)
-    outcomes.record(run(), 1, [recorded])
+    store_outcomes(run(), 1, [recorded])
     checkpoints.save(REF, 0, 1, state, NOW)
     assert outcomes.get(REF, 0) == recorded
     assert checkpoints.load(REF, 0, 1, NOW) == state
@@ -102,29 +108,30 @@ def test_a_checkpoint_has_the_grades_given_so_far(cloud: Settings) -> None:
 
 
 def test_the_first_writer_wins(cloud: Settings) -> None:
-    outcomes.record(run(), 1, [transcript(0, "first"), error(1)])
+    store_outcomes(run(), 1, [transcript(0, "first"), error(1)])
     assert record(run(), 1, [error(0), transcript(1), transcript(2)]) == {0: True, 1: False, 2: True}
     assert outcomes.get(REF, 0) == transcript(0, "first")
     assert outcomes.get(REF, 1) == error(1)
 
 
 def test_a_later_retry_round_replaces_an_error_and_nothing_else(cloud: Settings) -> None:
-    outcomes.record(run(), 1, [transcript(0), error(1)])
+    store_outcomes(run(), 1, [transcript(0), error(1)])
+    barrier.reopen(Tree.for_run(run(retry_round=2)), Node(0, 0), [1])
     assert record(run(retry_round=2), 2, [error(0), transcript(1)]) == {0: True, 1: True}
     assert outcomes.get(REF, 1) == transcript(1)
 
 
 def test_a_long_content_is_stored_in_the_bucket(cloud: Settings) -> None:
     long = transcript(0, "word " * 5_000)
-    outcomes.record(run(), 1, [long])
+    store_outcomes(run(), 1, [long])
     objects = boto3.client("s3").list_objects_v2(Bucket=cloud.bucket_name, Prefix="transcripts/ws_a/run_a/")
     assert objects["KeyCount"] == 1
     assert outcomes.get(REF, 0) == long
 
 
 def test_the_losing_writer_does_not_replace_the_content_of_the_first(cloud: Settings) -> None:
-    outcomes.record(run(), 1, [transcript(0, "first " * 5_000)])
-    outcomes.record(run(), 1, [transcript(0, "second " * 5_000)])
+    store_outcomes(run(), 1, [transcript(0, "first " * 5_000)])
+    store_outcomes(run(), 1, [transcript(0, "second " * 5_000)])
     assert outcomes.get(REF, 0) == transcript(0, "first " * 5_000)
 
 
@@ -148,22 +155,14 @@ def test_an_outcome_that_cannot_be_encoded_becomes_an_error_and_the_others_are_r
     assert record(run(), 1, written) == {0: True, 1: False, 2: True}
 
 
-def test_an_item_that_the_table_refuses_does_not_stop_the_others_of_its_transaction(cloud: Settings) -> None:
-    item = outcomes.to_item(REF, 1, transcript(1))
-    item.ttl = 10**130
-    recorded = outcomes._record_batch([outcomes.to_item(REF, 1, transcript(0)), item], retry_round=1)
-    assert isinstance(recorded[0], Recorded)
-    assert "Number overflow" in str(recorded[1])
-
-
 def test_a_range_is_read_in_order_across_blocks(cloud: Settings) -> None:
-    outcomes.record(run(), 1, [transcript(index) for index in (2_000, 999, 1_000, 5)])
+    store_outcomes(run(), 1, [transcript(index) for index in (2_000, 999, 1_000, 5)])
     assert [outcome.probe_index for outcome in outcomes.list_range(REF, range(6, 2_001))] == [999, 1_000, 2_000]
 
 
 def test_a_summary_is_set_once(cloud: Settings) -> None:
     bare = replace(transcript(0), summary=None)
-    outcomes.record(run(), 1, [bare])
+    store_outcomes(run(), 1, [bare])
     for code in ("2", "5"):
         outcomes.set_summary(REF, 0, Summary(code, "by the judge", NOW))
     assert outcomes.get(REF, 0) == replace(bare, summary=Summary("2", "by the judge", NOW))
@@ -171,7 +170,7 @@ def test_a_summary_is_set_once(cloud: Settings) -> None:
 
 def test_a_provisional_summary_is_replaced_once(cloud: Settings) -> None:
     before = replace(transcript(0), summary=Summary("2", "an excerpt", NOW, is_provisional=True))
-    outcomes.record(run(), 1, [before])
+    store_outcomes(run(), 1, [before])
     for text in ("first", "second"):
         outcomes.set_summary(REF, 0, Summary("2", text, NOW))
     after = outcomes.get(REF, 0)
@@ -184,7 +183,7 @@ PROSE = " ".join(f"Sentence {number} weighs what was said against what may follo
 
 @pytest.mark.parametrize("answer", ["Rating: 3", PROSE, "".join(map(chr, range(1_000, 2_500)))])
 def test_messages_of_any_length_are_read_as_they_were_recorded(cloud: Settings, answer: str) -> None:
-    outcomes.record(run(), 1, [transcript(0, answer)])
+    store_outcomes(run(), 1, [transcript(0, answer)])
     recorded = outcomes.get(REF, 0)
     assert isinstance(recorded, Transcript)
     assert recorded.messages[-1].content == answer
@@ -203,19 +202,5 @@ def test_an_error_of_an_earlier_retry_round_is_replaced_by_a_large_transcript(cl
     large = transcript(0, "".join(map(chr, range(1_000, 2_500))))
     assert record(run(), 1, [error(0)]) == {0: False}
     assert record(run(), 1, [large]) == {0: False}
+    barrier.reopen(Tree.for_run(run(retry_round=2)), Node(0, 0), [0])
     assert record(run(retry_round=2), 2, [large]) == {0: True}
-
-
-def test_a_transcript_of_more_than_a_write_unit_is_not_billed_twice(
-    cloud: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A transaction is billed twice."""
-    batches: list[list[int]] = []
-    transact = outcomes._transact
-    monkeypatch.setattr(
-        outcomes,
-        "_transact",
-        lambda items, retry_round: batches.append([item.index for item in items]) or transact(items, retry_round),
-    )
-    outcomes.record(run(), 1, [transcript(0), transcript(1, "".join(map(chr, range(1_000, 2_500)))), transcript(2)])
-    assert batches == [[0, 2]]

@@ -10,11 +10,12 @@ from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.errors import RetryableError
 from cupel_core.runs import erasure as deletion
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, checkpoints, erasures, outcomes, rescore_results, runs
+from cupel_core.store import barrier, blobs, checkpoints, erasures, rescore_results, runs
 from cupel_core.store.erasures import Erasure, ErasureKind
 from cupel_core.sweeping.erasure import ErasureResult, erase_due
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.quoted_runs import ASKED, ERROR, LONG, MARKER, SHORT, quoted_run
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.stored_text import places_with
 
@@ -72,7 +73,7 @@ def test_a_run_of_many_probes_is_erased_over_several_sweeps(cloud: Settings) -> 
     delete_run(run)
     seconds = iter([60.0, 60.0, 1.0])
     assert erase_due(LATER, lambda: next(seconds))[ErasureResult.CONTINUED] == 1
-    assert len(places_with(MARKER, cloud)) == 2
+    assert len(places_with(MARKER, cloud)) == 1, "the page with the last twenty probes"
     assert [each.next_block for each in erasures.list_due(LATER)] == [1]
     assert sweep_at(LATER) == {ErasureResult.ERASED: 1}
     assert items_of(run, cloud) == []
@@ -113,7 +114,8 @@ async def test_the_conversation_of_a_later_retry_is_not_erased(cloud: Settings) 
     run = runs.transition(ref_of(run), Action.REOPEN, NOW)
     assert sweep_at(LATER) == {ErasureResult.ERASED: 1}, "it is asked for again"
     answered = replace(AnsweredRun(answer=lambda _: "again").outcome(run, 0), probe_index=ERROR)
-    outcomes.record(run, run.fencing_token, [replace(answered, retry_round=run.retry_round)])
+    barrier.reopen(barrier.Tree.for_run(run), barrier.Node(0, 0), [ERROR])
+    store_outcomes(run, run.fencing_token, [replace(answered, retry_round=run.retry_round)])
     runs.transition(ref_of(run), Action.CANCEL, NOW)
     assert sweep_at(LATER + timedelta(hours=1)) == {ErasureResult.ERASED: 1}
     assert get_transcript(run, ERROR).messages[-1].content == "again"

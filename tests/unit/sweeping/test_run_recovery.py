@@ -14,6 +14,7 @@ from cupel_core.store import active_runs, barrier, events, executions, governor,
 from cupel_core.store.barrier import Tree
 from cupel_core.store.executions import RestartResult
 from cupel_core.sweeping.run_recovery import RecoveryAction, recover_runs
+from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 
 LATER = NOW + timedelta(minutes=5)
@@ -76,7 +77,7 @@ def test_a_full_leaf_that_was_not_propagated_is_propagated(
 ) -> None:
     run = running(RunSetup(scenario_count=150), cloud)
     tree = Tree.for_run(run)
-    barrier.record(tree, Node(0, 0), dict.fromkeys(range(100), True))
+    count_outcomes(tree, Node(0, 0), dict.fromkeys(range(100), True))
     assert recover_runs(NOW, plenty)[RecoveryAction.PROPAGATED] == 1
     assert barrier.get_inner(tree, Node(1, 0)).full_children == {0}
     assert restarted == []
@@ -86,7 +87,7 @@ def test_a_full_root_without_execution_gets_one(
     cloud: Settings, finish_starts: list[tuple[str, int]], restarted: list[str]
 ) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
-    barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
+    count_outcomes(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
     assert recover_runs(NOW, plenty) == Counter({RecoveryAction.FINISH_STARTED: 1})
     assert restarted == [f"{run.id}-1"]
 
@@ -132,7 +133,7 @@ def test_without_time_the_remaining_runs_are_left_to_the_next_sweep(
     cloud: Settings, finish_starts: list[tuple[str, int]], restarted: list[str]
 ) -> None:
     run = running(RunSetup(scenario_count=3), cloud)
-    barrier.record(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
+    count_outcomes(Tree.for_run(run), Node(0, 0), dict.fromkeys(range(3), True))
     assert recover_runs(NOW, lambda: 1.0) == Counter()
 
 

@@ -16,6 +16,7 @@ from cupel_core.settings import Settings
 from cupel_core.store import barrier, checkpoints, clients, dead_letters, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.sweeping.sweep import sweep
+from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 
 
@@ -28,7 +29,7 @@ def test_a_dead_slice_is_recorded_as_errored_with_its_cause(
 ) -> None:
     run = RunSetup(scenario_count=3).start()
     barrier.note_error(ref_of(run), Node(0, 0), "KeyError: 'x'")
-    barrier.record(Tree.for_run(run), Node(0, 0), {0: True})
+    count_outcomes(Tree.for_run(run), Node(0, 0), {0: True})
     queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [0, 1, 2])])
     assert sweep(NOW, plenty).dead_letters.errored == 2
     dead = outcomes.get(ref_of(run), 1)

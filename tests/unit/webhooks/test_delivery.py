@@ -9,11 +9,12 @@ from botocore.exceptions import ClientError
 
 from cupel_core.clock import to_iso, utc_now
 from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackScope, CallbackStatus
+from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Run, RunEventType
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import ProbeCallback, RunCallback, parse_callback
-from cupel_core.record_outcomes import record
+from cupel_core.record_outcomes import record, record_unreported
 from cupel_core.settings import settings
 from cupel_core.store import callback_log, callbacks, outcomes, queues, runs, webhooks
 from cupel_core.store.callbacks import CallbackItem
@@ -322,9 +323,9 @@ async def test_probes_are_not_reported_unless_requested(receiver: Receiver) -> N
 async def test_outcomes_found_by_a_redelivery_are_reported_again(receiver: Receiver) -> None:
     """The worker that recorded them may have died before it requested the call."""
     run = start_run(CallbackScope.PROBES)
-    record(run, 1, probe_errors(run, [0]))
+    outcomes.write(ref_of(run), 1, probe_errors(run, [0]))
     sent_messages()
-    record(run, 1, [], outcomes.get_recorded(ref_of(run), [0]))
+    record_unreported(run, 1, Node(0, 0), [0])
     (callback,) = sent_messages()
     assert isinstance(callback, ProbeCallback)
     assert callback.indexes == [0]

@@ -12,15 +12,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
-from zlib import crc32
 
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.spending import Spending
 
 _PLACES = 10**8
 _NANO = 10**9
-_MAX_DIGEST = 10**6
 
 
 @dataclass(frozen=True)
@@ -77,33 +74,8 @@ class RunSpend:
         return (encode(target * FANOUT + position, cost) for target, cost in self.by_target.items())
 
 
-class Recorded(NamedTuple):
-    """A stored outcome as the barrier counts it."""
-
-    probe_index: int
-    completed: bool
-    fencing_token: int
-    """Of the worker that stored it."""
-    cost: Cost = Cost()
-    lost_member: int | None = None
-    """The cost of an outcome that was to be stored and lost to this one."""
-
-    def counts_in(self, retry_round: int) -> bool:
-        """An error of an earlier retry round does not count, as its probe is run again."""
-        return self.completed or self.fencing_token >= retry_round
-
-    @property
-    def cost_member(self) -> int:
-        return encode(self.fencing_token * FANOUT + self.probe_index % FANOUT, self.cost)
-
-
 def encode(place: int, cost: Cost) -> int:
     return (cost.nano_usd * 2 + (not cost.is_complete)) * _PLACES + place
-
-
-def lost_member(index: int, cost: Cost, identity: str) -> int:
-    """The member of a lost outcome: the same each time that the same outcome is lost, for another one another."""
-    return encode(crc32(identity.encode()) % _MAX_DIGEST * FANOUT + index % FANOUT, cost)
 
 
 def checkpoint_member(index: int, conversation_round: int, cost: Cost) -> int:
@@ -125,7 +97,7 @@ def total(members: Iterable[int]) -> Cost:
 
 def leaf_spend(
     members: Iterable[int],
-    lost_members: Iterable[int],
+    lost: Cost,
     checkpoint_members: Iterable[int],
     recorded: frozenset[int],
     target_of: Callable[[int], int],
@@ -136,7 +108,7 @@ def leaf_spend(
     unfinished = _unfinished(cost_by_place(checkpoint_members), costs)
     places = chain(costs.items(), unfinished, ((offset, UNKNOWN) for offset in unknown))
     by_target = _sums((target_of(place % FANOUT), cost) for place, cost in places)
-    return RunSpend(sum(by_target.values(), Cost()), total(lost_members), by_target)
+    return RunSpend(sum(by_target.values(), Cost()), lost, by_target)
 
 
 def _unfinished(checkpoints: Mapping[int, Cost], costs: Iterable[int]) -> Iterator[tuple[int, Cost]]:

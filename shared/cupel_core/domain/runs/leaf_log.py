@@ -1,0 +1,145 @@
+"""A leaf's log: in which page the outcome of each probe is, and which outcomes count.
+
+A commit writes its outcomes of a leaf into a page of their own, and then adds the page to the leaf's log. The order of
+the log decides: the first outcome of a probe is the one that counts. Only an error gives way, once a retry has taken it
+out of the leaf, and then to a transcript or to an error of that retry round or a later one. An error of a worker that
+has missed such a retry does not count. Adding a page
+again, or the same outcomes in another page, changes nothing, so that a commit may be repeated.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cupel_core.domain.runs.barrier import FANOUT, Leaf
+from cupel_core.domain.runs.run_spend import Cost, encode
+
+
+class LoggedOutcome(NamedTuple):
+    """What the log says of an outcome in a page."""
+
+    is_completed: bool
+    cost: Cost = Cost()
+    identity: int = 0
+    """Two bytes of a hash: the same for an outcome that is stored again, because the reply to its write was lost."""
+
+
+@dataclass(frozen=True)
+class OutcomePage:
+    """Outcomes of one leaf that were stored together, by offset."""
+
+    id: str
+    fencing_token: int
+    """Of the worker that stored them."""
+    outcomes: Mapping[int, LoggedOutcome]
+
+    def counted_in(self, retry_round: int) -> frozenset[int]:
+        """The offsets whose outcomes count in a retry round; an error of an earlier one is run again."""
+        is_current = self.fencing_token >= retry_round
+        return frozenset(offset for offset, each in self.outcomes.items() if each.is_completed or is_current)
+
+
+@dataclass(frozen=True)
+class Reopening:
+    """A retry has taken out errors, by their offsets. Errors that earlier workers add from now on do not count."""
+
+    retry_round: int
+    taken_out: frozenset[int] = frozenset()
+
+
+type LogEntry = OutcomePage | Reopening
+
+
+class OutcomePlace(NamedTuple):
+    """Where the outcome of a probe is."""
+
+    page_id: str
+    fencing_token: int
+    is_completed: bool
+    identity: int = 0
+    is_taken_out: bool = False
+    """An error whose probe is run again."""
+
+
+@dataclass(frozen=True)
+class LogContent:
+    """What a log says."""
+
+    places: Mapping[int, OutcomePlace] = field(default_factory=dict)
+    """By offset, also of errors that were taken out."""
+    page_ids: frozenset[str] = frozenset()
+    costs: frozenset[int] = frozenset()
+    """What the outcomes have cost that counted at some time, as members (see run_spend)."""
+    lost: Cost = field(default_factory=Cost)
+    """What the others have cost: another worker had recorded the probe."""
+    rounds: Mapping[int, int] = field(default_factory=dict)
+    """By offset, the retry round that last took it out."""
+
+    def in_leaf(self, earlier: Leaf) -> Leaf:
+        """The leaf with the outcomes of the log, after those that it had before there were logs."""
+        counted = {offset: place for offset, place in self.places.items() if not place.is_taken_out}
+        completed = frozenset(offset for offset, place in counted.items() if place.is_completed)
+        return Leaf(earlier.completed | completed, earlier.failed | (counted.keys() - completed))
+
+
+def resolve(log: Iterable[LogEntry], earlier: frozenset[int] = frozenset()) -> LogContent:
+    """What a log says; `earlier` are offsets whose outcomes were recorded before there were logs."""
+    reader = _LogReader(earlier)
+    for entry in log:
+        if isinstance(entry, Reopening):
+            reader.reopen(entry)
+        else:
+            reader.add(entry)
+    return LogContent(
+        reader.places, frozenset(reader.page_ids), frozenset(reader.costs.values()), reader.lost, reader.rounds
+    )
+
+
+class _LogReader:
+    def __init__(self, earlier: frozenset[int]) -> None:
+        self._earlier = earlier
+        self._retry_round = 0
+        self.places: dict[int, OutcomePlace] = {}
+        self.page_ids: set[str] = set()
+        self.costs: dict[tuple[int, int], int] = {}
+        """By offset and fencing token."""
+        self._lost: dict[tuple[int, int, int], Cost] = {}
+        """By offset, fencing token and identity."""
+        self.rounds: dict[int, int] = {}
+
+    @property
+    def lost(self) -> Cost:
+        return sum(self._lost.values(), Cost())
+
+    def reopen(self, entry: Reopening) -> None:
+        self._retry_round = entry.retry_round
+        for offset in entry.taken_out:
+            self.rounds[offset] = entry.retry_round
+            place = self.places.get(offset)
+            if place is not None and not place.is_completed:
+                self.places[offset] = place._replace(is_taken_out=True)
+
+    def add(self, page: OutcomePage) -> None:
+        if page.id in self.page_ids:
+            return
+        self.page_ids.add(page.id)
+        counted = page.counted_in(self._retry_round)
+        for offset, outcome in page.outcomes.items():
+            before = self.places.get(offset)
+            if before and (before.fencing_token, before.identity) == (page.fencing_token, outcome.identity):
+                continue
+            if not self._is_placed(page, offset, counts=offset in counted):
+                self._lost[offset, page.fencing_token, outcome.identity] = outcome.cost
+                continue
+            is_taken_out = offset not in counted
+            self.places[offset] = OutcomePlace(
+                page.id, page.fencing_token, outcome.is_completed, outcome.identity, is_taken_out
+            )
+            self.costs[offset, page.fencing_token] = encode(page.fencing_token * FANOUT + offset, outcome.cost)
+
+    def _is_placed(self, page: OutcomePage, offset: int, *, counts: bool) -> bool:
+        """Whether an outcome is the first one of its probe, or replaces an error of an earlier worker."""
+        before = self.places.get(offset)
+        if before is None:
+            return offset not in self._earlier
+        return counts and before.is_taken_out and before.fencing_token < page.fencing_token

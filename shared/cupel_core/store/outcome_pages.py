@@ -1,0 +1,365 @@
+"""Outcomes as they are first stored: those of one commit and leaf together, compressed, in two items.
+
+The digest page has what lists and statistics read; the text page has what was said. Texts of one definition are alike,
+so a page of twenty takes a quarter of the space of twenty items, and one write. Pages are written without a condition:
+the leaf's log decides which of them has the outcome of a probe (see domain/runs/leaf_log.py). A page that no log names
+yet, because its worker died, is read by whoever claims its probes next.
+
+A page changes only when content is erased, under the condition that it is still the one that was read.
+"""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import orjson
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.runs.barrier import FANOUT
+from cupel_core.domain.runs.leaf_log import LoggedOutcome, OutcomePage
+from cupel_core.domain.runs.run_spend import Cost
+from cupel_core.errors import RetryableError
+from cupel_core.ids import new_short_id
+from cupel_core.messages import RunRef
+from cupel_core.settings import settings
+from cupel_core.store import blobs, keys
+from cupel_core.store.batches import get_batch, put_batch
+from cupel_core.store.clients import dynamodb
+from cupel_core.store.outcome_items import (
+    MAX_INLINE_BYTES,
+    OutcomeItem,
+    erased_item,
+    new_content_key,
+    spending_of,
+)
+
+MAX_ENTRY_BYTES = 100_000
+"""Of a digest: a larger outcome cannot be stored."""
+_MAX_PAGE_BYTES = 250_000
+"""Before compression, so that a page stays below 400 KB whatever it contains."""
+_MAX_ATTEMPTS = 6
+
+type Texts = Mapping[int, dict[str, Any]]
+"""What was said, by offset."""
+
+
+class NewOutcome(NamedTuple):
+    """An outcome to be stored: its digest and its text, encoded."""
+
+    item: OutcomeItem
+    digest: bytes
+    text: bytes | None
+
+    @property
+    def text_in_page(self) -> bytes | None:
+        """None if the text is in the bucket."""
+        return self.text if self.item.content_key is None else None
+
+
+class PageRef(NamedTuple):
+    leaf: int
+    page_id: str
+
+
+@dataclass(frozen=True)
+class DigestPage:
+    """A digest page as it was read."""
+
+    ref: RunRef
+    leaf: int
+    page_id: str
+    fencing_token: int
+    has_texts: bool
+    """Whether a text page belongs to it."""
+    revision: int
+    expires_at: datetime | None
+    """When the last of its texts expires; None once they are erased, or if they do not."""
+    entries: Mapping[int, dict[str, Any]]
+    """By offset."""
+
+    def items(self) -> Iterator[OutcomeItem]:
+        return (self.item(offset) for offset in self.entries)
+
+    def item(self, offset: int) -> OutcomeItem:
+        """The outcome's item, as it would be stored by itself."""
+        entry, index = self.entries[offset], self.leaf * FANOUT + offset
+        return OutcomeItem(
+            keys.probes(self.ref, index),
+            keys.probe(index),
+            completed=entry["completed"],
+            fencing_token=self.fencing_token,
+            body=entry["body"],
+            content_key=entry.get("contentKey"),
+            page=self.page_id if entry.get("hasText") else None,
+            summary=entry.get("summary"),
+            is_summary_provisional=entry.get("provisional"),
+            erased_at=entry.get("erasedAt"),
+        )
+
+    def logged(self) -> OutcomePage:
+        """The page as the leaf's log names it."""
+        outcomes = {item.index % FANOUT: paged(item) for item in self.items()}
+        return OutcomePage(self.page_id, self.fencing_token, outcomes)
+
+
+def encode(ref: RunRef, item: OutcomeItem, text: bytes | None) -> NewOutcome:
+    """A long text is to be stored in the bucket. Raises ValueError if the outcome is too large without it."""
+    if text is not None and len(text) > MAX_INLINE_BYTES:
+        item.content_key = new_content_key(ref, item.index)
+    encoded = orjson.dumps(_entry(item, has_text=text is not None and item.content_key is None))
+    if len(encoded) > MAX_ENTRY_BYTES:
+        raise ValueError(f"it takes {len(encoded):,} bytes without its texts; at most {MAX_ENTRY_BYTES:,}")
+    return NewOutcome(item, encoded, text)
+
+
+def write(ref: RunRef, fencing_token: int, outcomes: Iterable[NewOutcome]) -> dict[int, list[OutcomePage]]:
+    """Write the outcomes, those of one leaf together; returns the pages by leaf, for its log."""
+    by_leaf = defaultdict[int, list[NewOutcome]](list)
+    for outcome in outcomes:
+        by_leaf[outcome.item.index // FANOUT].append(outcome)
+    pages, items = defaultdict[int, list[OutcomePage]](list), list[dict[str, Any]]()
+    for leaf, group in by_leaf.items():
+        for part in _parts(group):
+            page_id = new_short_id()
+            pages[leaf].append(OutcomePage(page_id, fencing_token, {_offset(each): paged(each.item) for each in part}))
+            items += _page_items(ref, PageRef(leaf, page_id), fencing_token, part)
+    put_batch(items)
+    return pages
+
+
+def read(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, DigestPage]:
+    """These digest pages, as far as they exist. Strongly consistent."""
+    found = get_batch(_key(ref, leaf, keys.digest_page(leaf, page_id)) for leaf, page_id in wanted)
+    pages = (decode(ref, item) for item in found)
+    return {PageRef(page.leaf, page.page_id): page for page in pages}
+
+
+def read_texts(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, Texts]:
+    """The text pages, as far as they exist. Strongly consistent."""
+    found = get_batch(_key(ref, leaf, keys.text_page(leaf, page_id)) for leaf, page_id in wanted)
+    return {_page_ref(item): _decode_texts(item) for item in found}
+
+
+def list_of_leaf(ref: RunRef, leaf: int) -> Iterator[DigestPage]:
+    """All digest pages of a leaf, also those that its log does not name. Strongly consistent."""
+    return _query(ref, leaf, keys.digest_page(leaf))
+
+
+def list_of_block(ref: RunRef, block: int) -> Iterator[DigestPage]:
+    """All digest pages of a block of probes."""
+    return _query(ref, block * keys.PROBES_PER_BLOCK // FANOUT, "digest#")
+
+
+def list_complete(ref: RunRef, leaf: int, known: frozenset[str]) -> list[DigestPage]:
+    """The pages of a leaf that are not `known`; not those whose worker died before it had written their texts."""
+    unknown = [page for page in list_of_leaf(ref, leaf) if page.page_id not in known]
+    texts = read_texts(ref, (PageRef(leaf, page.page_id) for page in unknown if page.has_texts))
+    return [page for page in unknown if not page.has_texts or PageRef(leaf, page.page_id) in texts]
+
+
+def erase(page: DigestPage, offsets: Iterable[int], now: datetime) -> None:
+    """Erase the texts of these probes, then what quotes them in their digests. May be repeated."""
+    wanted = page.entries.keys() & frozenset(offsets)
+    for key in (page.entries[offset].get("contentKey") for offset in wanted):
+        if key is not None:
+            blobs.delete(key)
+    page_ref = PageRef(page.leaf, page.page_id)
+    if page.has_texts:
+        _erase_texts(page.ref, page_ref, wanted)
+    for _ in range(_MAX_ATTEMPTS):
+        if _erase_digests(page, wanted, now):
+            return
+        found = read(page.ref, [page_ref])
+        if page_ref not in found:
+            return  # The run is being erased.
+        page = found[page_ref]
+    raise RetryableError("the page is being changed by others; try again")
+
+
+def _erase_digests(page: DigestPage, offsets: Iterable[int], now: datetime) -> bool:
+    """False if the page has changed meanwhile."""
+    erased = {
+        offset: _entry(erased_item(page.item(offset), now), has_text=False)
+        for offset in offsets
+        if "erasedAt" not in page.entries[offset]
+    }
+    if not erased:
+        return True
+    entries = [*{**page.entries, **erased}.values()]
+    is_all_erased = all("erasedAt" in entry for entry in entries)
+    item = _digest_item(
+        page.ref,
+        PageRef(page.leaf, page.page_id),
+        page.fencing_token,
+        map(orjson.dumps, entries),
+        has_texts=page.has_texts,
+        expires_at=None if is_all_erased else page.expires_at,
+    )
+    return _replace(item, page.revision)
+
+
+def _erase_texts(ref: RunRef, page: PageRef, offsets: Collection[int]) -> None:
+    key = _key(ref, page.leaf, keys.text_page(*page))
+    for _ in range(_MAX_ATTEMPTS):
+        response = dynamodb().get_item(TableName=settings().table_name, Key=key, ConsistentRead=True)
+        item: dict[str, Any] = dict(response.get("Item", {}))
+        texts = _decode_texts(item) if item else {}
+        left = {str(offset): text for offset, text in texts.items() if offset not in offsets}
+        if len(left) == len(texts):
+            return
+        changed = {**key, "body": {"B": zlib.compress(orjson.dumps(left))}}
+        if _replace(changed, _revision(item)):
+            return
+    raise RetryableError("the page is being changed by others; try again")
+
+
+def _replace(item: dict[str, Any], revision: int) -> bool:
+    """Write a page that was changed; False if it is not the one that was read any more."""
+    client = dynamodb()
+    condition = "revision = :revision" if revision else "attribute_exists(pk) AND attribute_not_exists(revision)"
+    values: dict[str, Any] = {"ExpressionAttributeValues": {":revision": {"N": str(revision)}}} if revision else {}
+    try:
+        client.put_item(
+            TableName=settings().table_name,
+            Item={**item, "revision": {"N": str(revision + 1)}},
+            ConditionExpression=condition,
+            **values,
+        )
+    except client.exceptions.ConditionalCheckFailedException:
+        return False
+    return True
+
+
+def _parts(outcomes: Sequence[NewOutcome]) -> Iterator[list[NewOutcome]]:
+    """Split what would make a page too large."""
+    part, size = list[NewOutcome](), 0
+    for outcome in outcomes:
+        added = len(outcome.digest) + len(outcome.text_in_page or b"")
+        if part and size + added > _MAX_PAGE_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(outcome)
+        size += added
+    if part:
+        yield part
+
+
+def _page_items(
+    ref: RunRef, page: PageRef, fencing_token: int, outcomes: Sequence[NewOutcome]
+) -> Iterator[dict[str, Any]]:
+    texts = {
+        str(_offset(outcome)): orjson.Fragment(outcome.text_in_page)
+        for outcome in outcomes
+        if outcome.text_in_page is not None
+    }
+    expiries = [outcome.item.body.get("contentExpiresAt") for outcome in outcomes]
+    expires = max(filter(None, expiries), default=None)
+    yield _digest_item(
+        ref,
+        page,
+        fencing_token,
+        [outcome.digest for outcome in outcomes],
+        has_texts=bool(texts),
+        expires_at=from_iso(expires) if expires else None,
+    )
+    if texts:
+        yield {**_key(ref, page.leaf, keys.text_page(*page)), "body": {"B": zlib.compress(orjson.dumps(texts))}}
+
+
+def _digest_item(
+    ref: RunRef,
+    page: PageRef,
+    fencing_token: int,
+    entries: Iterable[bytes],
+    *,
+    has_texts: bool,
+    expires_at: datetime | None,
+) -> dict[str, Any]:
+    body = orjson.dumps([orjson.Fragment(entry) for entry in entries])
+    item: dict[str, Any] = {
+        **_key(ref, page.leaf, keys.digest_page(*page)),
+        "token": {"N": str(fencing_token)},
+        "body": {"B": zlib.compress(body)},
+    }
+    if has_texts:
+        item["hasTexts"] = {"BOOL": True}
+    if expires_at is not None:
+        item["contentExpiresAt"] = {"S": to_iso(expires_at)}
+    return item
+
+
+def _entry(item: OutcomeItem, *, has_text: bool) -> dict[str, Any]:
+    fields = {
+        "offset": item.index % FANOUT,
+        "completed": item.completed,
+        "body": item.body,
+        "summary": item.summary,
+        "provisional": item.is_summary_provisional,
+        "contentKey": item.content_key,
+        "hasText": has_text or None,
+        "erasedAt": item.erased_at,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _query(ref: RunRef, leaf: int, prefix: str) -> Iterator[DigestPage]:
+    pages = (
+        dynamodb()
+        .get_paginator("query")
+        .paginate(
+            TableName=settings().table_name,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
+            ExpressionAttributeValues={":pk": {"S": keys.pages(ref, leaf)}, ":prefix": {"S": prefix}},
+            ConsistentRead=True,
+        )
+    )
+    for page in pages:
+        yield from (decode(ref, item) for item in page["Items"])
+
+
+def decode(ref: RunRef, item: Mapping[str, Any]) -> DigestPage:
+    """A digest page as it is stored."""
+    page = _page_ref(item)
+    entries = orjson.loads(zlib.decompress(item["body"]["B"]))
+    return DigestPage(
+        ref,
+        page.leaf,
+        page.page_id,
+        fencing_token=int(item["token"]["N"]),
+        has_texts="hasTexts" in item,
+        revision=_revision(item),
+        expires_at=from_iso(item["contentExpiresAt"]["S"]) if "contentExpiresAt" in item else None,
+        entries={entry["offset"]: entry for entry in entries},
+    )
+
+
+def _decode_texts(item: Mapping[str, Any]) -> Texts:
+    return {int(offset): text for offset, text in orjson.loads(zlib.decompress(item["body"]["B"])).items()}
+
+
+def _page_ref(item: Mapping[str, Any]) -> PageRef:
+    _, leaf, page_id = item["sk"]["S"].split("#", 2)
+    return PageRef(int(leaf), page_id)
+
+
+def _revision(item: Mapping[str, Any]) -> int:
+    """How often the page was changed."""
+    return int(item["revision"]["N"]) if "revision" in item else 0
+
+
+def paged(item: OutcomeItem) -> LoggedOutcome:
+    """The outcome as the leaf's log describes it."""
+    identity = crc32(orjson.dumps(item.body)) & 0xFFFF
+    return LoggedOutcome(item.completed, Cost.of(spending_of(item)), identity)
+
+
+def _offset(outcome: NewOutcome) -> int:
+    return outcome.item.index % FANOUT
+
+
+def _key(ref: RunRef, leaf: int, sort_key: str) -> dict[str, Any]:
+    return {"pk": {"S": keys.pages(ref, leaf)}, "sk": {"S": sort_key}}

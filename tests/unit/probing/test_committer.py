@@ -1,0 +1,56 @@
+"""When a commit is due: with enough outcomes, or after two seconds."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from cupel_core.probing.committer import Committer, FinishedProbe
+from cupel_core.probing.invocation_totals import InvocationTotals
+
+
+class Clock:
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: clock)
+    return clock
+
+
+@pytest.fixture
+def committer(clock: Clock) -> Committer:
+    return Committer(InvocationTotals())
+
+
+def finish(committer: Committer, count: int) -> None:
+    claimed: Any = None
+    for index in range(count):
+        committer.add(FinishedProbe(claimed, index, None))
+
+
+def test_nothing_is_due_without_outcomes(committer: Committer, clock: Clock) -> None:
+    clock.now = 100.0
+    assert not committer.is_due(50)
+
+
+@pytest.mark.parametrize(
+    ("finished", "in_flight", "is_due"), [(19, 50, False), (20, 50, True), (2, 4, True), (1, 4, False), (1, 0, True)]
+)
+def test_enough_outcomes_are_due(committer: Committer, finished: int, in_flight: int, is_due: bool) -> None:
+    finish(committer, finished)
+    assert committer.is_due(in_flight) is is_due
+
+
+def test_an_outcome_is_due_after_two_seconds(committer: Committer, clock: Clock) -> None:
+    finish(committer, 1)
+    clock.now = 1.9
+    finish(committer, 1)
+    assert not committer.is_due(50)
+    clock.now = 2.0
+    assert committer.is_due(50)
