@@ -25,9 +25,10 @@ class InvocationTotals:
     def add(self, outcomes: Iterable[Outcome]) -> None:
         for outcome in outcomes:
             self.probes += 1
-            usage = outcome.spending.total.usage
+            spending = outcome.spending
+            usage = spending.total.usage
             self.input_tokens += usage.input_tokens
             self.output_tokens += usage.output_tokens
-            self.spent_usd += outcome.spending.priced_usd
+            self.spent_usd += spending.priced_usd
             if isinstance(outcome, ProbeError):
                 self.errors[outcome.code] += 1

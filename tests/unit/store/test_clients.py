@@ -1,5 +1,8 @@
 """Which errors of AWS calls are worth repeating, and how few clients there are."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
 from pynamodb.exceptions import PutError
@@ -47,3 +50,18 @@ def test_all_models_share_one_client_of_the_session() -> None:
     shared = table.connection()
     assert {model._get_connection().connection.client for model in (RunItem, SecretItem, TokenItem)} == {shared.client}
     assert shared.session is clients.session()
+
+
+@pytest.mark.usefixtures("cloud")
+@pytest.mark.parametrize("client", [clients.sqs, lambda: table.connection().client], ids=["own", "of the models"])
+def test_requests_name_cupel_as_their_sender(client: Callable[[], Any]) -> None:
+    sent: list[Any] = []
+
+    def note(request: Any, **_: Any) -> None:
+        sent.append(request.headers["User-Agent"])
+
+    events = client().meta.events
+    events.register_first("before-send", note)
+    client().list_queues() if client is clients.sqs else client().list_tables()
+    events.unregister("before-send", note)
+    assert [agent.split()[0] for agent in sent] == [b"cupel"]
