@@ -37,7 +37,7 @@ def test_each_measurement_starts_at_the_last_one() -> None:
 def test_the_memory_is_that_of_the_process() -> None:
     before = resident_mb()
     held = bytes(50_000_000).replace(b"\0", b"1")
-    assert 40 < resident_mb() - before < len(held) / 1e6 + 40
+    assert resident_mb() - before > 0.8 * len(held) / 1e6
 
 
 def test_no_call_of_an_account_waits_for_a_connection_or_a_thread() -> None:
