@@ -82,10 +82,10 @@ class Table:
     def _BatchWriteItem(self, request: Any) -> Any:  # noqa: N802
         unprocessed: dict[str, Any] = {}
         for name, writes in request["RequestItems"].items():
-            accepted = list(writes)
+            accepted = self._rng.sample(list(writes), len(writes))
             if len(writes) > 1 and self._rng.random() < 0.1:
                 cut = self._rng.randrange(1, len(writes))
-                accepted, unprocessed[name] = writes[:cut], writes[cut:]
+                accepted, unprocessed[name] = accepted[:cut], accepted[cut:]
             for write in accepted:
                 ((kind, body),) = write.items()
                 self._write_one(kind.removesuffix("Request"), body)

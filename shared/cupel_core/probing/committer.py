@@ -18,8 +18,8 @@ from cupel_core.store.queues import Delivery
 COMMIT_INTERVAL_SECONDS = 0.2
 """How often is looked whether there is enough to commit."""
 _COMMIT_SIZE = 20
-_MAX_WAIT_SECONDS = 2.0
-"""A crash repeats the model calls whose outcomes wait."""
+_MAX_WAIT_SECONDS = 1.7
+"""With the interval and the commit itself about two seconds: a crash repeats the calls whose outcomes wait."""
 _BACKOFF_BASE = 2
 _MAX_FAILED_COMMITS = 5
 _ISOLATE_AFTER = 2

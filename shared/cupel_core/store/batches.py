@@ -16,18 +16,13 @@ _BACKOFF_SECONDS = 0.05
 """Before writes are repeated that DynamoDB did not process, because it was throttling."""
 
 
-def get_batch(
-    keys: Iterable[dict[str, Any]], projection: str | None = None, *, consistent: bool = True
-) -> Iterator[dict[str, Any]]:
-    """The items with these keys that exist, in any order; read lazily, a hundred at a time."""
-    options: dict[str, Any] = {"ConsistentRead": consistent}
-    if projection is not None:
-        options["ProjectionExpression"] = projection
+def get_batch(keys: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The items with these keys that exist, in any order; read lazily, a hundred at a time. Strongly consistent."""
     table = settings().table_name
     for batch in batched(keys, _MAX_BATCH_SIZE):
         missing: list[Any] = list(batch)
         while missing:
-            request: Any = {table: {"Keys": missing, **options}}
+            request: Any = {table: {"Keys": missing, "ConsistentRead": True}}
             response: Any = dynamodb().batch_get_item(RequestItems=request)
             yield from response["Responses"].get(table, [])
             missing = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])

@@ -109,7 +109,7 @@ def digest_page(leaf: int, page_id: str = "") -> str:
     return f"digest#{barrier_node(leaf)}#{page_id}"
 
 
-def text_page(leaf: int, page_id: str) -> str:
+def text_page(leaf: int, page_id: str = "") -> str:
     return f"text#{barrier_node(leaf)}#{page_id}"
 
 

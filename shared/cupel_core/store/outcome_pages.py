@@ -1,7 +1,7 @@
 """Outcomes as they are first stored: those of one commit and leaf together, compressed, in two items.
 
 The digest page has what lists and statistics read; the text page has what was said. Texts of one definition are alike,
-so a page of twenty takes a quarter of the space of twenty items, and one write. Pages are written without a condition:
+so a page of twenty takes a third of the space of twenty items, and one write. Pages are written without a condition:
 the leaf's log decides which of them has the outcome of a probe (see domain/runs/leaf_log.py). A page that no log names
 yet, because its worker died, is read by whoever claims its probes next.
 
@@ -102,7 +102,7 @@ class DigestPage:
 
     def logged(self) -> OutcomePage:
         """The page as the leaf's log names it."""
-        outcomes = {item.index % FANOUT: paged(item) for item in self.items()}
+        outcomes = {item.index % FANOUT: logged_outcome(item) for item in self.items()}
         return OutcomePage(self.page_id, self.fencing_token, outcomes)
 
 
@@ -125,7 +125,9 @@ def write(ref: RunRef, fencing_token: int, outcomes: Iterable[NewOutcome]) -> di
     for leaf, group in by_leaf.items():
         for part in _parts(group):
             page_id = new_short_id()
-            pages[leaf].append(OutcomePage(page_id, fencing_token, {_offset(each): paged(each.item) for each in part}))
+            pages[leaf].append(
+                OutcomePage(page_id, fencing_token, {_offset(each): logged_outcome(each.item) for each in part})
+            )
             items += _page_items(ref, PageRef(leaf, page_id), fencing_token, part)
     put_batch(items)
     return pages
@@ -159,6 +161,20 @@ def list_complete(ref: RunRef, leaf: int, known: frozenset[str]) -> list[DigestP
     unknown = [page for page in list_of_leaf(ref, leaf) if page.page_id not in known]
     texts = read_texts(ref, (PageRef(leaf, page.page_id) for page in unknown if page.has_texts))
     return [page for page in unknown if not page.has_texts or PageRef(leaf, page.page_id) in texts]
+
+
+def erase_unlisted_texts(ref: RunRef, leaf: int, offset: int) -> None:
+    """Erase the text of a probe also in pages without a digest, whose worker died while it wrote them."""
+    for item in _query_items(ref, leaf, keys.text_page(leaf)):
+        if offset in _decode_texts(item):
+            _erase_texts(ref, _page_ref(item), [offset])
+
+
+def erase_expired_texts(ref: RunRef, block: int, now: datetime) -> None:
+    """Delete the text pages of a block whose texts have all expired, also those without a digest."""
+    for item in _query_items(ref, block * keys.PROBES_PER_BLOCK // FANOUT, "text#"):
+        if "contentExpiresAt" in item and from_iso(item["contentExpiresAt"]["S"]) <= now:
+            dynamodb().delete_item(TableName=settings().table_name, Key={"pk": item["pk"], "sk": item["sk"]})
 
 
 def erase(page: DigestPage, offsets: Iterable[int], now: datetime) -> None:
@@ -211,7 +227,7 @@ def _erase_texts(ref: RunRef, page: PageRef, offsets: Collection[int]) -> None:
         left = {str(offset): text for offset, text in texts.items() if offset not in offsets}
         if len(left) == len(texts):
             return
-        changed = {**key, "body": {"B": zlib.compress(orjson.dumps(left))}}
+        changed = {**item, "body": {"B": zlib.compress(orjson.dumps(left))}}
         if _replace(changed, _revision(item)):
             return
     raise RetryableError("the page is being changed by others; try again")
@@ -258,16 +274,21 @@ def _page_items(
     }
     expiries = [outcome.item.body.get("contentExpiresAt") for outcome in outcomes]
     expires = max(filter(None, expiries), default=None)
+    expires_at = from_iso(expires) if expires else None
     yield _digest_item(
         ref,
         page,
         fencing_token,
         [outcome.digest for outcome in outcomes],
         has_texts=bool(texts),
-        expires_at=from_iso(expires) if expires else None,
+        expires_at=expires_at,
     )
     if texts:
-        yield {**_key(ref, page.leaf, keys.text_page(*page)), "body": {"B": zlib.compress(orjson.dumps(texts))}}
+        text_page = {
+            **_key(ref, page.leaf, keys.text_page(*page)),
+            "body": {"B": zlib.compress(orjson.dumps(texts))},
+        }
+        yield text_page | _expiry(expires_at)
 
 
 def _digest_item(
@@ -287,9 +308,11 @@ def _digest_item(
     }
     if has_texts:
         item["hasTexts"] = {"BOOL": True}
-    if expires_at is not None:
-        item["contentExpiresAt"] = {"S": to_iso(expires_at)}
-    return item
+    return item | _expiry(expires_at)
+
+
+def _expiry(expires_at: datetime | None) -> dict[str, Any]:
+    return {} if expires_at is None else {"contentExpiresAt": {"S": to_iso(expires_at)}}
 
 
 def _entry(item: OutcomeItem, *, has_text: bool) -> dict[str, Any]:
@@ -307,6 +330,10 @@ def _entry(item: OutcomeItem, *, has_text: bool) -> dict[str, Any]:
 
 
 def _query(ref: RunRef, leaf: int, prefix: str) -> Iterator[DigestPage]:
+    return (decode(ref, item) for item in _query_items(ref, leaf, prefix))
+
+
+def _query_items(ref: RunRef, leaf: int, prefix: str) -> Iterator[dict[str, Any]]:
     pages = (
         dynamodb()
         .get_paginator("query")
@@ -318,7 +345,7 @@ def _query(ref: RunRef, leaf: int, prefix: str) -> Iterator[DigestPage]:
         )
     )
     for page in pages:
-        yield from (decode(ref, item) for item in page["Items"])
+        yield from page["Items"]
 
 
 def decode(ref: RunRef, item: Mapping[str, Any]) -> DigestPage:
@@ -351,9 +378,9 @@ def _revision(item: Mapping[str, Any]) -> int:
     return int(item["revision"]["N"]) if "revision" in item else 0
 
 
-def paged(item: OutcomeItem) -> LoggedOutcome:
-    """The outcome as the leaf's log describes it."""
-    identity = crc32(orjson.dumps(item.body)) & 0xFFFF
+def logged_outcome(item: OutcomeItem) -> LoggedOutcome:
+    """The outcome as the leaf's log describes it; the same after the message of an error was erased."""
+    identity = crc32(orjson.dumps({name: value for name, value in item.body.items() if name != "message"})) & 0xFFFF
     return LoggedOutcome(item.completed, Cost.of(spending_of(item)), identity)
 
 

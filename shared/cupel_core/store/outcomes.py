@@ -16,7 +16,7 @@ from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from cupel_core.clock import to_iso
+from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.leaf_log import OutcomePage, OutcomePlace
 from cupel_core.domain.runs.run_spend import Cost, encode
@@ -52,6 +52,7 @@ from cupel_core.store.outcome_pages import NewOutcome, PageRef
 from cupel_core.store.table import updated
 
 _PROBES_PER_READ = 1_000
+_MAX_PROBES_PER_READ = 10_000
 _WRITERS = 8
 _MAX_ATTEMPTS = 6
 
@@ -93,7 +94,9 @@ def list_unreported(ref: RunRef, leaf: LeafItem, indexes: Iterable[int]) -> list
     number = leaf_of(probes[0]).number
     pages = [page.logged() for page in outcome_pages.list_complete(ref, number, leaf.log.page_ids)]
     unknown = [index for index in probes if index % FANOUT not in leaf.leaf.recorded | leaf.log.places.keys()]
-    return pages + [_page_of_item(ref, item) for item in _get_own(ref, unknown)]
+    # Errors of before the last retry, which the earlier release has taken out, are run again.
+    items = [item for item in _get_own(ref, unknown) if item.completed or item.fencing_token >= leaf.reopened_in_round]
+    return pages + [_page_of_item(ref, item) for item in items]
 
 
 def _page_of_item(ref: RunRef, item: OutcomeItem) -> OutcomePage:
@@ -101,7 +104,7 @@ def _page_of_item(ref: RunRef, item: OutcomeItem) -> OutcomePage:
     offset = item.index % FANOUT
     barrier.add_own(ref, leaf_of(item.index), [offset])
     token = int(item.fencing_token)
-    return OutcomePage(f"item-{item.index}-{token}", token, {offset: outcome_pages.paged(item)})
+    return OutcomePage(f"item-{item.index}-{token}", token, {offset: outcome_pages.logged_outcome(item)})
 
 
 def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
@@ -218,7 +221,17 @@ def own_items(ref: RunRef, indexes: Iterable[int]) -> dict[int, OutcomeItem]:
     for number, group in groupby(in_pages, key=lambda item: item.index // FANOUT):
         barrier.add_own(ref, Node(0, number), [item.index % FANOUT for item in group])
     with ThreadPoolExecutor(_WRITERS) as threads:
-        return items | {item.index: item for item in threads.map(_put_own, in_pages)}
+        made = {item.index: item for item in threads.map(_put_own, in_pages)}
+    _erase_again(ref, made)
+    return items | made
+
+
+def _erase_again(ref: RunRef, made: Mapping[int, OutcomeItem]) -> None:
+    """Erase what was copied from an entry of a page that was erased at the same time."""
+    entries = {item.index: item for item in _read_entries(ref, made)}
+    for index, item in made.items():
+        if index in entries and (erased_at := entries[index].erased_at) is not None and item.erased_at is None:
+            _erase_own(item, from_iso(erased_at))
 
 
 def _put_own(item: OutcomeItem) -> OutcomeItem:
@@ -241,11 +254,13 @@ def _put_own(item: OutcomeItem) -> OutcomeItem:
 def erase_content(ref: RunRef, index: int, now: datetime) -> None:
     """Erase the content of all outcomes of a probe, also of those that do not count; what `without_content` leaves
     stays."""
+    number, offset = leaf_of(index).number, index % FANOUT
+    for page in outcome_pages.list_of_leaf(ref, number):  # First, because own items are made of them.
+        if offset in page.entries:
+            outcome_pages.erase(page, [offset], now)
+    outcome_pages.erase_unlisted_texts(ref, number, offset)
     for item in _get_own(ref, [index]):
         _erase_own(item, now)
-    for page in outcome_pages.list_of_leaf(ref, leaf_of(index).number):
-        if index % FANOUT in page.entries:
-            outcome_pages.erase(page, [index % FANOUT], now)
 
 
 def _erase_own(item: OutcomeItem, now: datetime) -> None:
@@ -319,21 +334,22 @@ def _read_items(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER
 def _read(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[_Found]:
     """The outcomes of these ascending probes that have one; of whole leaves, about `per_read` probes at a time."""
     by_leaf = ((number, list(group)) for number, group in groupby(indexes, key=lambda index: index // FANOUT))
-    for wanted in _batches(by_leaf, per_read):
-        yield from _read_leaves(ref, barrier.get_leaves(ref, list(wanted)), wanted)
+    while wanted := _next_batch(by_leaf, per_read):
+        found = list(_read_leaves(ref, barrier.get_leaves(ref, list(wanted)), wanted))
+        yield from found
+        if not found:  # Nothing was recorded there; look further ahead.
+            per_read = min(2 * per_read, _MAX_PROBES_PER_READ)
 
 
-def _batches(by_leaf: Iterable[tuple[int, list[int]]], min_probes: int) -> Iterator[dict[int, list[int]]]:
+def _next_batch(by_leaf: Iterable[tuple[int, list[int]]], min_probes: int) -> dict[int, list[int]]:
     """What is read together: many leaves if little is wanted of each."""
     batch, size = dict[int, list[int]](), 0
     for number, indexes in by_leaf:
         batch[number] = indexes
         size += len(indexes)
         if size >= min_probes:
-            yield batch
-            batch, size = {}, 0
-    if batch:
-        yield batch
+            break
+    return batch
 
 
 def _read_leaves(ref: RunRef, leaves: Mapping[int, LeafItem], wanted: Mapping[int, Sequence[int]]) -> Iterator[_Found]:
@@ -354,6 +370,20 @@ def _read_leaves(ref: RunRef, leaves: Mapping[int, LeafItem], wanted: Mapping[in
             yield _Found(page.item(index % FANOUT), is_own=False)
         elif index in own:
             yield _Found(own[index], is_own=True)
+
+
+def _read_entries(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
+    """The entries of these probes in the pages that count, whether or not they have own items."""
+    by_leaf = {number: list(group) for number, group in groupby(sorted(indexes), key=lambda index: index // FANOUT)}
+    leaves = barrier.get_leaves(ref, list(by_leaf)) if by_leaf else {}
+    refs = {
+        index: PageRef(number, place.page_id)
+        for number, group in by_leaf.items()
+        for index in group
+        if (place := leaves[number].log.places.get(index % FANOUT))
+    }
+    pages = outcome_pages.read(ref, set(refs.values()))
+    return (pages[page].item(index % FANOUT) for index, page in refs.items() if page in pages)
 
 
 def _is_own(item: OutcomeItem | None, place: OutcomePlace) -> bool:

@@ -237,6 +237,12 @@ def _erase_expired_outcomes(ref: RunRef, block: int, now: datetime) -> datetime 
     """Erase expired outcomes and earlier attempts of a block; returns the earliest expiry among the others."""
     remaining: list[datetime] = []
     expired: list[OutcomeItem] = []
+    for page in outcome_pages.list_of_block(ref, block):  # First, because own items are made of them.
+        if page.expires_at is not None and page.expires_at <= now:
+            outcome_pages.erase(page, page.entries, now)
+        elif page.expires_at is not None:
+            remaining.append(page.expires_at)
+    outcome_pages.erase_expired_texts(ref, block, now)
     for item in (*outcomes.list_own_items(ref, block), *outcomes.list_own_items(ref, block, of_attempts=True)):
         expires = dict(item.body).get("contentExpiresAt")
         if expires is None or item.erased_at is not None:
@@ -247,13 +253,6 @@ def _erase_expired_outcomes(ref: RunRef, block: int, now: datetime) -> datetime 
             remaining.append(from_iso(expires))
     with ThreadPoolExecutor(_WRITERS) as threads:
         unchanged = list(threads.map(lambda item: outcomes.erase_item(item, now), expired))
-    for page in outcome_pages.list_of_block(ref, block):
-        if page.expires_at is None:
-            continue
-        if page.expires_at <= now:
-            outcome_pages.erase(page, page.entries, now)
-        else:
-            remaining.append(page.expires_at)
     return min(remaining, default=None) if all(unchanged) else now
 
 

@@ -20,9 +20,10 @@ from cupel_core.domain.resources.webhooks import (
     retry_delay,
     suspension,
 )
-from cupel_core.domain.runs.run import STATUS_EVENTS, RunEvent
+from cupel_core.domain.runs.barrier import FANOUT, leaf_of
+from cupel_core.domain.runs.run import ACTIVE, STATUS_EVENTS, RunEvent
 from cupel_core.messages import ProbeCallback, RunCallback, RunRef
-from cupel_core.store import callback_log, callbacks, events, outcomes, runs, webhooks
+from cupel_core.store import barrier, callback_log, callbacks, events, outcomes, runs, webhooks
 from cupel_core.store.callbacks import PendingCallbacks
 from cupel_core.webhooks import calls, payloads
 from cupel_core.webhooks.payloads import Payload
@@ -34,6 +35,10 @@ _RESERVE_SECONDS = calls.TIMEOUT_SECONDS + 5.0
 _CLOCK_TOLERANCE_SECONDS = 1
 """A message must not arrive before its row is due."""
 _MAX_JITTER_SECONDS = 5.0
+_RECHECK_AFTER = timedelta(seconds=2)
+"""Before outcomes are looked for again that no leaf names yet."""
+_MAX_WAIT_FOR_LEAF = timedelta(minutes=5)
+"""Longer than it takes until another worker takes over from one that died."""
 
 
 class Step(StrEnum):
@@ -88,19 +93,31 @@ async def _deliver_event(ref: RunRef, event: RunEvent, attempts: int) -> datetim
 
 async def deliver_probes(callback: ProbeCallback) -> Step:
     """Call the webhook with the outcomes of probes; a failed call is requeued."""
-    now, webhook = utc_now(), webhooks.find(callback.workspace)
-    if webhook is None or not webhook.enabled or runs.find(callback.run) is None:
+    now, webhook, run = utc_now(), webhooks.find(callback.workspace), runs.find(callback.run)
+    if webhook is None or not webhook.enabled or run is None:
         return Step.NOTHING
     if webhook.is_suspended(now):
         _requeue(callback, _after_suspension(webhook, now), callback.attempts)
         return Step.POSTPONED
+    is_late = run.status not in ACTIVE or now - from_iso(callback.created_at) >= _MAX_WAIT_FOR_LEAF
+    if not is_late and not _are_counted(callback):
+        _requeue(callback, now + _RECHECK_AFTER, callback.attempts)
+        return Step.POSTPONED
     reported = list(outcomes.list_digests(callback.run, callback.indexes))
+    if not reported:
+        return Step.NOTHING
     payload = payloads.of_probes(callback.run, callback.id, from_iso(callback.created_at), reported)
     retry_at = await _call(callback.run, webhook, payload, callback.attempts)
     if retry_at is None:
         return Step.DELIVERED
     _requeue(callback, retry_at, callback.attempts + 1)
     return Step.POSTPONED
+
+
+def _are_counted(callback: ProbeCallback) -> bool:
+    """Whether the outcomes can be read: they are reported before their leaves name them."""
+    leaves = barrier.get_leaves(callback.run, sorted({leaf_of(index).number for index in callback.indexes}))
+    return all(index % FANOUT in leaves[leaf_of(index).number].leaf.recorded for index in callback.indexes)
 
 
 async def _call(ref: RunRef, webhook: Webhook, payload: Payload, attempts: int) -> datetime | None:

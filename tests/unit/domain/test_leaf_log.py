@@ -96,3 +96,9 @@ def test_an_outcome_from_before_there_were_logs_counts() -> None:
 def test_the_last_round_in_which_an_error_was_taken_out_is_known() -> None:
     log = Reopening(2, frozenset({1, 2})), Reopening(4, frozenset({2}))
     assert resolve(log).rounds == {1: 2, 2: 4}
+
+
+def test_a_page_that_is_found_after_its_outcome_was_replaced_is_not_lost() -> None:
+    stored_again = OutcomePage("b", 1, {1: LoggedOutcome(False, CENT, identity=5)})
+    log = [stored_again, Reopening(2, frozenset({1})), page("c", 2, completed=(1,)), replace(stored_again, id="a")]
+    assert resolve(log).lost == Cost()

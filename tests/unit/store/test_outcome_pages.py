@@ -1,16 +1,25 @@
 """Outcomes in pages, and the items of their own that they get when they change."""
 
+import zlib
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import orjson
 import pytest
 
 from bench.sizes import item_bytes
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.leaf_log import LoggedOutcome, OutcomePage, Reopening
 from cupel_core.domain.runs.run_spend import UNKNOWN, Cost
-from cupel_core.domain.runs.transcripts import CONTENT_DELETED, ProbeError, Summary, Transcript, TranscriptResult
+from cupel_core.domain.runs.transcripts import (
+    ALL_TRANSCRIPTS,
+    CONTENT_DELETED,
+    ProbeError,
+    Summary,
+    Transcript,
+    TranscriptResult,
+)
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, batches, clients, keys, leaf_logs, outcome_pages, outcomes
 from cupel_core.store.barrier import Tree
@@ -209,3 +218,53 @@ def test_a_leaf_of_a_hundred_outcomes_stays_below_two_write_units(cloud: Setting
     key = {"pk": {"S": keys.barrier_nodes(REF, LEAF, 0)}, "sk": {"S": keys.barrier_node(0)}}
     item = clients.dynamodb().get_item(TableName=cloud.table_name, Key=key)["Item"]
     assert item_bytes(dict(item)) < 2 * 1_024
+
+
+def test_a_text_whose_worker_died_before_the_digest_is_erased(cloud: Settings) -> None:
+    outcomes.write(REF, 1, [transcript(0), transcript(1)])
+    for item in items("digest#", cloud):
+        clients.dynamodb().delete_item(TableName=cloud.table_name, Key={"pk": item["pk"], "sk": item["sk"]})
+    outcomes.erase_content(REF, 0, NOW)
+    [text] = items("text#", cloud)
+    assert list(orjson.loads(zlib.decompress(text["body"]["B"]))) == ["1"]
+    outcome_pages.erase_expired_texts(REF, 0, NOW)
+    assert items("text#", cloud) != []
+    outcome_pages.erase_expired_texts(REF, 0, NOW + timedelta(days=1))
+    assert items("text#", cloud) == []
+
+
+def test_an_own_item_that_is_made_during_an_erasure_is_erased(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    store_outcomes(run(), 1, [transcript(0)])
+    add_own = barrier.add_own
+
+    def erase_first(*args: Any) -> None:
+        outcomes.erase_content(REF, 0, NOW)
+        add_own(*args)
+
+    monkeypatch.setattr(barrier, "add_own", erase_first)
+    outcomes.own_items(REF, [0])
+    [own] = own_items(cloud)
+    assert "erasedAt" in own
+    assert outcomes.list_erased(REF, [0]) == {0}
+
+
+def test_an_error_that_an_earlier_release_has_taken_out_is_run_again(cloud: Settings) -> None:
+    save_as_in_earlier_releases(error(0))
+    clients.dynamodb().update_item(
+        TableName=cloud.table_name,
+        Key={"pk": {"S": keys.barrier_nodes(REF, LEAF, 0)}, "sk": {"S": keys.barrier_node(0)}},
+        UpdateExpression="SET reopened = :two",
+        ExpressionAttributeValues={":two": {"N": "2"}},
+    )
+    assert unreported() == []
+
+
+def test_an_outcome_behind_many_empty_leaves_is_found_with_few_requests(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_outcomes(run(), 1, [transcript(2_000)])
+    reads, get_leaves = list[int](), barrier.get_leaves
+    monkeypatch.setattr(barrier, "get_leaves", lambda ref, numbers: (reads.append(1), get_leaves(ref, numbers))[1])
+    found = outcomes.list_matching(REF, [range(2_001)], ALL_TRANSCRIPTS, page_size=11)
+    assert [entry.item and entry.item.probe_index for entry in found] == [2_000]
+    assert len(reads) <= 10

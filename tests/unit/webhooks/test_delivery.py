@@ -313,6 +313,18 @@ async def test_finished_probes_are_reported_in_one_call(receiver: Receiver) -> N
     assert b"PRIVATE" not in received.content
 
 
+async def test_probes_are_reported_once_their_leaf_names_them(receiver: Receiver) -> None:
+    run = start_run(CallbackScope.PROBES)
+    sent_messages()
+    callbacks.request_for_probes(ref_of(run), [0], utc_now())
+    (callback,) = sent_messages()
+    assert isinstance(callback, ProbeCallback)
+    assert await deliver_probes(callback) is Step.POSTPONED
+    assert receiver.received == []
+    record(run, 1, probe_errors(run, [0]))
+    assert await deliver_probes(callback) is Step.DELIVERED
+
+
 async def test_probes_are_not_reported_unless_requested(receiver: Receiver) -> None:
     run = start_run(CallbackScope.RUNS)
     sent_messages()

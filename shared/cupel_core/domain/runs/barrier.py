@@ -59,7 +59,7 @@ def child_count(node: Node, total: int) -> int:
 
 @dataclass(frozen=True)
 class Leaf:
-    """Offsets 0 … 99 within the leaf. An offset is in at most one of the two sets; the stored outcome decides which."""
+    """Offsets 0 … 99 within the leaf. An offset is in at most one of the two sets."""
 
     completed: frozenset[int] = frozenset()
     failed: frozenset[int] = frozenset()

@@ -2,9 +2,9 @@
 
 A commit writes its outcomes of a leaf into a page of their own, and then adds the page to the leaf's log. The order of
 the log decides: the first outcome of a probe is the one that counts. Only an error gives way, once a retry has taken it
-out of the leaf, and then to a transcript or to an error of that retry round or a later one. An error of a worker that
-has missed such a retry does not count. Adding a page
-again, or the same outcomes in another page, changes nothing, so that a commit may be repeated.
+out of the leaf, and then to an outcome that counts and has a later fencing token. An error of a worker that has missed
+such a retry does not count. Adding a page again, or the same outcomes in another page, changes nothing, so that a
+commit may be repeated.
 """
 
 from collections.abc import Iterable, Mapping
@@ -105,6 +105,8 @@ class _LogReader:
         """By offset and fencing token."""
         self._lost: dict[tuple[int, int, int], Cost] = {}
         """By offset, fencing token and identity."""
+        self._placed: set[tuple[int, int, int]] = set()
+        """Outcomes that counted at some time, by the same."""
         self.rounds: dict[int, int] = {}
 
     @property
@@ -125,12 +127,14 @@ class _LogReader:
         self.page_ids.add(page.id)
         counted = page.counted_in(self._retry_round)
         for offset, outcome in page.outcomes.items():
-            before = self.places.get(offset)
-            if before and (before.fencing_token, before.identity) == (page.fencing_token, outcome.identity):
+            key = (offset, page.fencing_token, outcome.identity)
+            if key in self._placed:
                 continue
             if not self._is_placed(page, offset, counts=offset in counted):
-                self._lost[offset, page.fencing_token, outcome.identity] = outcome.cost
+                self._lost[key] = outcome.cost
                 continue
+            self._placed.add(key)
+            self._lost.pop(key, None)
             is_taken_out = offset not in counted
             self.places[offset] = OutcomePlace(
                 page.id, page.fencing_token, outcome.is_completed, outcome.identity, is_taken_out
