@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 os.environ.update(
@@ -24,6 +25,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.botocore_stubber import BotocoreStubber
 from moto.sqs.models import sqs_backends
 from xdist.scheduler import LoadScopeScheduling
 
@@ -41,6 +43,18 @@ hypothesis_settings.load_profile("busy machine")
 ROOT = Path(__file__).parent.parent
 _CACHED = (settings, snapshots.get, scenarios.read_page, headers.load)
 """As they are before a test replaces one of them."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _moto_handles_one_request_at_a_time() -> None:
+    """Workers send requests from several threads; moto copies items while another thread changes them."""
+    lock, process = RLock(), BotocoreStubber.process_request
+
+    def process_alone(self: BotocoreStubber, request: Any) -> Any:
+        with lock:
+            return process(self, request)
+
+    BotocoreStubber.process_request = process_alone  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session", autouse=True)
