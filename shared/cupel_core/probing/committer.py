@@ -1,4 +1,4 @@
-"""Records outcomes together rather than one by one: about twenty at a time, and none later than after two seconds."""
+"""Records outcomes together rather than one by one: about twenty at a time, or those of about two seconds."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -16,10 +16,12 @@ from cupel_core.store import queues
 from cupel_core.store.queues import Delivery
 
 COMMIT_INTERVAL_SECONDS = 0.2
-"""How often is looked whether there is enough to commit."""
+"""How often the worker checks whether a commit is due."""
 _COMMIT_SIZE = 20
 _MAX_WAIT_SECONDS = 1.7
 """With the interval and the commit itself about two seconds: a crash repeats the calls whose outcomes wait."""
+_MAX_BEHIND_SECONDS = 5.0
+"""No call starts while an outcome has waited for longer: on a busy machine, calls may end faster than commits."""
 _BACKOFF_BASE = 2
 _MAX_FAILED_COMMITS = 5
 _ISOLATE_AFTER = 2
@@ -46,9 +48,11 @@ class Committer:
         self._committed: list[Delivery] = []
         self._waiting_since: float | None = None
         """When the first of what is to be recorded was added, by the event loop's clock."""
+        self._committing_since: float | None = None
+        """The same of the commit in progress."""
         self._totals = totals
         self._on_settled = on_settled
-        self.failed_commits = 0
+        self._failed_commits = 0
         """Consecutive failed commits since the last successful one."""
         self._unforeseen_failures = 0
         """Those of them that failed with an unforeseen error."""
@@ -76,7 +80,15 @@ class Committer:
         if self._waiting_since is None:
             return False
         is_late = asyncio.get_running_loop().time() - self._waiting_since >= _MAX_WAIT_SECONDS
-        return is_late or len(self._finished) >= min(_COMMIT_SIZE, max(1, in_flight // 2))
+        has_enough = len(self._finished) >= min(_COMMIT_SIZE, max(1, in_flight // 2))
+        return is_late or has_enough or self._failed_commits > 0
+
+    @property
+    def may_start_calls(self) -> bool:
+        """Whether to pay for further calls: not while outcomes may not be recorded, or not soon."""
+        since = self._waiting_since if self._committing_since is None else self._committing_since
+        is_behind = since is not None and asyncio.get_running_loop().time() - since > _MAX_BEHIND_SECONDS
+        return not self._failed_commits and not is_behind
 
     async def flush(self) -> None:
         """Record what is left, or raise RetryableError: the messages are then redelivered."""
@@ -101,24 +113,27 @@ class Committer:
         async with self._commit_lock:
             finished, self._finished = self._finished, []
             ended_without_probes, self._ended = self._ended, []
-            self._waiting_since = None
+            waiting_since, self._waiting_since = self._waiting_since, None
             for probe in finished:
                 probe.claimed.started.discard(probe.index)
             ended = _distinct([*ended_without_probes, *(probe.claimed for probe in finished if probe.claimed.is_done)])
             if not finished and not ended:
                 return
+            self._committing_since = waiting_since
             try:
                 if self._unforeseen_failures >= _ISOLATE_AFTER:
                     finished = await asyncio.to_thread(_isolate, finished)
                 await asyncio.to_thread(_write, finished, ended)
             except Exception as error:  # noqa: BLE001 - replies that are paid for may not be lost to any of them
                 log_unforeseen(error, "outcomes could not be recorded")
-                self.failed_commits += 1
+                self._failed_commits += 1
                 self._unforeseen_failures += is_unforeseen(error)
                 self._finished, self._ended = finished + self._finished, ended_without_probes + self._ended
                 self._start_waiting()
                 return
-            self.failed_commits = self._unforeseen_failures = 0
+            finally:
+                self._committing_since = None
+            self._failed_commits = self._unforeseen_failures = 0
             self._totals.add(probe.outcome for probe in finished if probe.outcome is not None)
             for claimed in ended:
                 self._committed.append(claimed.delivery)

@@ -159,8 +159,8 @@ class Worker:
 
     def _start_probes(self) -> None:
         """Start as many probes as the slots allow, oldest slice first."""
-        if self._committer.failed_commits:
-            return  # Do not pay for a model call whose outcome may not be recorded.
+        if not self._committer.may_start_calls:
+            return
         for claimed in list(self._backlog):
             self._start_probes_of(claimed, self._lease_holder_of(claimed))
             if not claimed.pending:
@@ -429,7 +429,7 @@ class Worker:
     async def _commit_periodically(self) -> None:
         while True:
             await asyncio.sleep(COMMIT_INTERVAL_SECONDS)
-            if self._committer.is_due(self._open_conversations) or self._committer.failed_commits:
+            if self._committer.is_due(self._open_conversations):
                 await self._committer.commit()
 
     async def _adapt_periodically(self, meter: LoadMeter) -> None:

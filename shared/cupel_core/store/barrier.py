@@ -17,7 +17,7 @@ from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import keys, leaf_logs
-from cupel_core.store.batches import get_batch
+from cupel_core.store.batches import get_batch, query
 from cupel_core.store.clients import dynamodb
 
 if TYPE_CHECKING:
@@ -420,18 +420,7 @@ def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collecti
 def _children(ref: RunRef, parent: Node, first: int = 0, retry_round: int = 0) -> Iterator[dict[str, Any]]:
     """The items below an inner node, from number `first` on; leaves are the same in every retry round."""
     key = _key(ref, Node(parent.level - 1, max(first, parent.number * FANOUT)), retry_round)
-    pages = (
-        dynamodb()
-        .get_paginator("query")
-        .paginate(
-            TableName=settings().table_name,
-            KeyConditionExpression="pk = :pk AND sk >= :first",
-            ExpressionAttributeValues={":pk": key["pk"], ":first": key["sk"]},
-            ConsistentRead=True,
-        )
-    )
-    for page in pages:
-        yield from page["Items"]
+    return query("pk = :pk AND sk >= :first", {":pk": key["pk"], ":first": key["sk"]})
 
 
 def _update_leaf(
@@ -479,7 +468,7 @@ def decode_leaf(item: Mapping[str, Any]) -> LeafItem:
         int(item.get("reopened", {}).get("N", 0)),
         {**_read_rounds(item), **log.rounds},
         log,
-        own=_read_set(item, "own") | earlier.recorded,
+        own=_read_set(item, "own") | earlier.recorded | {offset for offset, at in log.places.items() if at.is_item},
         costs=_read_set(item, "costs") | log.costs,
         checkpoint_costs=_read_set(item, "checkpointCosts"),
         lost=total(_read_set(item, "lostCosts")) + log.lost,

@@ -1,4 +1,4 @@
-"""Reads and writes of many items by their keys."""
+"""Reads and writes of many items."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -26,6 +26,22 @@ def get_batch(keys: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             response: Any = dynamodb().batch_get_item(RequestItems=request)
             yield from response["Responses"].get(table, [])
             missing = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+
+
+def query(condition: str, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The items whose keys meet the condition, by sort key; read lazily. Strongly consistent."""
+    pages = (
+        dynamodb()
+        .get_paginator("query")
+        .paginate(
+            TableName=settings().table_name,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=values,
+            ConsistentRead=True,
+        )
+    )
+    for page in pages:
+        yield from page["Items"]
 
 
 def put_batch(items: Iterable[dict[str, Any]]) -> None:

@@ -58,6 +58,8 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.messages import RunRef
 
 PROBES_PER_BLOCK = 1_000
+DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
+"""How the sort keys of pages begin."""
 
 
 def definition(workspace: str, definition_id: str) -> str:
@@ -106,11 +108,11 @@ def pages(ref: RunRef, leaf: int) -> str:
 
 def digest_page(leaf: int, page_id: str = "") -> str:
     """Without a page, the prefix of all of the leaf."""
-    return f"digest#{barrier_node(leaf)}#{page_id}"
+    return f"{DIGEST_PAGES}{barrier_node(leaf)}#{page_id}"
 
 
 def text_page(leaf: int, page_id: str = "") -> str:
-    return f"text#{barrier_node(leaf)}#{page_id}"
+    return f"{TEXT_PAGES}{barrier_node(leaf)}#{page_id}"
 
 
 def blocks(indexes: range) -> Iterator[range]:

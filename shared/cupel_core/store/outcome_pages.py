@@ -27,7 +27,7 @@ from cupel_core.ids import new_short_id
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
-from cupel_core.store.batches import get_batch, put_batch
+from cupel_core.store.batches import get_batch, put_batch, query
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.outcome_items import (
     MAX_INLINE_BYTES,
@@ -80,6 +80,10 @@ class DigestPage:
     """When the last of its texts expires; None once they are erased, or if they do not."""
     entries: Mapping[int, dict[str, Any]]
     """By offset."""
+
+    @property
+    def page_ref(self) -> PageRef:
+        return PageRef(self.leaf, self.page_id)
 
     def items(self) -> Iterator[OutcomeItem]:
         return (self.item(offset) for offset in self.entries)
@@ -137,7 +141,7 @@ def read(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, DigestPage]:
     """These digest pages, as far as they exist. Strongly consistent."""
     found = get_batch(_key(ref, leaf, keys.digest_page(leaf, page_id)) for leaf, page_id in wanted)
     pages = (decode(ref, item) for item in found)
-    return {PageRef(page.leaf, page.page_id): page for page in pages}
+    return {page.page_ref: page for page in pages}
 
 
 def read_texts(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, Texts]:
@@ -148,51 +152,53 @@ def read_texts(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, Texts]:
 
 def list_of_leaf(ref: RunRef, leaf: int) -> Iterator[DigestPage]:
     """All digest pages of a leaf, also those that its log does not name. Strongly consistent."""
-    return _query(ref, leaf, keys.digest_page(leaf))
+    return (decode(ref, item) for item in _query(ref, leaf, keys.digest_page(leaf)))
 
 
 def list_of_block(ref: RunRef, block: int) -> Iterator[DigestPage]:
     """All digest pages of a block of probes."""
-    return _query(ref, block * keys.PROBES_PER_BLOCK // FANOUT, "digest#")
+    return (decode(ref, item) for item in _query(ref, _first_leaf(block), keys.DIGEST_PAGES))
 
 
 def list_complete(ref: RunRef, leaf: int, known: frozenset[str]) -> list[DigestPage]:
     """The pages of a leaf that are not `known`; not those whose worker died before it had written their texts."""
     unknown = [page for page in list_of_leaf(ref, leaf) if page.page_id not in known]
-    texts = read_texts(ref, (PageRef(leaf, page.page_id) for page in unknown if page.has_texts))
-    return [page for page in unknown if not page.has_texts or PageRef(leaf, page.page_id) in texts]
+    texts = read_texts(ref, (page.page_ref for page in unknown if page.has_texts))
+    return [page for page in unknown if not page.has_texts or page.page_ref in texts]
 
 
-def erase_unlisted_texts(ref: RunRef, leaf: int, offset: int) -> None:
-    """Erase the text of a probe also in pages without a digest, whose worker died while it wrote them."""
-    for item in _query_items(ref, leaf, keys.text_page(leaf)):
+def erase(ref: RunRef, leaf: int, offset: int, now: datetime) -> None:
+    """Erase the text of a probe in all pages of its leaf, and what quotes it in their digests.
+
+    Of texts without a digest, too: their worker died while it wrote them.
+    """
+    for item in _query(ref, leaf, keys.text_page(leaf)):
         if offset in _decode_texts(item):
-            _erase_texts(ref, _page_ref(item), [offset])
+            _erase_text(ref, _page_ref(item), offset)
+    for page in list_of_leaf(ref, leaf):
+        if offset in page.entries:
+            erase_digests(page, [offset], now)
 
 
 def erase_expired_texts(ref: RunRef, block: int, now: datetime) -> None:
     """Delete the text pages of a block whose texts have all expired, also those without a digest."""
-    for item in _query_items(ref, block * keys.PROBES_PER_BLOCK // FANOUT, "text#"):
+    for item in _query(ref, _first_leaf(block), keys.TEXT_PAGES):
         if "contentExpiresAt" in item and from_iso(item["contentExpiresAt"]["S"]) <= now:
             dynamodb().delete_item(TableName=settings().table_name, Key={"pk": item["pk"], "sk": item["sk"]})
 
 
-def erase(page: DigestPage, offsets: Iterable[int], now: datetime) -> None:
-    """Erase the texts of these probes, then what quotes them in their digests. May be repeated."""
-    wanted = page.entries.keys() & frozenset(offsets)
-    for key in (page.entries[offset].get("contentKey") for offset in wanted):
-        if key is not None:
+def erase_digests(page: DigestPage, offsets: Collection[int], now: datetime) -> None:
+    """Erase what quotes these probes in their digests, and their texts in the bucket; after the text page."""
+    for offset in offsets:
+        if (key := page.entries[offset].get("contentKey")) is not None:
             blobs.delete(key)
-    page_ref = PageRef(page.leaf, page.page_id)
-    if page.has_texts:
-        _erase_texts(page.ref, page_ref, wanted)
     for _ in range(_MAX_ATTEMPTS):
-        if _erase_digests(page, wanted, now):
+        if _erase_digests(page, offsets, now):
             return
-        found = read(page.ref, [page_ref])
-        if page_ref not in found:
+        found = read(page.ref, [page.page_ref])
+        if not found:
             return  # The run is being erased.
-        page = found[page_ref]
+        page = found[page.page_ref]
     raise RetryableError("the page is being changed by others; try again")
 
 
@@ -209,7 +215,7 @@ def _erase_digests(page: DigestPage, offsets: Iterable[int], now: datetime) -> b
     is_all_erased = all("erasedAt" in entry for entry in entries)
     item = _digest_item(
         page.ref,
-        PageRef(page.leaf, page.page_id),
+        page.page_ref,
         page.fencing_token,
         map(orjson.dumps, entries),
         has_texts=page.has_texts,
@@ -218,13 +224,13 @@ def _erase_digests(page: DigestPage, offsets: Iterable[int], now: datetime) -> b
     return _replace(item, page.revision)
 
 
-def _erase_texts(ref: RunRef, page: PageRef, offsets: Collection[int]) -> None:
+def _erase_text(ref: RunRef, page: PageRef, offset: int) -> None:
     key = _key(ref, page.leaf, keys.text_page(*page))
     for _ in range(_MAX_ATTEMPTS):
         response = dynamodb().get_item(TableName=settings().table_name, Key=key, ConsistentRead=True)
         item: dict[str, Any] = dict(response.get("Item", {}))
         texts = _decode_texts(item) if item else {}
-        left = {str(offset): text for offset, text in texts.items() if offset not in offsets}
+        left = {str(each): text for each, text in texts.items() if each != offset}
         if len(left) == len(texts):
             return
         changed = {**item, "body": {"B": zlib.compress(orjson.dumps(left))}}
@@ -329,23 +335,11 @@ def _entry(item: OutcomeItem, *, has_text: bool) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _query(ref: RunRef, leaf: int, prefix: str) -> Iterator[DigestPage]:
-    return (decode(ref, item) for item in _query_items(ref, leaf, prefix))
-
-
-def _query_items(ref: RunRef, leaf: int, prefix: str) -> Iterator[dict[str, Any]]:
-    pages = (
-        dynamodb()
-        .get_paginator("query")
-        .paginate(
-            TableName=settings().table_name,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
-            ExpressionAttributeValues={":pk": {"S": keys.pages(ref, leaf)}, ":prefix": {"S": prefix}},
-            ConsistentRead=True,
-        )
+def _query(ref: RunRef, leaf: int, prefix: str) -> Iterator[dict[str, Any]]:
+    """The pages of the leaf's block whose sort keys begin with the prefix."""
+    return query(
+        "pk = :pk AND begins_with(sk, :prefix)", {":pk": {"S": keys.pages(ref, leaf)}, ":prefix": {"S": prefix}}
     )
-    for page in pages:
-        yield from page["Items"]
 
 
 def decode(ref: RunRef, item: Mapping[str, Any]) -> DigestPage:
@@ -386,6 +380,10 @@ def logged_outcome(item: OutcomeItem) -> LoggedOutcome:
 
 def _offset(outcome: NewOutcome) -> int:
     return outcome.item.index % FANOUT
+
+
+def _first_leaf(block: int) -> int:
+    return block * keys.PROBES_PER_BLOCK // FANOUT
 
 
 def _key(ref: RunRef, leaf: int, sort_key: str) -> dict[str, Any]:

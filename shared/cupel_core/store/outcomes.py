@@ -18,7 +18,7 @@ from pynamodb.expressions.update import Action
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
-from cupel_core.domain.runs.leaf_log import OutcomePage, OutcomePlace
+from cupel_core.domain.runs.leaf_log import OutcomePage, OutcomePlace, page_of_item
 from cupel_core.domain.runs.run_spend import Cost, encode
 from cupel_core.domain.runs.transcripts import (
     Outcome,
@@ -88,23 +88,17 @@ def _put_text(outcome: NewOutcome) -> None:
 
 
 def list_unreported(ref: RunRef, leaf: LeafItem, indexes: Iterable[int]) -> list[OutcomePage]:
-    """Pages of the leaf of these probes that are stored without being in its log, and outcomes of these probes that
-    a worker of an earlier release has stored without reporting them. Strongly consistent."""
+    """The pages of these probes' leaf that its log does not name; and what stands for their outcomes that a worker of
+    an earlier release has stored without reporting them."""
     probes = list(indexes)
     number = leaf_of(probes[0]).number
     pages = [page.logged() for page in outcome_pages.list_complete(ref, number, leaf.log.page_ids)]
     unknown = [index for index in probes if index % FANOUT not in leaf.leaf.recorded | leaf.log.places.keys()]
     # Errors of before the last retry, which the earlier release has taken out, are run again.
     items = [item for item in _get_own(ref, unknown) if item.completed or item.fencing_token >= leaf.reopened_in_round]
-    return pages + [_page_of_item(ref, item) for item in items]
-
-
-def _page_of_item(ref: RunRef, item: OutcomeItem) -> OutcomePage:
-    """An item as the leaf's log names it."""
-    offset = item.index % FANOUT
-    barrier.add_own(ref, leaf_of(item.index), [offset])
-    token = int(item.fencing_token)
-    return OutcomePage(f"item-{item.index}-{token}", token, {offset: outcome_pages.logged_outcome(item)})
+    return pages + [
+        page_of_item(item.index % FANOUT, int(item.fencing_token), outcome_pages.logged_outcome(item)) for item in items
+    ]
 
 
 def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
@@ -117,7 +111,7 @@ def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
 
 def list_error_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
     """The outcomes of these probes that are errors, as items."""
-    return (item for item in _read_items(ref, sorted(indexes)) if not item.completed)
+    return (item for item in list_items(ref, sorted(indexes)) if not item.completed)
 
 
 def get(ref: RunRef, index: int) -> Outcome | None:
@@ -127,22 +121,22 @@ def get(ref: RunRef, index: int) -> Outcome | None:
 
 def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
     """Outcomes by index; probes without one are left out."""
-    return {outcome.probe_index: outcome for outcome in _with_content(ref, _read_items(ref, sorted(indexes)))}
+    return {outcome.probe_index: outcome for outcome in _with_content(ref, list_items(ref, sorted(indexes)))}
 
 
 def list_digests(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
     """The outcomes of these probes that have one, without what was said and without reading the bucket."""
-    return map(digest, _read_items(ref, sorted(indexes)))
+    return map(digest, list_items(ref, sorted(indexes)))
 
 
-def list_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The outcomes of these ascending probes that have one, as items; read lazily, a thousand at a time."""
-    return _read_items(ref, indexes)
+def list_items(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[OutcomeItem]:
+    """The outcomes of these ascending probes as items; read lazily, about `per_read` probes at a time."""
+    return (found.item for found in _read(ref, indexes, per_read))
 
 
 def list_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
     """The outcomes of a range of indexes, ascending; read lazily, a leaf at a time."""
-    for batch in batched(_read_items(ref, indexes), FANOUT):
+    for batch in batched(list_items(ref, indexes), FANOUT):
         yield from _with_content(ref, batch)
 
 
@@ -155,7 +149,7 @@ def list_matching(
     """
     examined, last, found = 0, 0, list[OutcomeItem]()
     per_read = _PROBES_PER_READ if wanted.is_set else page_size
-    for item in _read_items(ref, chain.from_iterable(ranges), per_read):
+    for item in list_items(ref, chain.from_iterable(ranges), per_read):
         examined, last, outcome = examined + 1, item.index, digest(item)
         if isinstance(outcome, Transcript) and wanted.matches(outcome):
             found.append(item)
@@ -216,21 +210,22 @@ def own_item(ref: RunRef, index: int) -> OutcomeItem | None:
 def own_items(ref: RunRef, indexes: Iterable[int]) -> dict[int, OutcomeItem]:
     """The own items of these outcomes by index; made now for those that are only in a page."""
     found = list(_read(ref, sorted(indexes)))
-    items = {each.item.index: each.item for each in found if each.is_own}
-    in_pages = [each.item for each in found if not each.is_own]
-    for number, group in groupby(in_pages, key=lambda item: item.index // FANOUT):
-        barrier.add_own(ref, Node(0, number), [item.index % FANOUT for item in group])
+    in_pages = {each.item.index: each.page for each in found if each.page is not None}
+    for number, group in groupby(in_pages, key=lambda index: index // FANOUT):
+        barrier.add_own(ref, Node(0, number), [index % FANOUT for index in group])
     with ThreadPoolExecutor(_WRITERS) as threads:
-        made = {item.index: item for item in threads.map(_put_own, in_pages)}
-    _erase_again(ref, made)
-    return items | made
+        made = list(threads.map(_put_own, (each.item for each in found if each.page is not None)))
+    _erase_again(ref, made, in_pages)
+    return {item.index: item for item in (*(each.item for each in found if each.page is None), *made)}
 
 
-def _erase_again(ref: RunRef, made: Mapping[int, OutcomeItem]) -> None:
+def _erase_again(ref: RunRef, made: Iterable[OutcomeItem], in_pages: Mapping[int, PageRef]) -> None:
     """Erase what was copied from an entry of a page that was erased at the same time."""
-    entries = {item.index: item for item in _read_entries(ref, made)}
-    for index, item in made.items():
-        if index in entries and (erased_at := entries[index].erased_at) is not None and item.erased_at is None:
+    pages = outcome_pages.read(ref, set(in_pages.values()))
+    for item in made:
+        page = pages.get(in_pages[item.index])
+        erased_at = page.entries[item.index % FANOUT].get("erasedAt") if page is not None else None
+        if erased_at is not None and item.erased_at is None:
             _erase_own(item, from_iso(erased_at))
 
 
@@ -254,11 +249,7 @@ def _put_own(item: OutcomeItem) -> OutcomeItem:
 def erase_content(ref: RunRef, index: int, now: datetime) -> None:
     """Erase the content of all outcomes of a probe, also of those that do not count; what `without_content` leaves
     stays."""
-    number, offset = leaf_of(index).number, index % FANOUT
-    for page in outcome_pages.list_of_leaf(ref, number):  # First, because own items are made of them.
-        if offset in page.entries:
-            outcome_pages.erase(page, [offset], now)
-    outcome_pages.erase_unlisted_texts(ref, number, offset)
+    outcome_pages.erase(ref, leaf_of(index).number, index % FANOUT, now)  # First: own items are made of pages.
     for item in _get_own(ref, [index]):
         _erase_own(item, now)
 
@@ -303,7 +294,7 @@ def list_own_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Ite
 
 def list_erased(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
     """Those of the probes whose content was erased. Strongly consistent."""
-    return frozenset(item.index for item in _read_items(ref, sorted(indexes)) if item.erased_at is not None)
+    return frozenset(item.index for item in list_items(ref, sorted(indexes)) if item.erased_at is not None)
 
 
 def _is_same(attribute: Attribute[Any], value: object) -> Condition:
@@ -323,67 +314,45 @@ def note_access(ref: RunRef, index: int, now: datetime) -> None:
 
 class _Found(NamedTuple):
     item: OutcomeItem
-    is_own: bool
-    """Whether it is stored by itself, and not only an entry of a page."""
-
-
-def _read_items(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[OutcomeItem]:
-    return (found.item for found in _read(ref, indexes, per_read))
+    page: PageRef | None
+    """Of which the item is an entry; None for an own item."""
 
 
 def _read(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[_Found]:
     """The outcomes of these ascending probes that have one; of whole leaves, about `per_read` probes at a time."""
     by_leaf = ((number, list(group)) for number, group in groupby(indexes, key=lambda index: index // FANOUT))
-    while wanted := _next_batch(by_leaf, per_read):
-        found = list(_read_leaves(ref, barrier.get_leaves(ref, list(wanted)), wanted))
+    while batch := _next_batch(by_leaf, per_read):
+        found = list(_read_batch(ref, batch))
         yield from found
         if not found:  # Nothing was recorded there; look further ahead.
             per_read = min(2 * per_read, _MAX_PROBES_PER_READ)
 
 
-def _next_batch(by_leaf: Iterable[tuple[int, list[int]]], min_probes: int) -> dict[int, list[int]]:
+def _next_batch(by_leaf: Iterable[tuple[int, list[int]]], min_probes: int) -> list[int]:
     """What is read together: many leaves if little is wanted of each."""
-    batch, size = dict[int, list[int]](), 0
-    for number, indexes in by_leaf:
-        batch[number] = indexes
-        size += len(indexes)
-        if size >= min_probes:
+    batch: list[int] = []
+    for _, indexes in by_leaf:
+        batch += indexes
+        if len(batch) >= min_probes:
             break
     return batch
 
 
-def _read_leaves(ref: RunRef, leaves: Mapping[int, LeafItem], wanted: Mapping[int, Sequence[int]]) -> Iterator[_Found]:
-    own_indexes = [
-        index for number, indexes in wanted.items() for index in indexes if index % FANOUT in leaves[number].own
-    ]
-    own = {item.index: item for item in _get_own(ref, own_indexes)}
-    places = {
-        index: place
-        for number, indexes in wanted.items()
-        for index in indexes
-        if (place := leaves[number].log.places.get(index % FANOUT)) and not _is_own(own.get(index), place)
-    }
-    pages = outcome_pages.read(ref, {PageRef(index // FANOUT, place.page_id) for index, place in places.items()})
-    for index in chain.from_iterable(wanted.values()):
-        page = pages.get(PageRef(index // FANOUT, places[index].page_id)) if index in places else None
-        if page is not None:
-            yield _Found(page.item(index % FANOUT), is_own=False)
+def _read_batch(ref: RunRef, indexes: Sequence[int]) -> Iterator[_Found]:
+    leaves = barrier.get_leaves(ref, sorted({index // FANOUT for index in indexes}))
+    may_be_own = (index for index in indexes if index % FANOUT in leaves[index // FANOUT].own)
+    own = {item.index: item for item in _get_own(ref, may_be_own)}
+    in_pages: dict[int, PageRef] = {}
+    for index in indexes:
+        place = leaves[index // FANOUT].log.places.get(index % FANOUT)
+        if place is not None and not _is_own(own.get(index), place):
+            in_pages[index] = PageRef(index // FANOUT, place.page_id)
+    pages = outcome_pages.read(ref, set(in_pages.values()))
+    for index in indexes:
+        if index in in_pages and in_pages[index] in pages:
+            yield _Found(pages[in_pages[index]].item(index % FANOUT), in_pages[index])
         elif index in own:
-            yield _Found(own[index], is_own=True)
-
-
-def _read_entries(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The entries of these probes in the pages that count, whether or not they have own items."""
-    by_leaf = {number: list(group) for number, group in groupby(sorted(indexes), key=lambda index: index // FANOUT)}
-    leaves = barrier.get_leaves(ref, list(by_leaf)) if by_leaf else {}
-    refs = {
-        index: PageRef(number, place.page_id)
-        for number, group in by_leaf.items()
-        for index in group
-        if (place := leaves[number].log.places.get(index % FANOUT))
-    }
-    pages = outcome_pages.read(ref, set(refs.values()))
-    return (pages[page].item(index % FANOUT) for index, page in refs.items() if page in pages)
+            yield _Found(own[index], None)
 
 
 def _is_own(item: OutcomeItem | None, place: OutcomePlace) -> bool:

@@ -237,12 +237,12 @@ def _erase_expired_outcomes(ref: RunRef, block: int, now: datetime) -> datetime 
     """Erase expired outcomes and earlier attempts of a block; returns the earliest expiry among the others."""
     remaining: list[datetime] = []
     expired: list[OutcomeItem] = []
-    for page in outcome_pages.list_of_block(ref, block):  # First, because own items are made of them.
+    outcome_pages.erase_expired_texts(ref, block, now)
+    for page in outcome_pages.list_of_block(ref, block):  # Before own items, because these are made of them.
         if page.expires_at is not None and page.expires_at <= now:
-            outcome_pages.erase(page, page.entries, now)
+            outcome_pages.erase_digests(page, page.entries, now)
         elif page.expires_at is not None:
             remaining.append(page.expires_at)
-    outcome_pages.erase_expired_texts(ref, block, now)
     for item in (*outcomes.list_own_items(ref, block), *outcomes.list_own_items(ref, block, of_attempts=True)):
         expires = dict(item.body).get("contentExpiresAt")
         if expires is None or item.erased_at is not None:

@@ -54,3 +54,11 @@ def test_an_outcome_is_due_before_two_seconds_have_passed(committer: Committer, 
     assert not committer.is_due(50)
     clock.now = 1.7
     assert committer.is_due(50)
+
+
+def test_no_call_starts_while_an_outcome_has_waited_for_long(committer: Committer, clock: Clock) -> None:
+    finish(committer, 1)
+    clock.now = 5.0
+    assert committer.may_start_calls
+    clock.now = 5.1
+    assert not committer.may_start_calls

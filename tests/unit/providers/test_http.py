@@ -82,24 +82,21 @@ async def test_a_refused_connection_is_a_network_error() -> None:
     assert (error.code, error.retryable) == (ProbeErrorCode.NETWORK, True)
 
 
-async def test_a_lost_connection_is_a_network_error() -> None:
-    async def break_off(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{")
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", ProbeErrorCode.NETWORK, id="breaks off"),
+        pytest.param(b"no HTTP\r\n\r\n", ProbeErrorCode.PROVIDER_ERROR, id="is not HTTP"),
+    ],
+)
+async def test_an_incomplete_response_may_be_requested_again(sent: bytes, code: ProbeErrorCode) -> None:
+    async def send(writer: asyncio.StreamWriter) -> None:
+        writer.write(sent)
         await writer.drain()
 
-    async with serving_bytes(break_off) as url:
+    async with serving_bytes(send) as url:
         error = await error_of(url)
-    assert (error.code, error.retryable) == (ProbeErrorCode.NETWORK, True)
-
-
-async def test_a_response_that_is_not_http_is_the_providers_error() -> None:
-    async def babble(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"no HTTP\r\n\r\n")
-        await writer.drain()
-
-    async with serving_bytes(babble) as url:
-        error = await error_of(url)
-    assert (error.code, error.retryable) == (ProbeErrorCode.PROVIDER_ERROR, True)
+    assert (error.code, error.retryable) == (code, True)
 
 
 @pytest.mark.parametrize("url", ["", "ftp://host/v1", "not a url", "http://[broken"])

@@ -174,7 +174,7 @@ def test_a_page_expires_with_the_last_of_its_conversations(cloud: Settings) -> N
     store_outcomes(run(), 1, [transcript(0), later])
     [page] = outcome_pages.list_of_block(REF, 0)
     assert page.expires_at == NOW + timedelta(days=2)
-    outcome_pages.erase(page, page.entries, NOW)
+    outcome_pages.erase_digests(page, page.entries, NOW)
     [page] = outcome_pages.list_of_block(REF, 0)
     assert page.expires_at is None
 
@@ -183,7 +183,7 @@ def test_an_erasure_that_meets_another_is_repeated(cloud: Settings) -> None:
     store_outcomes(run(), 1, [transcript(0), transcript(1)])
     [as_read] = outcome_pages.list_of_block(REF, 0)
     outcomes.erase_content(REF, 0, NOW)
-    outcome_pages.erase(as_read, [1], NOW)
+    outcome_pages.erase_digests(as_read, [1], NOW)
     assert outcomes.list_erased(REF, [0, 1]) == {0, 1}
 
 

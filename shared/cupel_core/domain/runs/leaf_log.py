@@ -14,6 +14,8 @@ from typing import NamedTuple
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
 from cupel_core.domain.runs.run_spend import Cost, encode
 
+_ITEM = "item-"
+
 
 class LoggedOutcome(NamedTuple):
     """What the log says of an outcome in a page."""
@@ -39,6 +41,11 @@ class OutcomePage:
         return frozenset(offset for offset, each in self.outcomes.items() if each.is_completed or is_current)
 
 
+def page_of_item(offset: int, fencing_token: int, outcome: LoggedOutcome) -> OutcomePage:
+    """What the log names instead of a page for an outcome that has only an item of its own."""
+    return OutcomePage(f"{_ITEM}{offset}-{fencing_token}", fencing_token, {offset: outcome})
+
+
 @dataclass(frozen=True)
 class Reopening:
     """A retry has taken out errors, by their offsets. Errors that earlier workers add from now on do not count."""
@@ -56,9 +63,13 @@ class OutcomePlace(NamedTuple):
     page_id: str
     fencing_token: int
     is_completed: bool
-    identity: int = 0
     is_taken_out: bool = False
     """An error whose probe is run again."""
+
+    @property
+    def is_item(self) -> bool:
+        """Whether the outcome is in an item of its own, which a worker of an earlier release has stored."""
+        return self.page_id.startswith(_ITEM)
 
 
 @dataclass(frozen=True)
@@ -135,9 +146,8 @@ class _LogReader:
                 continue
             self._placed.add(key)
             self._lost.pop(key, None)
-            is_taken_out = offset not in counted
             self.places[offset] = OutcomePlace(
-                page.id, page.fencing_token, outcome.is_completed, outcome.identity, is_taken_out
+                page.id, page.fencing_token, outcome.is_completed, is_taken_out=offset not in counted
             )
             self.costs[offset, page.fencing_token] = encode(page.fencing_token * FANOUT + offset, outcome.cost)
 
