@@ -310,10 +310,10 @@ def _repeat(transcript: Json) -> str:
     return f"#{transcript['repeat'] + 1}" if transcript.get("repeat") else ""
 
 
-def last_answer(transcript: Json) -> str:
+def last_message(transcript: Json, role: str) -> str:
     """Empty if the content has expired."""
     messages = (transcript.get("content") or {}).get("messages") or []
-    return next((str(m["content"]) for m in reversed(messages) if m["role"] == "assistant"), "")
+    return next((str(m["content"]) for m in reversed(messages) if m["role"] == role), "")
 
 
 def format_status(name: str) -> str:
@@ -397,5 +397,5 @@ _TRANSCRIPT_COLUMNS = (
     TranscriptColumn("result", result_word, is_optional=True),
     TranscriptColumn("tokens", lambda each: f"{each['tokenCount']:,}", right=True),
     TranscriptColumn("time", lambda each: format_duration(each["durationMs"]), right=True),
-    TranscriptColumn("answer", lambda each: shorten(last_answer(each), 60), text=True),
+    TranscriptColumn("answer", lambda each: shorten(last_message(each, "assistant"), 60), text=True),
 )

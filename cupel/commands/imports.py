@@ -9,7 +9,7 @@ from rich.table import Table
 
 from cupel.commands.options import AsJson, command_name
 from cupel.counts import count_of
-from cupel.errors import UsageError
+from cupel.errors import CupelError, UsageError
 from cupel.folders import FolderFiles
 from cupel.json_types import Json, without_none
 from cupel.session import Session
@@ -60,9 +60,11 @@ def _promptfoo_body(file: Path) -> Json:
 
     config, files = _read_text(file), FolderFiles(file.parent)
     try:
-        read_config(config, files)
+        suite = read_config(config, files)
     except InvalidDocument as error:
         raise UsageError(f"{file}: {error}") from error
+    if not suite.drafts:
+        raise CupelError(f"{file}: nothing in it can be imported: {suite.report.reasons()}")
     return {"config": config, "files": files.contents}
 
 

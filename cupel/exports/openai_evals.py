@@ -44,7 +44,7 @@ def _item(record: Record) -> Json:
 
 
 def _sample(record: Record) -> Json:
-    sample: Json = {"model": record.outcome.get("modelVersion") or record.model, "input": record.input_messages}
+    sample: Json = {"model": record.model, "input": record.input_messages}
     if record.error:
         return {**sample, "error": {"code": record.error["code"], "message": record.error["message"]}}
     usage = record.outcome["usage"]

@@ -12,7 +12,7 @@ from typing import IO
 from cupel.exports.records import probe_index
 from cupel.json_types import Json
 from cupel.printable import printable, printable_json
-from cupel.render import last_answer
+from cupel.render import last_message
 from cupel_core.domain.runs.run import ProbeStatus
 
 _COLUMNS = (
@@ -42,11 +42,13 @@ _COLUMNS = (
     "costUsd",
     "totalCostUsd",
     "createdAt",
+    "question",
     "answer",
     "errorCode",
     "errorMessage",
 )
-"""`variables`, `dimensions` and `metadata` are JSON; `totalCostUsd` includes judges, simulated users and summaries."""
+"""`variables`, `dimensions` and `metadata` are JSON, `question` is the user's last message, and `totalCostUsd` includes
+judges, simulated users and summaries."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 """The last four are full-width forms, which spreadsheets in some languages treat alike."""
 
@@ -80,7 +82,8 @@ def _row(outcome: Json) -> Json:
     row = {**outcome, **(outcome.get("usage") or {}), **result, **_identity(outcome), **_spend_of(outcome)}
     row["tags"] = " ".join((outcome.get("scoring") or {}).get("tags") or ())
     row["omittedParameters"] = " ".join(outcome.get("omittedParameters") or ())
-    row |= {"passed": result.get("success"), "answer": last_answer(outcome)}
+    row |= {"passed": result.get("success"), "question": last_message(outcome, "user")}
+    row["answer"] = last_message(outcome, "assistant")
     row |= {"errorCode": error.get("code"), "errorMessage": error.get("message")}
     for name in ("variables", "dimensions", "metadata"):
         row[name] = printable_json(outcome[name]) if outcome.get(name) else None

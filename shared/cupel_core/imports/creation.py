@@ -29,7 +29,7 @@ class ImportContext:
 def import_promptfoo(context: ImportContext, config: str, files: dict[str, str]) -> ImportResult:
     """Import a promptfoo configuration; `files` are the texts of the files it names, by relative path.
 
-    Raises `Invalid` if the configuration cannot be read.
+    Raises `Invalid` if the configuration cannot be read, or nothing in it can be imported.
     """
     return _import(context, "config", "read_promptfoo", config, files)
 
@@ -43,6 +43,8 @@ def import_dataset(
 
 def _import(context: ImportContext, field: str, task: str, *arguments: object) -> ImportResult:
     suite = _read_in_sandbox(context.workspace, field, task, arguments)
+    if not suite.drafts:
+        raise Invalid.field(field, f"nothing in it can be imported: {suite.report.reasons()}")
     for draft in suite.drafts:
         validate_content(dict(draft.content))
     definitions = tuple(

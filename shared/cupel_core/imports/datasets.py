@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
@@ -12,71 +13,148 @@ from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
+from cupel_core.domain.text.patterns import MAX_PATTERN_LENGTH
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders, from_json, from_jsonl, to_json
 
 _ROLES = {"developer": MessageRole.SYSTEM} | {str(role): role for role in MessageRole}
 _LETTERS = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+_MAX_END_LENGTH = 450
+"""Of a target that answers end with; its pattern is at most twice as long."""
+
+
+@dataclass
+class _Notes:
+    """What a report says once for all samples concerned: how many they are, and where the first is."""
+
+    report: ImportReport
+    counts: dict[tuple[str, str, bool], list[str]] = field(default_factory=dict)
+
+    def change(self, where: str, what: str, why: str) -> None:
+        self.counts.setdefault((what, why, True), []).append(where)
+
+    def skip(self, where: str, what: str, why: str) -> None:
+        self.counts.setdefault((what, why, False), []).append(where)
+
+    def add_to_report(self) -> None:
+        for (what, why, is_change), places in self.counts.items():
+            more = f" and {len(places) - 1:,} more" if len(places) > 1 else ""
+            note = self.report.note_change if is_change else self.report.skip
+            note(f"{places[0]}{more}", what, why)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """A sample as written, where it is, and how the import compares answers."""
+
+    where: str
+    fields: Mapping[str, Any]
+    scorer: DatasetScorer | None
+    notes: _Notes
 
 
 def read_dataset(text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None = None) -> ImportedSuite:
     """Read all samples of a file. Raises `InvalidDocument`, which names the first invalid line."""
     report = ImportReport()
-    scenarios = tuple(_scenarios(text, kind, scorer, report))
+    notes = _Notes(report)
+    scenarios = tuple(_scenarios(text, kind, scorer, notes))
     if not scenarios:
         raise InvalidDocument("the file has no samples")
+    notes.add_to_report()
     report.count_imported("scenarios", len(scenarios))
     content: dict[str, Any] = {"maxTurns": 1}
     return ImportedSuite((DefinitionDraft(name, content, scenarios, tags=(str(kind),)),), report)
 
 
-def _scenarios(
-    text: str, kind: DatasetFormat, scorer: DatasetScorer | None, report: ImportReport
-) -> Iterator[Scenario]:
+def _scenarios(text: str, kind: DatasetFormat, scorer: DatasetScorer | None, notes: _Notes) -> Iterator[Scenario]:
     read_scenario = _READERS[kind]
-    for count, (where, sample) in enumerate(_samples(text, kind), start=1):
+    exported: set[Any] = set()
+    for count, (where, fields) in enumerate(_samples(text, kind), start=1):
         if count > MAX_SCENARIOS:
             raise InvalidDocument(f"the file has more than {MAX_SCENARIOS:,} samples, the maximum of an import")
-        if not isinstance(sample, Mapping):
+        if not isinstance(fields, Mapping):
             raise InvalidDocument(f"{where} is not an object")
-        scenario = read_scenario(sample, where, scorer, report)
+        if _is_errored(fields):
+            notes.skip(where, "output", "it is an error without the question")
+            continue
+        if _is_repeated(fields, exported):
+            notes.change(where, "output", "it is another answer to a sample above, which is imported once")
+            continue
+        scenario = read_scenario(_Sample(where, fields, scorer, notes))
         if reason := json_limit_error(scenario.metadata):
             raise InvalidDocument(f"{where}: metadata {reason}")
         if issues := assertion_issues([assertion.to_json() for assertion in scenario.assertions]):
             raise InvalidDocument(f"{where}: {issues[0].field} {issues[0].message}")
+        if not scenario.assertions:
+            notes.skip(where, "expected answer", "there is none, so nothing checks the answer")
         yield scenario
 
 
+def _is_errored(fields: Mapping[str, Any]) -> bool:
+    """Whether this is an output item of a probe that failed before anything was said."""
+    item, output = fields.get("item"), fields.get("sample")
+    return isinstance(item, Mapping) and not item.get("input") and isinstance(output, Mapping) and "error" in output
+
+
+def _is_repeated(fields: Mapping[str, Any], exported: set[Any]) -> bool:
+    """Whether this is another output item of a sample: an export has one per model and repeat."""
+    item = fields.get("item")
+    scenario_id = item.get("scenario_id") if isinstance(item, Mapping) else None
+    if not isinstance(scenario_id, str):
+        return False
+    is_repeated = scenario_id in exported
+    exported.add(scenario_id)
+    return is_repeated
+
+
 def _samples(text: str, kind: DatasetFormat) -> Iterator[tuple[str, Any]]:
-    if kind is DatasetFormat.CSV:
+    start = text.lstrip("\N{BYTE ORDER MARK} \t\r\n")[:1]
+    if kind is DatasetFormat.CSV or (kind is DatasetFormat.INSPECT and start not in ("[", "{")):
         reader = csv.DictReader(StringIO(text.removeprefix("\N{BYTE ORDER MARK}"), newline=""), strict=True)
         try:
             yield from ((f"line {reader.line_num}", row) for row in reader)
         except csv.Error as error:
             raise InvalidDocument(f"line {reader.line_num} is not valid CSV: {error}") from None
-    elif kind is DatasetFormat.INSPECT and text.lstrip()[:1] == "[":
+    elif kind is DatasetFormat.INSPECT and start == "[":
         yield from ((f"sample {number}", sample) for number, sample in enumerate(from_json(text, "the file"), start=1))
     else:
         yield from ((f"line {number}", sample) for number, sample in from_jsonl(text, "the file"))
 
 
-def _inspect_scenario(
-    sample: Mapping[str, Any], where: str, scorer: DatasetScorer | None, report: ImportReport
-) -> Scenario:
-    for name in sorted({"sandbox", "files", "setup"} & {name for name, value in sample.items() if value}):
-        report.skip(where, name, "a scenario does not run programs")
-    choices, metadata = sample.get("choices") or [], sample.get("metadata") or {}
+def _inspect_scenario(sample: _Sample) -> Scenario:
+    """Choices and metadata may be texts, as in a table: `a,b,c` and JSON."""
+    where, fields = sample.where, sample.fields
+    for name in sorted({"sandbox", "files", "setup"} & {name for name, value in fields.items() if value}):
+        sample.notes.skip(where, name, "a scenario does not run programs")
+    choices, metadata = _choices(fields.get("choices")), fields.get("metadata") or {}
+    if isinstance(metadata, str):
+        metadata = from_json(metadata, f"{where}: metadata")
     if not isinstance(choices, list) or not isinstance(metadata, Mapping):
-        raise InvalidDocument(f"{where}: choices must be a list and metadata an object")
-    messages = _messages(sample.get("input"), where)
+        raise InvalidDocument(f"{where}: choices must be a list or a text, and metadata an object")
+    messages = _messages(_input(fields), sample)
     if choices:
         messages = (*messages[:-1], Message(messages[-1].role, _with_choices(messages[-1].content, choices)))
-    targets = _texts(sample.get("target"))
+    targets = _texts(fields.get("target"))
     if choices and not all(target in _LETTERS for target in targets):
         raise InvalidDocument(f"{where} has choices, so its target must be a letter A to Z")
-    assertions = _choice_assertions(targets) if choices else _target_assertions(targets, scorer)
-    all_metadata = {**metadata, **_non_empty(sample, "id", "target", "choices")}
-    return Scenario("", _name(sample.get("id")), messages, metadata=all_metadata, assertions=assertions)
+    assertions = _choice_assertions(targets) if choices else _target_assertions(targets, sample)
+    all_metadata = {**metadata, **_non_empty(fields, "id", "target"), **({"choices": choices} if choices else {})}
+    return Scenario("", _name(fields.get("id")), messages, metadata=all_metadata, assertions=assertions)
+
+
+def _choices(value: Any) -> Any:
+    """As Inspect reads them: a text is separated by commas, or by spaces if it has none."""
+    if isinstance(value, str):
+        parts = value.split(",") if "," in value else value.split()
+        return [part.strip() for part in parts if part.strip()]
+    return value or []
+
+
+def _input(fields: Mapping[str, Any]) -> Any:
+    """Messages in a table are JSON."""
+    value = fields.get("input")
+    is_json = isinstance(value, str) and value.lstrip().startswith('[{"role"')
+    return from_json(value, "input") if is_json and isinstance(value, str) else value
 
 
 def _with_choices(question: str, choices: list[Any]) -> str:
@@ -95,50 +173,67 @@ def _choice_assertions(letters: list[str]) -> tuple[Assertion, ...]:
     return (Assertion("regex", value=rf"(?i)ANSWER\s*:\s*{pattern}(?![A-Za-z])"),) if letters else ()
 
 
-def _target_assertions(targets: list[str], scorer: DatasetScorer | None) -> tuple[Assertion, ...]:
+def _target_assertions(targets: list[str], sample: _Sample) -> tuple[Assertion, ...]:
     if not targets:
         return ()
-    if scorer is DatasetScorer.MATCH:
-        return (Assertion("regex", value=rf"(?i)(?:{'|'.join(map(_escaped, targets))})[\s.!?,;:'\"*)]*$"),)
-    if scorer is DatasetScorer.EXACT:
+    if sample.scorer is DatasetScorer.MATCH:
+        return _ends_with_any(targets, sample)
+    if sample.scorer is DatasetScorer.EXACT:
         return _any_of("equals", targets)
     return (Assertion("icontains-any", value=escape_placeholders(targets)),)
 
 
-def _openai_scenario(sample: Mapping[str, Any], where: str, scorer: DatasetScorer | None, _: ImportReport) -> Scenario:
+def _ends_with_any(targets: list[str], sample: _Sample) -> tuple[Assertion, ...]:
+    pattern = _end_pattern("|".join(map(_escaped, targets)))
+    if len(pattern) <= MAX_PATTERN_LENGTH:
+        return (Assertion("regex", value=pattern),)
+    if any(len(target) > _MAX_END_LENGTH for target in targets):
+        why = f"only the last {_MAX_END_LENGTH} characters are compared, because patterns have at most "
+        sample.notes.change(sample.where, "target", f"{why}{MAX_PATTERN_LENGTH:,}")
+    patterns = [_end_pattern(_escaped(target[-_MAX_END_LENGTH:])) for target in targets]
+    return _one_of(tuple(Assertion("regex", value=pattern) for pattern in patterns))
+
+
+def _end_pattern(escaped: str) -> str:
+    return rf"(?i)(?:{escaped})[\s.!?,;:'\"*)]*$"
+
+
+def _openai_scenario(sample: _Sample) -> Scenario:
     """A sample, or an output item of an eval run, which has the sample in its `item`."""
-    sample = sample["item"] if isinstance(sample.get("item"), Mapping) else sample
-    ideal = _texts(sample.get("ideal"))
-    match scorer:
+    item = sample.fields.get("item")
+    fields = item if isinstance(item, Mapping) else sample.fields
+    ideal = _texts(fields.get("ideal"))
+    match sample.scorer:
         case DatasetScorer.INCLUDES:
             assertions = _any_of("contains", ideal)
         case DatasetScorer.EXACT:
             assertions = _any_of("equals", ideal)
         case DatasetScorer.MATCH | None:
             assertions = _any_of("starts-with", ideal)
-    others = {name: value for name, value in sample.items() if name not in ("input", "ideal")}
-    metadata = {**others, **_non_empty(sample, "ideal")}
-    return Scenario("", "", _messages(sample.get("input"), where), metadata=metadata, assertions=assertions)
+    others = {name: value for name, value in fields.items() if name not in ("input", "ideal")}
+    metadata = {**others, **_non_empty(fields, "ideal")}
+    return Scenario("", "", _messages(fields.get("input"), sample), metadata=metadata, assertions=assertions)
 
 
-def _row_scenario(sample: Mapping[str, Any], where: str, scorer: DatasetScorer | None, _: ImportReport) -> Scenario:
+def _row_scenario(sample: _Sample) -> Scenario:
     """A row with a question, and optionally the expected answer; the other columns become metadata."""
-    question_column = next((name for name in ("input", "prompt", "messages", "question") if sample.get(name)), None)
-    answer_column = next((name for name in ("target", "ideal", "expected", "answer") if sample.get(name)), None)
+    where, fields = sample.where, sample.fields
+    question_column = next((name for name in ("input", "prompt", "messages", "question") if fields.get(name)), None)
+    answer_column = next((name for name in ("target", "ideal", "expected", "answer") if fields.get(name)), None)
     if question_column is None:
         raise InvalidDocument(f"{where} needs a column input, prompt, messages or question")
-    if None in sample or None in sample.values():
+    if None in fields or None in fields.values():
         raise InvalidDocument(f"{where} has more or fewer cells than the header")
-    metadata = {name: value for name, value in sample.items() if name not in (question_column, "id", "name") and value}
-    question = sample[question_column]
+    metadata = {name: value for name, value in fields.items() if name not in (question_column, "id", "name") and value}
+    question = fields[question_column]
     if question_column == "messages" and isinstance(question, str):
         question = from_json(question, where)
-    assertions = _target_assertions(_texts(sample.get(answer_column or "")), scorer)
-    name = _name(sample.get("name") or sample.get("id"))
-    return Scenario("", name, _messages(question, where), metadata=metadata, assertions=assertions)
+    assertions = _target_assertions(_texts(fields.get(answer_column or "")), sample)
+    name = _name(fields.get("name") or fields.get("id"))
+    return Scenario("", name, _messages(question, sample), metadata=metadata, assertions=assertions)
 
 
-type _Reader = Callable[[Mapping[str, Any], str, DatasetScorer | None, ImportReport], Scenario]
+type _Reader = Callable[[_Sample], Scenario]
 _READERS: Mapping[DatasetFormat, _Reader] = {
     DatasetFormat.INSPECT: _inspect_scenario,
     DatasetFormat.OPENAI_EVALS: _openai_scenario,
@@ -147,12 +242,19 @@ _READERS: Mapping[DatasetFormat, _Reader] = {
 }
 
 
-def _messages(value: Any, where: str) -> tuple[Message, ...]:
+def _messages(value: Any, sample: _Sample) -> tuple[Message, ...]:
+    """Their messages. A model answers a user, so of system messages only, the last one becomes the user's."""
     if isinstance(value, str) and value.strip():
         return (Message(MessageRole.USER, value),)
     if not isinstance(value, list) or not value:
-        raise InvalidDocument(f"{where}: input must be a text or a list of messages, and not empty")
-    return tuple(_message(item, where) for item in value)
+        raise InvalidDocument(f"{sample.where}: input must be a text or a list of messages, and not empty")
+    messages = tuple(_message(item, sample.where) for item in value)
+    if any(message.role is not MessageRole.SYSTEM for message in messages):
+        return messages
+    sample.notes.change(
+        sample.where, "system message", "there is no user message, so the last one is sent as the user's"
+    )
+    return (*messages[:-1], Message(MessageRole.USER, messages[-1].content))
 
 
 def _message(value: Any, where: str) -> Message:
@@ -173,8 +275,11 @@ def _texts(value: Any) -> list[str]:
 
 
 def _any_of(kind: str, texts: list[str]) -> tuple[Assertion, ...]:
+    return _one_of(tuple(Assertion(kind, value=escape_placeholders(text)) for text in texts))
+
+
+def _one_of(parts: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
     """Assertions of which one must pass: a set with the score of one passed assertion as its threshold."""
-    parts = tuple(Assertion(kind, value=escape_placeholders(text)) for text in texts)
     if len(parts) < 2:
         return parts
     return (Assertion("assert-set", threshold=1 / len(parts), parts=parts),)

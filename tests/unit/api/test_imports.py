@@ -86,6 +86,14 @@ def test_an_unreadable_import_names_the_field(client: Client, path: str, body: d
     assert client.get("/v1/definitions").json()["items"] == []
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_an_import_of_nothing_names_the_reasons(client: Client, dry_run: bool) -> None:
+    body = {"config": "prompts: [file://p.py]\nproviders: [echo]\n", "files": {"p.py": ""}, "dryRun": dry_run}
+    answer = client.post("/v1/imports/promptfoo", json=body)
+    assert (answer.status, answer.fields()) == (422, ["config"])
+    assert "prompts.0: file://p.py: p.py is code, which is not executed" in answer.json()["detail"]
+
+
 def test_a_viewer_imports_nothing(client: Client, viewer: str) -> None:
     assert client.post("/v1/imports/promptfoo", json={"config": CONFIG}, token=viewer).status == 403
 

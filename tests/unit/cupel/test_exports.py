@@ -146,6 +146,10 @@ def test_an_item_has_its_sample_and_grades(items: list[Json]) -> None:
     assert (items[0]["grades"], items[0]["passes"]) == ({"cupel": 0.5, "m": 0.0}, {"cupel": False})
 
 
+def test_an_item_names_the_model_and_not_its_version(items: list[Json]) -> None:
+    assert {item["sample"]["model"] for item in items} == {SIMULATED, REAL}
+
+
 def test_a_failed_probe_is_an_item_with_an_error(items: list[Json]) -> None:
     assert items[-1]["sample"]["error"] == {"code": "timeout", "message": "no answer in 60 s"}
     assert (items[-1]["grades"], items[-1]["passes"]) == ({}, {})
@@ -155,5 +159,8 @@ def test_an_export_can_be_imported(items: list[Json]) -> None:
     from cupel_core.domain.definitions.datasets import DatasetFormat
     from cupel_core.imports.datasets import read_dataset
 
-    [draft] = read_dataset("\n".join(map(json.dumps, items[:2])), DatasetFormat.OPENAI_EVALS, "Again").drafts
-    assert [scenario.messages[0].content for scenario in draft.scenarios] == ["?", "?"]
+    suite = read_dataset("\n".join(map(json.dumps, items)), DatasetFormat.OPENAI_EVALS, "Again")
+    assert [scenario.messages[0].content for scenario in suite.drafts[0].scenarios] == ["?", "?"]
+    assert [note.why for note in suite.report.changed] == [
+        "it is another answer to a sample above, which is imported once"
+    ]

@@ -76,6 +76,14 @@ def test_a_dry_run_creates_no_definition(cupel, client: Client, folder: Path) ->
     assert list(client.list_definitions()) == []
 
 
+def test_importing_nothing_fails(cupel, tmp_path: Path) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text("prompts: [file://p.py]\nproviders: [echo]\n")
+    (tmp_path / "p.py").write_text("")
+    result = cupel("import", "promptfoo", tmp_path / "promptfooconfig.yaml")
+    assert result.exit_code == 1
+    assert "p.py is code, which is not executed" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("source_format", "name", "content"),
     [

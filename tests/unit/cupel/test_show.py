@@ -264,7 +264,7 @@ def test_export_as_csv(cupel: Cupel):
     rows = list(csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout)))
     assert len(rows) == 6
     assert rows[3]["modelId"] == REAL
-    assert rows[3]["answer"] == "Rating: 5"
+    assert (rows[3]["question"], rows[3]["answer"]) == ("?", "Rating: 5")
     assert (rows[3]["inputTokens"], rows[3]["outputTokens"], rows[3]["passed"]) == ("80", "20", "")
 
 

@@ -101,3 +101,64 @@ def test_json_lines_may_have_messages() -> None:
 def test_one_invalid_sample_stops_the_import(kind: DatasetFormat, text: str) -> None:
     with pytest.raises(InvalidDocument):
         read_dataset(text, kind, "Samples")
+
+
+def report(kind: DatasetFormat, text: str, scorer: DatasetScorer | None = None) -> list[tuple[str, str]]:
+    """Where and what was changed or skipped."""
+    found = read_dataset(text, kind, "Samples", scorer).report
+    return [(note.where, note.what) for note in (*found.changed, *found.skipped)]
+
+
+@pytest.mark.parametrize("kind", [DatasetFormat.OPENAI_EVALS, DatasetFormat.INSPECT])
+def test_the_last_of_system_messages_only_is_sent_as_the_users(kind: DatasetFormat) -> None:
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "system", "content": "What is 1+1?"}]
+    fields = {"input": messages, "ideal": "2", "target": "2"}
+    assert [message.role for message in sample(kind, **fields).messages] == [MessageRole.SYSTEM, MessageRole.USER]
+    assert report(kind, json.dumps(fields)) == [("line 1", "system message")]
+
+
+def test_missing_expected_answers_are_reported_once() -> None:
+    lines = ['{"input": "Q", "target": "4"}', '{"input": "Q"}', '{"input": "Q"}', '{"input": "Q"}']
+    assert report(DatasetFormat.INSPECT, "\n".join(lines)) == [("line 2 and 2 more", "expected answer")]
+
+
+@pytest.mark.parametrize(("choices", "read"), [("x y, z", ["x y", "z"]), ("x y z", ["x", "y", "z"]), ("x,,", ["x"])])
+def test_choices_may_be_a_text(choices: str, read: list[str]) -> None:
+    assert sample(DatasetFormat.INSPECT, input="Q?", choices=choices, target="A").metadata["choices"] == read
+
+
+def test_metadata_may_be_json_as_a_text() -> None:
+    found = sample(DatasetFormat.INSPECT, input="Q", target="4", metadata='{"topic": "sums"}')
+    assert found.metadata == {"topic": "sums", "target": "4"}
+
+
+def test_inspect_reads_tables() -> None:
+    table = 'input,target,choices\n"[{""role"": ""user"", ""content"": ""Q?""}]",B,"x,y"\n'
+    [scenario] = read_dataset(table, DatasetFormat.INSPECT, "Samples").drafts[0].scenarios
+    assert scenario.messages[0].content.endswith("Q?\n\nA) x\nB) y")
+
+
+@pytest.mark.parametrize(("answer", "right"), [("So: {}", True), ("{} or not", False), ("x", False)])
+def test_match_compares_the_end_of_a_long_target(answer: str, right: bool) -> None:
+    target = "(a+b) " * 300 + "= c"
+    line = json.dumps({"input": "Q", "target": target})
+    [(kind, pattern)] = checks(
+        read_dataset(line, DatasetFormat.INSPECT, "S", DatasetScorer.MATCH).drafts[0].scenarios[0]
+    )
+    assert kind == "regex"
+    assert bool(re.search(str(pattern), answer.format(target))) is right
+    assert report(DatasetFormat.INSPECT, line, DatasetScorer.MATCH) == [("line 1", "target")]
+
+
+def test_match_with_one_of_several_long_targets() -> None:
+    [assertion] = sample(
+        DatasetFormat.INSPECT, DatasetScorer.MATCH, input="Q", target=["a" * 600, "b" * 600]
+    ).assertions
+    assert (assertion.kind, assertion.threshold, len(assertion.parts)) == ("assert-set", 0.5, 2)
+
+
+def test_several_answers_to_an_exported_sample_are_one_scenario() -> None:
+    items = [{"item": {"input": "Q", "ideal": "4", "scenario_id": "scn_1", "epoch": n}} for n in (1, 2, 3)]
+    text = "\n".join(map(json.dumps, items))
+    assert len(read_dataset(text, DatasetFormat.OPENAI_EVALS, "Again").drafts[0].scenarios) == 1
+    assert report(DatasetFormat.OPENAI_EVALS, text) == [("line 2 and 1 more", "output")]

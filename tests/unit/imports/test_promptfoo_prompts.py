@@ -3,6 +3,7 @@ import json
 import pytest
 
 from cupel_core.domain.turns.model_request import MessageRole
+from cupel_core.imports.json_documents import InvalidDocument
 from tests.unit.imports.reading import last_messages, read_suite, scenarios, skipped
 
 ONE_TEST = {"tests": [{"vars": {"x": "blue"}}]}
@@ -88,3 +89,38 @@ def test_labels_and_ids_select_the_prompts_of_a_test() -> None:
     prompts = [{"id": "a", "raw": "A {{x}}"}, {"raw": "B {{x}}", "label": "group:b"}, "C {{x}}"]
     tests = [{"vars": {"x": "1"}, "prompts": ["a", "group"]}, {"vars": {"x": "2"}, "prompts": ["gr*"]}]
     assert last_messages({"prompts": prompts, "tests": tests}) == ["A 1", "B 1", "B 2"]
+
+
+def test_a_json_file_may_be_a_template_that_is_no_json() -> None:
+    template = '[{% for t in turns %}{"role": "user", "content": {{ t | dump }} }{% endfor %}]'
+    assert last_messages({"prompts": ["file://p.json"], "tests": [{"vars": {"turns": "x"}}]}, p__json=template) == ["x"]
+
+
+def test_a_json_file_that_is_neither_json_nor_a_template_is_reported() -> None:
+    [note] = skipped({"prompts": ["file://p.json"], **ONE_TEST}, p__json="[{]")
+    assert "not valid JSON" in note.why
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reason"),
+    [
+        ("prompt.py:create", "prompt.py:create is code"),
+        ("file://prompt.py:create", "prompt.py:create is code"),
+        ([{"role": "user", "content": [{"type": "image_url"}]}], "a part of type image_url"),
+        ([{"role": "user", "content": {"a": 1}}], "neither text nor a list of parts"),
+        ("{{empty}}", "the user message is empty with these variables"),
+    ],
+)
+def test_the_reason_names_what_is_wrong_with_a_prompt(prompt: object, reason: str) -> None:
+    notes = skipped({"prompts": [prompt], "tests": [{"vars": {"empty": ""}}]})
+    assert reason in notes[0].why
+
+
+def test_brackets_alone_are_text() -> None:
+    assert last_messages({"prompts": ["[{{x}}]"], "tests": [{"vars": {"x": ""}}]}) == ["[]"]
+
+
+@pytest.mark.parametrize("text", ["module.exports = {\n  prompts: ['a'],\n};\n", "export default {\n  a: 1,\n};\n"])
+def test_a_configuration_in_javascript_is_refused_as_such(text: str) -> None:
+    with pytest.raises(InvalidDocument, match="is JavaScript or TypeScript"):
+        read_suite(text)

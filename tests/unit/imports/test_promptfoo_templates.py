@@ -71,3 +71,12 @@ def test_an_unclosed_tag_is_plain_text() -> None:
 def test_the_steps_of_loops_are_limited() -> None:
     with pytest.raises(RenderError, match="loops"):
         render("{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}", {"l": ["x"] * 1_000})
+
+
+@pytest.mark.parametrize("template", ["a\r\nb\rc", "a\r\n{{ x }}\r\n{% if x %}\r\nb{% endif %}"])
+def test_carriage_returns_of_a_text_stay(template: str) -> None:
+    assert render(template, {"x": ""}).count("\r") == template.count("\r") - ("if" in template)
+
+
+def test_a_list_has_no_element_before_its_first() -> None:
+    assert render("[{{ list[-1] }}{{ x[-1] }}{{ list[1] }}]", {"list": ["a", "b"], "x": "y"}) == "[b]"

@@ -11,6 +11,8 @@ MAX_SCENARIOS = 10_000
 """Per import; an API request has seconds, not minutes."""
 MAX_NOTES = 1_000
 """Per kind of note; a file may repeat one mistake ten thousand times."""
+MAX_REASONS = 5
+"""In the message about a file from which nothing is imported."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class ImportReport:
     def from_json(cls, data: Mapping[str, Any]) -> "ImportReport":
         changed, skipped = ({ImportNote(*note): None for note in data[name]} for name in ("changed", "skipped"))
         return cls(Counter(data["imported"]), changed, skipped)
+
+    def reasons(self) -> str:
+        """Why something was skipped, in words for the author of a file from which nothing is left."""
+        notes = list(self.skipped)
+        listed = "; ".join(f"{note.where}: {note.what}: {note.why}" for note in notes[:MAX_REASONS])
+        return f"{listed}; and {len(notes) - MAX_REASONS} more" if len(notes) > MAX_REASONS else listed
 
     def count_imported(self, what: str, count: int = 1) -> None:
         self.imported[what] += count

@@ -11,6 +11,7 @@ from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_fil
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders
 from cupel_core.imports.promptfoo.providers import to_model
 from cupel_core.imports.promptfoo.templates import RenderError, render
+from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
@@ -129,7 +130,9 @@ class AssertionImporter:
             return from_yaml(read_file(self.files, reference), path)
         if path.endswith(".txt"):
             return read_file(self.files, reference).strip()
-        raise NotImportable(f"{reference} is code, which is not executed, or not a text file")
+        if is_code(path):
+            raise NotImportable(f"{reference} is code, which is not executed")
+        raise NotImportable(f"{reference} is read only as .json, .yaml or .txt")
 
     def _grader_model(
         self, needs_embedder: bool, needs_judge: bool, entry: Mapping[str, Any], where: str

@@ -1,6 +1,7 @@
 """Reads the prompts of a configuration (text, chats in JSON or YAML, files) and renders them to messages."""
 
 import csv
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -11,10 +12,11 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file
 from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
 from cupel_core.imports.promptfoo.templates import escape_unclosed_tags, render
-from cupel_core.imports.promptfoo.variables import CODE_SUFFIXES, render_variables
+from cupel_core.imports.promptfoo.variables import CODE_SUFFIXES, is_code, render_variables
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _CODE_FILES = (*CODE_SUFFIXES, ".sh", ".bash", ".exe", ".bat", ".cmd", ".ps1", ".pl")
+_PATH = re.compile(r"[\w./-]+\.\w+(:\w+)?")
 _REMOTE = ("exec:", "portkey://", "langfuse://", "helicone://", "package:", "http://", "https://")
 _ROLES = {"developer": MessageRole.SYSTEM, "model": MessageRole.ASSISTANT} | {str(role): role for role in MessageRole}
 
@@ -70,12 +72,14 @@ def _read_entry(entry: Any, files: FileSource) -> Iterator[PromptfooPrompt]:
         yield PromptfooPrompt(raw, str(label or raw), entry.get("id"))
         return
     for path in matching_paths(files, raw):
+        if is_code(path, _CODE_FILES):
+            raise NotImportable(f"{path} is code, which is not executed")
         yield from _from_file(path, read_file(files, path), str(label) if label else None)
 
 
 def _is_file(raw: str, files: FileSource) -> bool:
-    """Whether a prompt is a file: it starts with `file://`, or a file of that name exists."""
-    if raw.startswith(SCHEME):
+    """Whether a prompt is a file: it starts with `file://`, looks like code, or a file of that name exists."""
+    if raw.startswith(SCHEME) or (_PATH.fullmatch(raw) and is_code(raw, _CODE_FILES)):
         return True
     try:
         return (
@@ -90,14 +94,12 @@ def _is_file(raw: str, files: FileSource) -> bool:
 def _from_file(path: str, text: str, label: str | None) -> Iterator[PromptfooPrompt]:
     name = path.rpartition("/")[2]
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
-    if suffix.split(":")[0] in _CODE_FILES:
-        raise NotImportable(f"{path} is code, which is not executed")
     match suffix:
         case ".txt":
             parts = [part.strip() for part in _split_at_separators(text)]
             yield from (PromptfooPrompt(part, f"{label or path}: {part}") for part in parts if part)
         case ".json":
-            yield PromptfooPrompt(to_json(from_json(text, path)), label or path)
+            yield PromptfooPrompt(_json_prompt(text, path), label or path)
         case ".yaml" | ".yml":
             yield PromptfooPrompt(to_json(from_yaml(text, path)), label or path)
         case ".jsonl":
@@ -110,6 +112,16 @@ def _from_file(path: str, text: str, label: str | None) -> Iterator[PromptfooPro
             yield from _from_csv(text, label)
         case _:
             yield PromptfooPrompt(text, label or path)
+
+
+def _json_prompt(text: str, path: str) -> str:
+    """A template need not be JSON before it is rendered: it may have loops and unquoted values."""
+    try:
+        return to_json(from_json(text, path))
+    except InvalidDocument:
+        if "{{" in text or "{%" in text:
+            return text
+        raise
 
 
 def _split_at_separators(text: str) -> Iterator[str]:
@@ -143,7 +155,11 @@ def render_messages(raw: str, variables: Mapping[str, Any]) -> tuple[Message, ..
         chat = from_yaml(text, "the prompt") if start == "[" or text.lstrip().startswith("- role:") else None
     except InvalidDocument:
         chat = None
-    if not isinstance(chat, list) or not all(isinstance(message, Mapping) and "role" in message for message in chat):
+    if (
+        not isinstance(chat, list)
+        or not chat
+        or not all(isinstance(message, Mapping) and "role" in message for message in chat)
+    ):
         chat = [{"role": "user", "content": text}]
     return tuple(_message(message) for message in chat)
 
@@ -173,11 +189,20 @@ def _message(data: Mapping[str, Any]) -> Message:
     if role is None:
         raise InvalidDocument(f"the message role {data['role']} is not supported")
     content = data.get("content")
-    if isinstance(content, list) and all(isinstance(part, Mapping) and "text" in part for part in content):
-        content = "".join(str(part["text"]) for part in content)
-    if not isinstance(content, str) or not content.strip():
-        raise InvalidDocument(f"the content of a {role} message is not text or is empty")
+    if isinstance(content, list):
+        content = "".join(_part_text(part, role) for part in content)
+    if not isinstance(content, str):
+        raise InvalidDocument(f"the content of a {role} message is neither text nor a list of parts")
+    if not content.strip():
+        raise InvalidDocument(f"the {role} message is empty with these variables")
     return Message(role, content)
+
+
+def _part_text(part: Any, role: MessageRole) -> str:
+    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+        return str(part["text"])
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    raise InvalidDocument(f"a {role} message has a part of type {kind or 'unknown'}; only text is imported")
 
 
 def _truncated(value: object) -> str:

@@ -1,5 +1,6 @@
 """Reads a promptfoo configuration: a definition for each prompt, with a scenario for each case of each test."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -44,6 +45,7 @@ _SUPPORTED = frozenset(
         "repeat",
     ]
 )
+_JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.+\sfrom\s)", re.MULTILINE)
 _IGNORED = frozenset({"outputPath", "sharing", "writeLatestResults", "env", "tags", "metadata"})
 
 
@@ -52,9 +54,7 @@ def read_config(text: str, files: FileSource) -> ImportedSuite:
 
     Raises `InvalidDocument` if the text is not a configuration or makes too many scenarios.
     """
-    document = from_yaml(text, "the configuration")
-    if not isinstance(document, Mapping):
-        raise InvalidDocument("the configuration must be a mapping with prompts, providers and tests")
+    document = _read_document(text)
     report = ImportReport()
     config = resolve_references(document, report)
     _report_unsupported_fields(config, report)
@@ -69,6 +69,20 @@ def read_config(text: str, files: FileSource) -> ImportedSuite:
         draft for prompt in prompts if (draft := reader.draft(prompt, tests, _name(config, prompt, prompts), providers))
     ]
     return ImportedSuite(tuple(drafts), report, _repeats(config), common_temperature(providers, report))
+
+
+def _read_document(text: str) -> Mapping[str, Any]:
+    try:
+        document = from_yaml(text, "the configuration")
+    except InvalidDocument:
+        if _JAVASCRIPT.search(text):
+            raise InvalidDocument(
+                "the configuration is JavaScript or TypeScript, which is not executed: write it as YAML or JSON"
+            ) from None
+        raise
+    if not isinstance(document, Mapping):
+        raise InvalidDocument("the configuration must be a mapping with prompts, providers and tests")
+    return document
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,9 @@ _JINJA_FILTERS = frozenset(
         "wordcount",
     ]
 )
+_TEXT_RETURN = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\r", re.DOTALL)
+_RETURN = "\ufdd0"
+"""Stands for a carriage return, which Jinja would remove; no text has this character."""
 _STEPS = "__steps"
 _ENVIRONMENT = object()
 
@@ -89,6 +92,12 @@ class _Environment(ImmutableSandboxedEnvironment):
             return len(obj) if attribute == "length" else self.undefined(f"unknown attribute {attribute}")
         return super().getattr(obj, attribute)
 
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """As in JavaScript, a list has no element before its first."""
+        if isinstance(obj, list | str) and isinstance(argument, int) and argument < 0:
+            return self.undefined(f"no element {argument}")
+        return super().getitem(obj, argument)
+
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         return _with_limits(super()._parse(source, name, filename))
 
@@ -119,7 +128,13 @@ def _join(parts: Iterator[str]) -> str:
 def _compile(template: str) -> Template:
     if len(template) > MAX_LENGTH:
         raise RenderError(f"it is longer than {MAX_LENGTH:,} characters")
+    if "\r" in template:
+        template = _TEXT_RETURN.sub(_protected, template)
     return _environment().from_string(template)
+
+
+def _protected(match: re.Match[str]) -> str:
+    return _RETURN if match[0] == "\r" else match[0]
 
 
 @lru_cache(maxsize=1)
@@ -137,6 +152,8 @@ def _with_limits(tree: nodes.Template) -> nodes.Template:
     """Make every loop count its steps and limit the length of concatenations."""
     if unsupported := next(tree.find_all(_UNSUPPORTED), None):
         raise RenderError(f"{type(unsupported).__name__.lower()} is not supported")
+    for data in tree.find_all(nodes.TemplateData):
+        data.data = data.data.replace(_RETURN, "\r")
     for loop in tree.find_all(nodes.For):
         if loop.recursive:
             raise RenderError("recursive loops are not supported")

@@ -8,7 +8,7 @@ from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl
 from cupel_core.imports.promptfoo.cells import read_rows, row_to_test
-from cupel_core.imports.promptfoo.variables import CODE_SUFFIXES
+from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _MERGED = ("vars", "options", "metadata")
@@ -89,7 +89,7 @@ class TestLoader:
         name = path.rpartition("/")[2].lower()
         if name.partition("#")[0].endswith((".xlsx", ".xls")):
             raise NotImportable("spreadsheets are not read; save it as CSV")
-        if any(name.endswith(suffix) or f"{suffix}:" in name for suffix in CODE_SUFFIXES):
+        if is_code(name):
             raise NotImportable("code is not executed")
         text = read_file(self._files, path)
         folder = path.rpartition("/")[0]

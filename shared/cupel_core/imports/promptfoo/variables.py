@@ -71,7 +71,7 @@ def resolve_variables(variables: Mapping[str, Any], files: FileSource) -> dict[s
     for _ in range(MAX_SUBSTITUTION_ROUNDS):
         before = dict(resolved)
         for name, value in before.items():
-            if isinstance(value, str) and (match := _PLACEHOLDER.search(value)) and before.get(match[1]) is not None:
+            if isinstance(value, str) and (match := _PLACEHOLDER.search(value)) and match[1] in before:
                 resolved[name] = value.replace(match[0], _as_text(resolved[match[1]]), 1)
         if resolved == before:
             break
@@ -82,12 +82,16 @@ def render_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
     """The variables with templates rendered; a template that uses an unknown variable is left as it is."""
 
     def render_value(value: Any) -> Any:
-        is_renderable = isinstance(value, str) and all(
-            variables.get(name) is not None for name in referenced_names(value) - {"env"}
-        )
+        is_renderable = isinstance(value, str) and all(name in variables for name in referenced_names(value) - {"env"})
         return render(escape_unclosed_tags(value), variables) if is_renderable else value
 
     return {name: render_value(value) for name, value in variables.items()}
+
+
+def is_code(path: str, suffixes: tuple[str, ...] = CODE_SUFFIXES) -> bool:
+    """Whether a path names a program, or a function in one: `a.py:main`."""
+    name = path.rpartition("/")[2].partition(":")[0].lower()
+    return name.endswith(suffixes)
 
 
 def _as_text(value: Any) -> str:
@@ -99,7 +103,7 @@ def _load(value: Any, files: FileSource) -> Any:
         return value
     path = value.removeprefix(SCHEME)
     suffix = path[path.rfind(".") :].lower() if "." in path.rpartition("/")[2] else ""
-    if suffix in CODE_SUFFIXES or suffix.split(":")[0] in CODE_SUFFIXES:
+    if is_code(path):
         raise NotImportable(f"{value} is code, which is not executed")
     if suffix in (".yaml", ".yml"):
         return to_json(from_yaml(read_file(files, value), path))
