@@ -232,6 +232,9 @@ class ScenarioResponse(ResponseModel):
     dimensions: dict[str, float | int]
     metadata: dict[str, Any]
     instructions: Annotated[str | None, Field(description="What the simulated user wants")] = None
+    follow_ups: Annotated[
+        list[str], Field(default_factory=list, description="User messages after the first answer, in order")
+    ]
     max_messages: int | None = None
     success_criteria: str | None = None
     failure_criteria: str | None = None

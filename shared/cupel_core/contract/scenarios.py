@@ -15,6 +15,7 @@ MAX_NAME_LENGTH = 500
 MAX_INSTRUCTIONS_LENGTH = 50_000
 MAX_PERSONAS = 100
 MAX_MESSAGES = 200
+MAX_FOLLOW_UPS = 99
 
 
 def _distinct(texts: list[str]) -> list[str]:
@@ -53,6 +54,14 @@ class ScenarioFields(RequestModel):
     instructions: Annotated[
         Instructions | None, Field(description="What the simulated user wants; not shown to the target")
     ] = None
+    follow_ups: Annotated[
+        list[Text],
+        Field(
+            default_factory=list,
+            max_length=MAX_FOLLOW_UPS,
+            description="User messages after the first answer, in order, instead of the definition's",
+        ),
+    ]
     max_messages: Annotated[int, Field(strict=True, ge=1, le=MAX_MESSAGES)] | None = None
     success_criteria: Annotated[Instructions | None, Field(description="When the judge ends with success")] = None
     failure_criteria: Annotated[Instructions | None, Field(description="When the judge ends with failure")] = None
@@ -91,6 +100,7 @@ class CreateScenario(ScenarioFields):
             dimensions=dict(self.dimensions),
             metadata=self.metadata,
             instructions=self.instructions,
+            follow_ups=tuple(self.follow_ups),
             max_messages=self.max_messages,
             criteria=self._criteria(),
             assertions=tuple(map(Assertion.from_json, self.assertions)),

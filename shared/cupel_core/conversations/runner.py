@@ -82,7 +82,7 @@ class ConversationSpec:
             has_user_model=(self.graders.config.persona_model or self.graders.config.judge_model) is not None,
             has_user_role=self.persona is not None or bool(self.scenario.instructions),
             max_messages=self.scenario.max_messages or DEFAULT_MAX_MESSAGES,
-            scripted=self.content.follow_ups,
+            scripted=self.scenario.follow_ups or self.content.follow_ups,
             max_turns=self.content.max_turns if self.max_turns is None else self.max_turns,
         )
 
@@ -295,6 +295,7 @@ def assertion_context(spec: ConversationSpec, state: ConversationState) -> Asser
         cost_usd=state.full_cost_usd,
         finish_reason=state.finish_reason,
         variables=spec.scenario.variables,
+        turns=state.turns,
         conversation_id=state.thread_id or spec.thread_id,
         goal=spec.scenario.criteria.success or spec.scenario.instructions,
     )

@@ -1,7 +1,7 @@
 """The input of assertions: the output, the conversation that led to it, and its time and cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -18,8 +18,19 @@ class AssertionContext:
     finish_reason: str | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The values of `{{name}}` placeholders in assertion values."""
+    turns: int = 1
+    """How many of the conversation's last assistant messages are answers of the target."""
     conversation_id: str = ""
     goal: str | None = None
+
+    def at_turn(self, turn: int) -> "AssertionContext":
+        """The conversation up to this answer, from 1. Raises ValueError if it has fewer answers."""
+        positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
+        answers = positions[max(0, len(positions) - self.turns) :]
+        if turn > len(answers):
+            raise ValueError(f"the conversation has only {len(answers)} answers, and this is about answer {turn}")
+        end = answers[turn - 1] + 1
+        return replace(self, output=self.messages[end - 1].content, messages=self.messages[:end], turns=turn)
 
     @property
     def messages_without_system(self) -> tuple[Message, ...]:

@@ -99,12 +99,22 @@ class _Scorer:
 
     async def _computed(self, assertion: Assertion, spend_log: SpendLog) -> AssertionResult:
         try:
-            check_result = await _compute(_render(assertion, self.context), self.context, self.graders, spend_log)
+            context = _context_of(assertion, self.context)
+            check_result = await _compute(_render(assertion, context), context, self.graders, spend_log)
         except sandbox.LimitExceeded as error:
             return _error_result(assertion, f"computing it {error}")
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
             return _error_result(assertion, str(error))
         return _to_result(assertion, check_result)
+
+
+def _context_of(assertion: Assertion, context: AssertionContext) -> AssertionContext:
+    if assertion.turn is None:
+        return context
+    try:
+        return context.at_turn(assertion.turn)
+    except ValueError as error:
+        raise NotComputable(str(error)) from None
 
 
 def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
@@ -136,7 +146,7 @@ def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResu
         type=assertion.type,
         passed=passed,
         score=1 - check_result.score if assertion.negated else check_result.score,
-        reason=storable(check_result.reason, MAX_REASON_LENGTH),
+        reason=storable(_of_turn(assertion, check_result.reason), MAX_REASON_LENGTH),
         weight=assertion.weight,
         metric=assertion.metric,
         tag=None if passed else failure_tag(assertion),
@@ -151,8 +161,12 @@ def _error_result(assertion: Assertion, error: str) -> AssertionResult:
         reason="could not be computed",
         weight=assertion.weight,
         metric=assertion.metric,
-        error=storable(error, MAX_REASON_LENGTH),
+        error=storable(_of_turn(assertion, error), MAX_REASON_LENGTH),
     )
+
+
+def _of_turn(assertion: Assertion, text: str) -> str:
+    return text if assertion.turn is None else f"answer {assertion.turn}: {text}"
 
 
 def _set_result(assertion: Assertion, parts: Sequence[AssertionResult]) -> AssertionResult:

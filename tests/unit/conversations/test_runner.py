@@ -133,6 +133,26 @@ async def test_scripted_follow_ups_precede_generated_ones(harness: Harnesses) ->
     assert said == ["Book me a haircut.", "On Tuesday.", "And then?"]
 
 
+async def test_a_scenarios_own_follow_ups_replace_the_definitions(harness: Harnesses) -> None:
+    content = Content(follow_ups=("On Tuesday.", "At nine."))
+    conversation = harness(content=content, scenario={"follow_ups": ("On Friday.",)}, judged=False)
+    transcript = completed(await conversation.run())
+    said = [message.content for message in transcript.messages if message.role is MessageRole.USER]
+    assert said == ["Book me a haircut.", "On Friday."]
+
+
+async def test_an_assertion_may_be_about_an_earlier_answer(harness: Harnesses) -> None:
+    assertions = tuple(Assertion("contains", value=f"{turn}", turn=turn) for turn in (1, 2, 3))
+    content = Content(follow_ups=("And then?",), assertions=assertions)
+    answers = [{"content": "Answer 1"}, {"content": "Answer 2"}]
+    transcript = completed(await harness(content=content, criteria=Criteria(), target=answers).run())
+    assert transcript.scoring
+    assert [result.passed for result in transcript.scoring.results] == [True, True, None]
+    assert transcript.scoring.results[2].error == (
+        "answer 3: the conversation has only 2 answers, and this is about answer 3"
+    )
+
+
 async def test_seed_messages_are_part_of_what_the_target_sees(harness: Harnesses) -> None:
     seed = (
         Message(MessageRole.USER, "Hi"),

@@ -33,6 +33,7 @@ GOOD: list[dict[str, Any]] = [
     {"type": "webhook", "value": "https://checks.example/one"},
     {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "equals", "value": "a"}]},
     {"type": "select-best", "value": "the shortest"},
+    {"type": "contains", "value": "yes", "turn": 2},
 ]
 
 
@@ -57,6 +58,9 @@ def test_an_assertion_survives_json(assertion: dict[str, Any]) -> None:
         ({"type": "javascript", "value": "true"}, "0.type", "javascript is not supported"),
         ({"type": "not-python", "value": "True"}, "0.type", "not-python is not supported"),
         ({"type": "not-assert-set", "assert": []}, "0.type", "cannot be negated"),
+        ({"type": "contains", "value": "a", "turn": 0}, "0.turn", "a whole number from 1 to 100"),
+        ({"type": "contains", "value": "a", "turn": True}, "0.turn", "a whole number from 1 to 100"),
+        ({"type": "cost", "threshold": 1, "turn": 1}, "0.turn", "about the whole conversation"),
         ({"type": "not-select-best", "value": "short"}, "0.type", "cannot be negated"),
         ({"type": "equals"}, "0.value", "is required"),
         ({"type": "contains", "value": ""}, "0.value", "must be a non-empty string or a number"),

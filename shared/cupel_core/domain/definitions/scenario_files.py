@@ -91,6 +91,7 @@ class _Columns(tuple[_Column, ...]):
 _READERS: Mapping[str, Callable[[str], Any]] = {
     "messages": lambda cell: _json(cell, "messages"),
     "assertions": lambda cell: _json(cell, "assertions"),
+    "followUps": lambda cell: _json(cell, "followUps"),
     "maxMessages": lambda cell: _json(cell, "maxMessages"),
     "personaIds": lambda cell: [part.strip() for part in cell.split(",") if part.strip()],
     "failureCriteriaMode": str.strip,

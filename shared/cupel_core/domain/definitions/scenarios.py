@@ -29,6 +29,8 @@ class Scenario:
     metadata: dict[str, object] = field(default_factory=dict)
     instructions: str | None = None
     """The simulated user's goal, not shown to the target."""
+    follow_ups: tuple[str, ...] = ()
+    """User messages after the first answer, in order, instead of the definition's."""
     max_messages: int | None = None
     criteria: Criteria = field(default_factory=Criteria)
     assertions: tuple[Assertion, ...] = ()
@@ -46,6 +48,7 @@ class Scenario:
         criteria = self.criteria
         optional = {
             "instructions": self.instructions,
+            "followUps": list(self.follow_ups) or None,
             "maxMessages": self.max_messages,
             "successCriteria": criteria.success,
             "failureCriteria": criteria.failure,
@@ -73,6 +76,7 @@ class Scenario:
             dimensions=data["dimensions"],
             metadata=data["metadata"],
             instructions=data.get("instructions"),
+            follow_ups=tuple(data.get("followUps") or ()),
             max_messages=data.get("maxMessages"),
             criteria=Criteria(
                 data.get("successCriteria"),

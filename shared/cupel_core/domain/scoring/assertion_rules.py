@@ -19,8 +19,11 @@ MAX_NESTING = 3
 MAX_NAME_LENGTH = 200
 ASSERT_SET = "assert-set"
 SELECT_BEST = "select-best"
+MAX_TURN = 100
+OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, SELECT_BEST})
+"""What is measured once per conversation, or has answers of its own."""
 CODE_KINDS = frozenset({"javascript", "python", "ruby"})
-_FIELDS = frozenset({"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "assert"})
+_FIELDS = frozenset({"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "turn", "assert"})
 
 type ValueRule = Callable[[Any], str | None]
 
@@ -81,6 +84,7 @@ def _issues(assertion: Any, field: str, depth: int) -> Iterator[AssertionIssue]:
     name = str(type_name).removeprefix(NOT)
     yield from _value_issues(ASSERTION_KINDS[name], assertion, field)
     yield from _number_issues(ASSERTION_KINDS[name], assertion, field)
+    yield from _turn_issues(name, assertion.get("turn"), f"{field}.turn")
     yield from _string_issues(assertion, field)
     yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth)
 
@@ -115,6 +119,15 @@ def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str
         yield AssertionIssue(f"{field}.threshold", "must be a number from 0 to 1")
     if weight is not None and not _is_amount(weight):
         yield AssertionIssue(f"{field}.weight", "must be a number of at least 0")
+
+
+def _turn_issues(name: str, turn: Any, field: str) -> Iterator[AssertionIssue]:
+    if turn is None:
+        return
+    if name in OF_ALL_TURNS:
+        yield AssertionIssue(field, f"is not allowed in {name}, which is about the whole conversation")
+    elif isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= MAX_TURN:
+        yield AssertionIssue(field, f"must be a whole number from 1 to {MAX_TURN}")
 
 
 def _string_issues(assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:

@@ -35,6 +35,8 @@ class Assertion:
     """Tag of its failure; None for the default of its kind."""
     config: Mapping[str, Any] | None = None
     """Options of some kinds, such as the score of each category of `factuality`."""
+    turn: int | None = None
+    """Which answer of a conversation it checks, from 1; None for the last."""
     parts: tuple["Assertion", ...] = ()
     """The assertions of an assert-set."""
 
@@ -52,6 +54,7 @@ class Assertion:
             "provider": self.provider,
             "tag": self.tag,
             "config": dict(self.config) if self.config else None,
+            "turn": self.turn,
             "assert": [part.to_json() for part in self.parts] or None,
         }
         return {"type": self.type, **{name: value for name, value in fields.items() if value is not None}}
@@ -70,6 +73,7 @@ class Assertion:
             provider=data.get("provider"),
             tag=data.get("tag"),
             config=data.get("config"),
+            turn=data.get("turn"),
             parts=tuple(map(cls.from_json, data.get("assert") or ())),
         )
 

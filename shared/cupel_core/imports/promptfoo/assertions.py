@@ -25,7 +25,9 @@ _NOT_IMPORTED = {
     "repeat": "a run repeats all its scenarios equally often",
     "runSerially": "scenarios of a run have no fixed order",
 }
-_SUPPORTED_OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion", "disableDefaultAsserts"})
+_SUPPORTED_OPTIONS = frozenset(
+    {"prefix", "suffix", "provider", "disableVarExpansion", "disableDefaultAsserts", "disableConversationVar"}
+)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import FileSource, NotImportable
-from cupel_core.imports.json_documents import InvalidDocument
+from cupel_core.imports.json_documents import InvalidDocument, to_json
 from cupel_core.imports.promptfoo.assertions import AssertionImporter, report_unsupported_options
+from cupel_core.imports.promptfoo.conversations import VARIABLE, ConversationTurn, join_turns, repeats_history
 from cupel_core.imports.promptfoo.prompts import PromptfooPrompt, read_prompts, render_messages
 from cupel_core.imports.promptfoo.providers import PromptfooProvider, common_temperature, read_providers
 from cupel_core.imports.promptfoo.references import resolve_references
@@ -93,11 +94,10 @@ class _SuiteReader:
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: list[PromptfooProvider]
     ) -> DefinitionDraft | None:
-        with_system = list(
-            islice((scenario for test in tests for scenario in self._test_scenarios(prompt, test)), MAX_SCENARIOS + 1)
-        )
-        if self.report.imported["scenarios"] + len(with_system) > MAX_SCENARIOS:
+        turns = list(islice((turn for test in tests for turn in self._test_turns(prompt, test)), MAX_SCENARIOS + 1))
+        if self.report.imported["scenarios"] + len(turns) > MAX_SCENARIOS:
             raise InvalidDocument(f"the tests make more than {MAX_SCENARIOS:,} scenarios")
+        with_system = list(join_turns(turns, self.report))
         if not with_system:
             self.report.skip("prompts", prompt.label[:80], "no test makes a scenario for this prompt")
             return None
@@ -108,29 +108,34 @@ class _SuiteReader:
             provider for provider in providers if provider.prompts is None or any(map(prompt.matches, provider.prompts))
         ]
         models = tuple(dict.fromkeys(provider.model for provider in allowed if provider.model))
-        content = {**({"system": system} if system else {}), "maxTurns": 1}
+        content = {**({"system": system} if system else {}), "maxTurns": _turns(scenarios)}
         return DefinitionDraft(name, content, scenarios, models, (TAG,))
 
-    def _test_scenarios(self, prompt: PromptfooPrompt, test: PromptfooTest) -> Iterator[Scenario]:
+    def _test_turns(self, prompt: PromptfooPrompt, test: PromptfooTest) -> Iterator[ConversationTurn]:
         references = test.data.get("prompts")
         if isinstance(references, list) and not any(prompt.matches(str(reference)) for reference in references):
+            return
+        if name := test.uses_stored_output(prompt.raw):
+            self.report.skip(test.where, _title(test), f"it needs {name}, in which storeOutputAs puts another answer")
             return
         expand = test.data["options"].get("disableVarExpansion") is not True
         try:
             for case in combinations(test.data["vars"], self.files, expand=expand):
-                scenario = self._scenario(prompt, test, case)
-                if scenario:
-                    yield scenario
+                turn = self._turn(prompt, test, case)
+                if turn:
+                    yield turn
         except NotImportable as error:
             self.report.skip(f"{test.where}.vars", _title(test), str(error))
 
-    def _scenario(self, prompt: PromptfooPrompt, test: PromptfooTest, case: VariableCombination) -> Scenario | None:
+    def _turn(self, prompt: PromptfooPrompt, test: PromptfooTest, case: VariableCombination) -> ConversationTurn | None:
         where = f"{test.where}{f' case {case.number}' if case.number else ''}"
         options = test.data["options"]
         raw = f"{options.get('prefix') or ''}{prompt.raw}{options.get('suffix') or ''}"
+        is_turn = VARIABLE in raw and options.get("disableConversationVar") is not True
         try:
             variables = resolve_variables(case.variables, self.files)
-            messages = render_messages(raw, variables)
+            messages = render_messages(raw, {**variables, VARIABLE: []} if is_turn else variables)
+            repeats = not is_turn or repeats_history(raw, variables)
         except (NotImportable, RenderError, InvalidDocument) as error:
             self.report.skip(where, f"the prompt {prompt.label[:80]}", str(error))
             return None
@@ -139,11 +144,20 @@ class _SuiteReader:
         source = {"where": where, "prompt": prompt.label[:500], "unsupported": imported.unsupported}
         description = {"description": test.data["description"]} if test.data.get("description") else {}
         metadata = {**test.data["metadata"], "vars": variables, **description, "promptfoo": _non_empty(source)}
+        if is_turn and messages[-1].role is not MessageRole.USER:
+            self.report.skip(where, VARIABLE, "its prompt does not end with a user message, as a turn does")
+            return None
         if reason := _reason_to_skip(messages, metadata, imported.assertions):
             self.report.skip(where, f"the prompt {prompt.label[:80]}", reason)
             return None
         name = single_line(f"{_title(test)}{f' ({case.number})' if case.number else ''}")
-        return Scenario("", name[:500], messages, metadata=metadata, assertions=imported.assertions)
+        scenario = Scenario("", name[:500], messages, metadata=metadata, assertions=imported.assertions)
+        key = to_json(test.conversation_id) if is_turn else None
+        return ConversationTurn(scenario, where, key, repeats)
+
+
+def _turns(scenarios: tuple[Scenario, ...]) -> int:
+    return max(1 + len(scenario.follow_ups) for scenario in scenarios)
 
 
 def _reason_to_skip(

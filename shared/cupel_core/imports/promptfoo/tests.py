@@ -1,12 +1,13 @@
 """Loads the tests of a configuration (inline, from files, from its scenarios) and applies `defaultTest` to each."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
-from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl
+from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
 from cupel_core.imports.promptfoo.cells import read_rows, row_to_test
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
@@ -27,6 +28,22 @@ class PromptfooTest:
 
     where: str
     data: Mapping[str, Any]
+    stored_outputs: frozenset[str] = frozenset()
+    """Variables in which earlier tests store answers, by `storeOutputAs`."""
+    scenario: str | None = None
+    """Where the scenario is that it belongs to; its tests are one conversation by default."""
+
+    @property
+    def conversation_id(self) -> Any:
+        """By which promptfoo tells conversations apart; None is one too."""
+        given = self.data["metadata"].get("conversationId")
+        return self.scenario if given is None else given
+
+    def uses_stored_output(self, prompt: str) -> str | None:
+        """The first of `stored_outputs` that a template of this test, or the prompt, contains, if any."""
+        templates = f"{prompt}\n{to_json([self.data['vars'], self.data['assert']])}"
+        names = sorted(self.stored_outputs)
+        return next((name for name in names if re.search(rf"\{{[{{%][^}}]*?\b{re.escape(name)}\b", templates)), None)
 
 
 class TestLoader:
@@ -45,7 +62,15 @@ class TestLoader:
         if not tests and not scenarios and not self._config.get("tests"):
             tests = [PromptfooTest("tests", {})]
         all_tests = [*tests, *(test for scenario in scenarios for test in self._scenario_tests(scenario))]
-        return [replace(test, data=self._with_defaults(test.data)) for test in all_tests]
+        return list(self._complete(all_tests))
+
+    def _complete(self, tests: list[PromptfooTest]) -> Iterator[PromptfooTest]:
+        stored: frozenset[str] = frozenset()
+        for test in tests:
+            complete = replace(test, data=self._with_defaults(test.data), stored_outputs=stored)
+            yield complete
+            if isinstance(name := complete.data["options"].get("storeOutputAs"), str):
+                stored |= {name}
 
     def _default(self) -> Mapping[str, Any]:
         default = self._config.get("defaultTest") or {}
@@ -128,7 +153,8 @@ class TestLoader:
                 data = {**configuration.data, **test.data, **merged, "assert": asserts}
                 description = test.data.get("description") or scenario.data.get("description")
                 where = f"{test.where} with {configuration.where}"
-                yield PromptfooTest(where, {**data, **({"description": description} if description else {})})
+                described = {**data, **({"description": description} if description else {})}
+                yield PromptfooTest(where, described, scenario=scenario.where)
 
     def _with_defaults(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """The test with `defaultTest` applied: its own variables, options and metadata override the defaults', and the

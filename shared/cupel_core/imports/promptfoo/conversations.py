@@ -1,0 +1,105 @@
+"""Joins tests of one conversation to one scenario: with `_conversation`, a test's prompt contains the earlier turns.
+
+promptfoo makes a request for each test, in which the prompt repeats what was said. A scenario says each test's message
+in one conversation instead, and each assertion names the answer that it is about.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS, SELECT_BEST
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.imports.promptfoo.prompts import render_messages
+
+VARIABLE = "_conversation"
+_INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"
+"""Stand for an earlier turn; no prompt contains this noncharacter."""
+
+
+@dataclass(frozen=True)
+class ConversationTurn:
+    """The scenario of one test, the place of the test, and the conversation it belongs to, if any."""
+
+    scenario: Scenario
+    where: str
+    key: str | None = None
+    repeats_history: bool = True
+    """Whether its prompt has the earlier turns as messages between its own and the question, as a conversation has."""
+
+
+def repeats_history(raw: str, variables: Mapping[str, Any]) -> bool:
+    """Whether a prompt has earlier turns as the messages that they were, just before its last one."""
+    earlier = {"prompt": _INPUT, "input": _INPUT, "output": _OUTPUT}
+    alone = render_messages(raw, {**variables, VARIABLE: []})
+    history = (Message(MessageRole.USER, _INPUT), Message(MessageRole.ASSISTANT, _OUTPUT))
+    return render_messages(raw, {**variables, VARIABLE: [earlier]}) == (*alone[:-1], *history, *alone[-1:])
+
+
+def join_turns(turns: Iterable[ConversationTurn], report: ImportReport) -> Iterator[Scenario]:
+    """A scenario for each conversation, and the scenarios of the other tests, in the order of the first tests."""
+    positions: dict[str, int] = {}
+    keyed = [
+        (number if turn.key is None else positions.setdefault(turn.key, number), turn)
+        for number, turn in enumerate(turns)
+    ]
+    for _, group in groupby(sorted(keyed, key=lambda each: each[0]), key=lambda each: each[0]):
+        conversation = [turn for _, turn in group]
+        yield conversation[0].scenario if len(conversation) == 1 else _joined(conversation, report)
+
+
+def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
+    for turn in turns[MAX_TURN:]:
+        report.skip(turn.where, turn.scenario.name, f"a conversation has at most {MAX_TURN} turns")
+    turns = turns[:MAX_TURN]
+    first, *others = turns
+    opening = first.scenario.messages
+    report.note_change(first.where, VARIABLE, f"{len(turns)} tests become the turns of one conversation")
+    for turn in others:
+        if not turn.repeats_history or turn.scenario.messages[:-1] != opening[:-1]:
+            why = "of this prompt, only the last message is sent; the earlier turns are messages of the conversation"
+            report.note_change(turn.where, VARIABLE, why)
+    assertions = [
+        each for number, turn in enumerate(turns, start=1) for each in _assertions(turn, number, len(turns), report)
+    ]
+    return replace(
+        first.scenario,
+        name=f"{first.scenario.name} and {len(others)} more turn{'' if len(others) == 1 else 's'}",
+        metadata=_metadata(turns),
+        follow_ups=tuple(turn.scenario.messages[-1].content for turn in others),
+        assertions=tuple(assertions),
+    )
+
+
+def _metadata(turns: list[ConversationTurn]) -> dict[str, object]:
+    """The first test's metadata, with the variables of all tests: of equal names, those of the last one."""
+    metadata = dict(turns[0].scenario.metadata)
+    variables = {name: value for turn in turns for name, value in turn.scenario.variables.items()}
+    source = metadata.get("promptfoo")
+    source = {**(source if isinstance(source, Mapping) else {}), "turns": [turn.where for turn in turns]}
+    return {**metadata, "vars": variables, "promptfoo": source}
+
+
+def _assertions(turn: ConversationTurn, number: int, count: int, report: ImportReport) -> Iterator[Assertion]:
+    for assertion in turn.scenario.assertions:
+        if (reason := _reason_to_skip(assertion, number, count)) is None:
+            yield _of_turn(assertion, number)
+        else:
+            report.skip(turn.where, assertion.type, reason)
+
+
+def _reason_to_skip(assertion: Assertion, number: int, count: int) -> str | None:
+    if any(_reason_to_skip(part, number, count) for part in assertion.parts):
+        return "it has a part that is measured once per conversation"
+    if assertion.parts or assertion.kind not in OF_ALL_TURNS or (assertion.kind == SELECT_BEST and number == count):
+        return None
+    return "it is measured once per conversation, and its test became one of several turns"
+
+
+def _of_turn(assertion: Assertion, number: int) -> Assertion:
+    parts = tuple(_of_turn(part, number) for part in assertion.parts)
+    return replace(assertion, parts=parts, turn=None if assertion.kind in OF_ALL_TURNS else number)
