@@ -7,19 +7,18 @@ from cupel.errors import UsageError
 from cupel.extras import require_extra
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.errors import Invalid
-from cupel_core.providers import PROVIDERS, Provider, provider_of
+from cupel_core.providers import PROVIDERS, Provider, find_provider, provider_of
 from cupel_core.providers.account import Account
 
 _KEY_VARIABLES = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
     "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "mistral": ("MISTRAL_API_KEY",),
-    "deepseek": ("DEEPSEEK_API_KEY",),
-    "xai": ("XAI_API_KEY",),
-    "custom": ("CUSTOM_API_KEY",),
+    "azure": ("AZURE_OPENAI_API_KEY", "AZURE_API_KEY"),
+    "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
+    "bedrock": (),
 }
-"""Environment variables by provider. Bedrock is absent: it uses the credentials that boto3 finds."""
+"""Environment variables by provider, if not `<PROVIDER>_API_KEY`. Bedrock uses the credentials that boto3 finds."""
+_BASE_URL_VARIABLES = {"azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_BASE_URL")}
+"""Likewise, if not `<PROVIDER>_BASE_URL`."""
 
 
 type ProviderAccess = Mapping[str, str]
@@ -31,7 +30,7 @@ class AccountResolver:
     def __init__(self, providers: Mapping[str, ProviderAccess]) -> None:
         self._overrides = providers
         for name, access in providers.items():
-            if name not in PROVIDERS:
+            if find_provider(name) is None:
                 raise UsageError(f"providers.{name}: unknown provider; known providers: {', '.join(PROVIDERS)}")
             if not isinstance(access, Mapping):
                 raise UsageError(f"providers.{name}: must be a mapping with {' and '.join(_FIELDS)}")
@@ -48,20 +47,20 @@ class AccountResolver:
         # The caller's own process makes the requests, so no other network needs protection.
         account = Account(provider.name, self._base_url(provider), self._key(provider), allow_private=True)
         if provider.needs_key and not account.api_key:
-            variable = _KEY_VARIABLES[provider.name][0]
+            variable = _key_variables(provider)[0]
             raise UsageError(f"{field}: {model} needs an API key: set {variable}, or in Python pass it in `providers`")
         if provider.needs_base_url and not account.base_url:
-            variable = _base_url_variable(provider)
+            variable = _base_url_variables(provider)[0]
             raise UsageError(f"{field}: {model} needs an address: set {variable}, or in Python pass it in `providers`")
         return account
 
     def _base_url(self, provider: Provider) -> str:
         override = self._overrides.get(provider.name, {}).get("base_url")
-        return override or read_variable(_base_url_variable(provider)) or provider.base_url
+        return override or _first_set(_base_url_variables(provider)) or provider.base_url
 
     def _key(self, provider: Provider) -> str | None:
         override = self._overrides.get(provider.name, {}).get("api_key")
-        return override or next(filter(None, map(read_variable, _KEY_VARIABLES.get(provider.name, ()))), None)
+        return override or _first_set(_key_variables(provider))
 
 
 def _provider_of(model: str, field: str) -> Provider:
@@ -71,5 +70,17 @@ def _provider_of(model: str, field: str) -> Provider:
         raise UsageError(error.detail) from None
 
 
-def _base_url_variable(provider: Provider) -> str:
-    return f"{provider.name.upper()}_BASE_URL"
+def _key_variables(provider: Provider) -> tuple[str, ...]:
+    return _KEY_VARIABLES.get(provider.name, (f"{_variable_prefix(provider)}_API_KEY",))
+
+
+def _base_url_variables(provider: Provider) -> tuple[str, ...]:
+    return _BASE_URL_VARIABLES.get(provider.name, (f"{_variable_prefix(provider)}_BASE_URL",))
+
+
+def _variable_prefix(provider: Provider) -> str:
+    return provider.name.upper().replace("-", "_")
+
+
+def _first_set(variables: tuple[str, ...]) -> str | None:
+    return next(filter(None, map(read_variable, variables)), None)

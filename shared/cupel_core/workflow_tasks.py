@@ -13,6 +13,7 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress, max_rou
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.errors import RetryableError
 from cupel_core.messages import Cause, QueueMessage
+from cupel_core.providers import queue_of
 from cupel_core.slice_graders import OnSpend
 
 
@@ -83,12 +84,15 @@ def time_left(context: LambdaContext) -> Callable[[], float]:
 
 @contextmanager
 def spent_metric() -> Iterator[OnSpend]:
-    """Publish what a task has recorded as spent as the metric SpentUsd, by provider; also if the task fails."""
+    """Publish what a task has recorded as spent as the metric SpentUsd, by the provider that probes are counted by.
+
+    Also if the task fails.
+    """
     spent_usd: defaultdict[str, float] = defaultdict(float)
 
     def add(model: str | None, spend: Spend) -> None:
         if spend.calls:
-            spent_usd[(model or "unknown").partition("/")[0]] += spend.cost_usd or 0.0
+            spent_usd[queue_of((model or "unknown").partition("/")[0])] += spend.cost_usd or 0.0
 
     try:
         yield add

@@ -14,7 +14,7 @@ import boto3
 from botocore.config import Config
 
 from cupel_core.domain.runs.run import Priority
-from cupel_core.providers import PROVIDERS
+from cupel_core.providers import QUEUES
 from cupel_core.settings import Lane
 
 STACK = "cupel"
@@ -55,7 +55,7 @@ class Cloud:
     def create(self) -> None:
         self._create_table()
         self.client("s3").create_bucket(Bucket=self.name)
-        lanes = [f"probe_{Lane(*lane).name}" for lane in product(PROVIDERS, Priority)]
+        lanes = [f"probe_{Lane(*lane).name}" for lane in product(QUEUES, Priority)]
         for queue in ("dispatch", "generate", "notify", *lanes):
             self._create_queue(f"{queue}-dlq")
             self._create_queue(queue)

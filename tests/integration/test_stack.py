@@ -16,7 +16,7 @@ from cupel.errors import UsageError
 from cupel.stack import lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.paths import StackPaths
-from cupel_core.providers import PROVIDERS
+from cupel_core.providers import QUEUES
 
 FUNCTIONS = ("api", "authorize", "dispatch", "probe", "finish", "generate", "schedule", "sweep")
 PROBLEM = "application/problem+json"
@@ -57,7 +57,7 @@ def test_only_the_current_user_may_read_the_token(stack: LocalStack, stack_paths
 def test_every_provider_has_a_queue_with_an_enabled_source(stack: LocalStack, aws: Callable[[str], Any]) -> None:
     sources = aws("lambda").list_event_source_mappings()["EventSourceMappings"]
     queues = {source["EventSourceArn"].rpartition(":")[2] for source in sources if source["State"] == "Enabled"}
-    lanes = (f"probe_{name}{suffix}" for name in PROVIDERS for suffix in ("", "-high", "-low"))
+    lanes = (f"probe_{name}{suffix}" for name in QUEUES for suffix in ("", "-high", "-low"))
     expected = ["dispatch", "generate", "notify", *lanes]
     assert queues == {f"{stack.stack_name}-{name}" for name in expected}
 

@@ -12,7 +12,7 @@ import pytest
 
 from cupel_core.domain.runs.run import Priority
 from cupel_core.probing.worker import MARGIN_SECONDS
-from cupel_core.providers import PROVIDERS
+from cupel_core.providers import QUEUES
 from cupel_core.settings import Lane, Settings
 from cupel_core.store import keys
 from cupel_core.store.queues import MAX_DELAY_SECONDS
@@ -143,14 +143,14 @@ def test_every_function_is_named_after_its_folder() -> None:
 
 def test_every_provider_has_a_queue_of_each_priority() -> None:
     names = {queue["Properties"]["QueueName"]["Fn::Sub"] for queue in queues().values()}
-    assert {f"${{AWS::StackName}}-probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)} == {
+    assert {f"${{AWS::StackName}}-probe_{Lane(*each).name}" for each in product(QUEUES, Priority)} == {
         name for name in names if "-probe_" in name and not name.endswith("-dlq")
     }
 
 
 def test_the_providers_are_those_of_the_code() -> None:
     parameter = template()["Parameters"]["Providers"]
-    assert parameter["AllowedPattern"].split("|") == parameter["Default"].split(",") == list(PROVIDERS)
+    assert parameter["AllowedPattern"].split("|") == parameter["Default"].split(",") == list(QUEUES)
 
 
 @pytest.mark.parametrize("other", ["cupel-probe", "cupel-probe-openai", "cupel-probe-dispatch"])
@@ -196,7 +196,7 @@ def test_an_alarm_per_provider_watches_the_age_of_messages_in_its_queues() -> No
     assert {each["MetricName"] for metrics in watching.values() for each in metrics} == {
         "ApproximateAgeOfOldestMessage"
     }
-    assert len(watching) == len(PROVIDERS)
+    assert len(watching) == len(QUEUES)
 
 
 def test_the_age_that_alarms_is_beyond_the_longest_delay_of_a_message() -> None:
@@ -216,7 +216,7 @@ def test_an_alarm_watches_the_errors_of_every_function() -> None:
 
 
 def test_the_alarm_on_spend_watches_every_provider_that_costs_something() -> None:
-    assert dimension_values("DailySpendAlarm") - {"AWS::StackName"} == set(PROVIDERS) - {"sim"}
+    assert dimension_values("DailySpendAlarm") - {"AWS::StackName"} == set(QUEUES) - {"sim"}
 
 
 def test_an_alarm_has_at_most_ten_metrics() -> None:

@@ -1,6 +1,11 @@
-"""The supported providers. A model is named `provider/name`; `name` is the provider's own and may have slashes."""
+"""The supported providers. A model is named `provider/name`; `name` is the provider's own and may have slashes.
 
+A workspace may have several servers of its own: each is a provider named `custom-<name>`, known by its name alone.
+"""
+
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.text.control_characters import has_control_characters
@@ -8,13 +13,29 @@ from cupel_core.domain.text.near_names import did_you_mean, near_name
 from cupel_core.domain.turns import simulation
 from cupel_core.errors import Invalid
 
-__all__ = ["PROVIDERS", "Provider", "model_name_error", "model_name_of", "provider_of", "simulated_target_error"]
+__all__ = [
+    "ENDPOINT_PREFIX",
+    "PROVIDERS",
+    "QUEUES",
+    "Provider",
+    "find_provider",
+    "model_name_error",
+    "model_name_of",
+    "provider_of",
+    "queue_of",
+    "simulated_target_error",
+]
+
+ENDPOINT_PREFIX = "custom-"
+_ENDPOINT = re.compile(r"custom-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_ENDPOINT_RULE = "the name of an own server is custom-<name>: 1 to 40 lower-case letters, digits and inner hyphens"
+_SHARED_QUEUE = "custom"
 
 
 @dataclass(frozen=True)
 class Provider:
-    """A provider of models. `base_url` is the default; it is empty for Bedrock (AWS's own endpoint), for `sim` (no
-    calls) and for connectors (each has its own).
+    """A provider of models. `base_url` is the default; it is empty if the account must name the server, and for
+    Bedrock (AWS's own endpoint), `sim` (no calls) and connectors (each has its own).
     """
 
     name: str
@@ -22,11 +43,19 @@ class Provider:
     base_url: str
     needs_key: bool
     title: str
+    needs_base_url: bool = False
+    queue: str = ""
+    """The provider whose queues its probes use and whose metrics count it, if not its own."""
 
-    @property
-    def needs_base_url(self) -> bool:
-        """Whether the account must name the server."""
-        return self.name == "custom"
+
+def _preset(name: str, base_url: str, title: str, *, needs_base_url: bool = False) -> Provider:
+    """A provider over an existing wire format, without queues of its own: three of them cost money even when idle."""
+    return Provider(name, "openai", base_url, True, title, needs_base_url, _SHARED_QUEUE)
+
+
+def _endpoint(name: str) -> Provider:
+    title = f"Own server {name.removeprefix(ENDPOINT_PREFIX)}"
+    return Provider(name, "openai", "", needs_key=False, title=title, needs_base_url=True, queue=_SHARED_QUEUE)
 
 
 _ALL = (
@@ -37,19 +66,42 @@ _ALL = (
     Provider("mistral", "openai", "https://api.mistral.ai/v1", needs_key=True, title="Mistral"),
     Provider("deepseek", "openai", "https://api.deepseek.com/v1", needs_key=True, title="DeepSeek"),
     Provider("xai", "openai", "https://api.x.ai/v1", needs_key=True, title="xAI"),
-    Provider("custom", "openai", "", needs_key=False, title="Any OpenAI-compatible server"),
+    _preset("azure", "", "Azure OpenAI", needs_base_url=True),
+    _preset("cohere", "https://api.cohere.ai/compatibility/v1", "Cohere"),
+    _preset("fireworks", "https://api.fireworks.ai/inference/v1", "Fireworks AI"),
+    _preset("groq", "https://api.groq.com/openai/v1", "Groq"),
+    _preset("openrouter", "https://openrouter.ai/api/v1", "OpenRouter"),
+    _preset("perplexity", "https://api.perplexity.ai", "Perplexity"),
+    _preset("together", "https://api.together.xyz/v1", "Together AI"),
+    Provider("custom", "openai", "", needs_key=False, title="Any OpenAI-compatible server", needs_base_url=True),
     Provider("connector", "connector", "", needs_key=False, title="Connectors"),
     Provider("sim", "sim", "", needs_key=False, title="Simulated models"),
 )
 
 PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ALL}
+"""Without a workspace's own servers."""
+QUEUES: tuple[str, ...] = tuple(provider.name for provider in _ALL if not provider.queue)
+"""The providers that have queues of their own."""
+
+
+@lru_cache(maxsize=1024)
+def find_provider(name: str) -> Provider | None:
+    """The provider of this name: one of `PROVIDERS`, or a workspace's own server."""
+    return PROVIDERS.get(name) or (_endpoint(name) if _ENDPOINT.fullmatch(name) else None)
+
+
+def queue_of(name: str) -> str:
+    """The provider whose queues the probes of this one use."""
+    provider = find_provider(name)
+    return provider.queue if provider is not None and provider.queue else name
 
 
 def provider_of(model: str, field: str = "models") -> Provider:
     """The provider of a model. Raises `Invalid` for `field`, the name of the model's field in the caller's input."""
     if error := _name_error(model):
         raise Invalid.field(field, error)
-    return PROVIDERS[model.partition("/")[0]]
+    name = model.partition("/")[0]
+    return PROVIDERS.get(name) or _endpoint(name)
 
 
 def model_name_error(model: str) -> str | None:
@@ -65,7 +117,9 @@ def _name_error(model: str) -> str | None:
     prefix, slash, name = model.partition("/")
     if not slash or not name.strip():
         return f'model "{model}" must have the form provider/name'
-    if prefix not in PROVIDERS:
+    if find_provider(prefix) is None:
+        if prefix.startswith(ENDPOINT_PREFIX):
+            return f'provider of model "{model}": {_ENDPOINT_RULE}'
         near = near_name(prefix, list(PROVIDERS))
         hint = f"did you mean {near}/{name}? " if near else ""
         return f'unknown provider for model "{model}"; {hint}known providers: {", ".join(PROVIDERS)}'
@@ -73,6 +127,8 @@ def _name_error(model: str) -> str | None:
 
 
 def unknown_provider_message(name: str) -> str:
+    if name.startswith(ENDPOINT_PREFIX):
+        return _ENDPOINT_RULE
     return f"must be one of {', '.join(PROVIDERS)}{did_you_mean(name, list(PROVIDERS))}"
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.turns.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
-from cupel_core.providers import bedrock, model_name_of, provider_of
+from cupel_core.providers import bedrock, model_name_of, openai, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import sanitized
 from cupel_core.providers.errors import ProviderError, malformed_reply_error
@@ -85,9 +85,7 @@ async def _call_provider(
 
 
 def openai_request(account: Account, name: str, texts: tuple[str, ...]) -> WireRequest:
-    key = api_key_of(account)
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    return WireRequest(endpoint_url(account, "embeddings"), {"model": name, "input": list(texts)}, headers)
+    return openai.operation_request(account, name, "embeddings", {"model": name, "input": list(texts)})
 
 
 class _OpenAIEmbedding(BaseModel):

@@ -113,16 +113,23 @@ _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "Respon
 _FILTER_MESSAGE = re.compile(r"content filtering policy|Content violates usage guidelines|Content Exists Risk", re.I)
 # OpenAI returns 429 for an account without credit, Google 400 for an invalid key: only the owner can fix these.
 _ACCOUNT_CODES = frozenset({"insufficient_quota", "billing_error", "API_KEY_INVALID"})
+# Groq: 400 for an answer that was not the JSON it should enforce. Another attempt may succeed.
+_GENERATION_CODES = frozenset({"json_validate_failed"})
 
 
 def error_code_for_status(status: int, detail: ErrorDetail) -> ProbeErrorCode:
-    """The code for a response whose status is not 2xx."""
+    """The code for a response whose status is not 2xx.
+
+    Fireworks answers 412 for a suspended account, Groq 498 when it has no capacity.
+    """
     if detail.codes & _FILTER_CODES or (status in (400, 403) and _FILTER_MESSAGE.search(detail.message)):
         return ProbeErrorCode.CONTENT_FILTERED
-    if status in (401, 402, 403) or detail.codes & _ACCOUNT_CODES:
+    if status in (401, 402, 403, 412) or detail.codes & _ACCOUNT_CODES:
         return ProbeErrorCode.AUTH
-    if status == 429:
+    if status in (429, 498):
         return ProbeErrorCode.RATE_LIMITED
+    if detail.codes & _GENERATION_CODES:
+        return ProbeErrorCode.PROVIDER_ERROR
     if status in (408, 504):
         return ProbeErrorCode.TIMEOUT
     return ProbeErrorCode.PROVIDER_ERROR if status >= 500 else ProbeErrorCode.INVALID_REQUEST
@@ -138,6 +145,14 @@ def error_from_response(status: int, headers: Mapping[str, str], body: bytes, no
     )
 
 
+def error_in_reply(error: object) -> ProviderError:
+    """The error that a response of status 200 contains instead of an answer; its code is an HTTP status."""
+    detail = _detail_of(error, str(error))
+    status = error.get("code") if isinstance(error, dict) else None
+    is_status = isinstance(status, int) and 400 <= status < 600
+    return ProviderError(error_code_for_status(status if is_status else 500, detail), detail.message)
+
+
 def malformed_reply_error(error: ValueError) -> ProviderError:
     """The error for a 2xx response whose body is unusable. The message names fields, not their values."""
     reason = str(error)
@@ -147,7 +162,9 @@ def malformed_reply_error(error: ValueError) -> ProviderError:
 
 
 def parse_error_detail(body: bytes) -> ErrorDetail:
-    """Parse `{error: {message, type, code}}` (OpenAI, Anthropic) and `{error: {message, status, details}}` (Google)."""
+    """Parse `{error: {message, type, code}}` (OpenAI, Anthropic), `{error: {message, status, details}}` (Google) and
+    `{message}` (Cohere).
+    """
     text = body[:_MAX_BODY_BYTES].decode(errors="replace").strip()
     try:
         parsed = orjson.loads(body)
@@ -155,15 +172,23 @@ def parse_error_detail(body: bytes) -> ErrorDetail:
         return ErrorDetail(frozenset(), text)
     if isinstance(parsed, list) and parsed:
         parsed = parsed[0]
-    error = parsed.get("error", parsed) if isinstance(parsed, dict) else {}
+    return _detail_of(parsed.get("error", parsed) if isinstance(parsed, dict) else {}, text)
+
+
+def _detail_of(error: object, text: str) -> ErrorDetail:
+    """`text` is the message if the error has none."""
     if not isinstance(error, dict):
         return ErrorDetail(frozenset(), str(error))
     details = [detail for detail in _list(error.get("details")) if isinstance(detail, dict)]
     objects = [error, *details, *(inner for inner in [error.get("innererror")] if isinstance(inner, dict))]
     codes = {str(item[key]) for item in objects for key in ("code", "type", "status", "reason") if item.get(key)}
     delays = [duration_seconds(str(detail["retryDelay"])) for detail in details if "retryDelay" in detail]
-    message = error.get("message") or error.get("detail") or text
-    return ErrorDetail(frozenset(codes), str(message), delays[0] if delays else None)
+    message = str(error.get("message") or error.get("detail") or text)
+    upstream = error.get("metadata")
+    if isinstance(upstream, dict):
+        codes |= {"content_filter"} if "flagged_input" in upstream else set()
+        message = ": ".join([message, *(str(upstream[key]) for key in ("provider_name", "raw") if upstream.get(key))])
+    return ErrorDetail(frozenset(codes), message, delays[0] if delays else None)
 
 
 def _list(value: object) -> list[object]:

@@ -15,7 +15,7 @@ import orjson
 from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
-from cupel_core.providers import PROVIDERS, safe_http
+from cupel_core.providers import find_provider, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
@@ -93,7 +93,8 @@ async def post(
 
     An address that the workspace chose is called like that of an agent: see `safe_http`.
     """
-    if send is None and account.base_url != PROVIDERS[account.provider].base_url:
+    provider = find_provider(account.provider)
+    if send is None and (provider is None or account.base_url != provider.base_url):
         response = await safe_http.post_json(
             request.url,
             request.body,

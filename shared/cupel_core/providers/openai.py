@@ -1,4 +1,6 @@
-"""OpenAI chat completions, also used by Mistral, DeepSeek, xAI, Ollama, vLLM, llama.cpp, OpenRouter and others."""
+"""OpenAI chat completions, also used by Azure, Mistral, DeepSeek, xAI, Groq, OpenRouter, Together AI, Fireworks AI,
+Cohere, Perplexity, Ollama, vLLM, llama.cpp and others.
+"""
 
 from dataclasses import replace
 from typing import Annotated
@@ -6,11 +8,13 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.providers import azure
 from cupel_core.providers.account import Account
-from cupel_core.providers.reply_limits import TokenCount
+from cupel_core.providers.errors import error_in_reply
+from cupel_core.providers.reply_limits import ReportedCost, TokenCount
 from cupel_core.providers.wire_format import (
     WireRequest,
-    api_key_of,
+    bearer_header,
     content_filtered_error,
     endpoint_url,
     schema_instruction,
@@ -18,9 +22,11 @@ from cupel_core.providers.wire_format import (
 )
 
 # OpenAI's reasoning models reject `max_tokens`; servers that implement the older API know only that name.
-_COMPLETION_TOKENS = frozenset({"openai", "xai"})
+_COMPLETION_TOKENS = frozenset({"openai", "azure", "groq", "xai"})
 # DeepSeek's JSON mode takes no schema and requires the word "JSON" in the prompt.
 _JSON_MODE_ONLY = frozenset({"deepseek"})
+# Cohere's JSON mode takes the schema itself.
+_JSON_MODE_WITH_SCHEMA = frozenset({"cohere"})
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
@@ -35,9 +41,14 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
         **without_none(temperature=request.temperature, response_format=_response_format(account, schema)),
         **without_none(**{limit: request.max_output_tokens}),
     }
-    key = api_key_of(account)
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    return WireRequest(endpoint_url(account, "chat/completions"), body, headers)
+    return operation_request(account, model_name, "chat/completions", body)
+
+
+def operation_request(account: Account, model_name: str, operation: str, body: dict[str, object]) -> WireRequest:
+    """A request to an operation of this API, at the provider's address and with its authentication."""
+    if account.provider == "azure":
+        return WireRequest(azure.operation_url(account, model_name, operation), body, azure.key_header(account))
+    return WireRequest(endpoint_url(account, operation), body, bearer_header(account))
 
 
 def _response_format(account: Account, schema: dict[str, object] | None) -> dict[str, object] | None:
@@ -45,6 +56,8 @@ def _response_format(account: Account, schema: dict[str, object] | None) -> dict
         return None
     if account.provider in _JSON_MODE_ONLY:
         return {"type": "json_object"}
+    if account.provider in _JSON_MODE_WITH_SCHEMA:
+        return {"type": "json_object", "schema": schema}
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": _is_strict(schema)}}
 
 
@@ -87,6 +100,19 @@ class _Choice(BaseModel):
 class _Tokens(BaseModel):
     prompt_tokens: TokenCount = 0
     completion_tokens: TokenCount = 0
+    cost: ReportedCost = None
+    """In US dollars, as OpenRouter and Perplexity report it."""
+
+
+class _FailedChoice(BaseModel):
+    error: object = None
+
+
+class _Failure(BaseModel):
+    """OpenRouter answers with status 200 when a model fails; with a choice if the model had begun to answer."""
+
+    error: object = None
+    choices: list[_FailedChoice] = []
 
 
 class _Completion(BaseModel):
@@ -96,10 +122,14 @@ class _Completion(BaseModel):
 
 
 def parse(body: object) -> Reply:
+    failure = _Failure.model_validate(body)
+    for error in (failure.error, *(choice.error for choice in failure.choices)):
+        if error:
+            raise error_in_reply(error)
     completion = _Completion.model_validate(body)
     choice = completion.choices[0]
     if choice.finish_reason == "content_filter":
         raise content_filtered_error("finish_reason content_filter")
     tokens = completion.usage or _Tokens()
     usage = Usage(tokens.prompt_tokens, tokens.completion_tokens)
-    return Reply(choice.message.text, completion.model, usage, choice.finish_reason)
+    return Reply(choice.message.text, completion.model, usage, choice.finish_reason, cost_usd=tokens.cost)

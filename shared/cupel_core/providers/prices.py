@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, TieredPrices
     from genai_prices.types import Provider as PricedProvider
 
-# Provider ids in the price list. Prices of a custom server are unknown.
+# Provider ids in the price list. It knows no prices of a workspace's own servers.
 _PRICE_LIST_PROVIDERS = {
     "openai": "openai",
     "anthropic": "anthropic",
@@ -27,7 +27,16 @@ _PRICE_LIST_PROVIDERS = {
     "mistral": "mistral",
     "deepseek": "deepseek",
     "xai": "x-ai",
+    "azure": "azure",
+    "cohere": "cohere",
+    "fireworks": "fireworks",
+    "groq": "groq",
+    "openrouter": "openrouter",
+    "perplexity": "perplexity",
+    "together": "together",
 }
+_NAME_PREFIXES = {"fireworks": "accounts/fireworks/models/"}
+"""What the provider's names of models begin with, which the ids of the price list leave out."""
 
 
 class KnownModel(NamedTuple):
@@ -68,7 +77,7 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
 
 def spend_of(model: str, reply: Reply) -> Spend:
     """Of one answered call. An answer from a cache costs nothing again."""
-    price = cost_usd(model, reply.usage)
+    price = cost_usd(model, reply.usage) if reply.cost_usd is None else reply.cost_usd
     if reply.cached_duration_ms is None:
         return Spend(1, reply.usage, price)
     return Spend(1, reply.usage, 0.0, cached_calls=1, cached_cost_usd=price)
@@ -90,20 +99,15 @@ def known_models(provider: str) -> tuple[KnownModel, ...]:
 
     priced_provider = find_provider_by_id(get_snapshot().providers, _PRICE_LIST_PROVIDERS[provider])
     # The list groups some models under an id that is not a model name; such an id does not match itself.
-    named = (
-        [info for info in priced_provider.models if info.is_match(info.id) and not info.deprecated]
-        if priced_provider
-        else []
-    )
-    models = [_known_model(provider, info) for info in named]
+    infos = priced_provider.models if priced_provider else []
+    named = [(_NAME_PREFIXES.get(provider, "") + info.id, info) for info in infos if not info.deprecated]
+    models = [_known_model(f"{provider}/{name}", info) for name, info in named if info.is_match(name)]
     return tuple(model for model in models if model.input_usd_per_million and model.output_usd_per_million)
 
 
-def _known_model(provider: str, info: "ModelInfo") -> KnownModel:
+def _known_model(model: str, info: "ModelInfo") -> KnownModel:
     prices = info.get_prices(datetime.now(UTC))
-    return KnownModel(
-        f"{provider}/{info.id}", info.name or info.id, _per_million(prices.input_mtok), _per_million(prices.output_mtok)
-    )
+    return KnownModel(model, info.name or info.id, _per_million(prices.input_mtok), _per_million(prices.output_mtok))
 
 
 def _per_million(price: "Decimal | TieredPrices | None") -> float | None:

@@ -19,6 +19,8 @@ MAX_LABEL_LENGTH = 200
 MAX_THREAD_ID_LENGTH = 500
 MAX_TEXT_LENGTH = 1_000_000
 MAX_TOKENS = 1_000_000_000
+MAX_COST_USD = 10_000.0
+"""Of one call."""
 
 
 def token_count(value: object) -> int:
@@ -30,6 +32,18 @@ def token_count(value: object) -> int:
     return int(min(max(value, 0), MAX_TOKENS))
 
 
+def reported_cost(value: object) -> float | None:
+    """A cost in US dollars that a provider reports with its answer: a number, or Perplexity's sum; None if there is no
+    plausible one.
+    """
+    if isinstance(value, dict):
+        value = value.get("total_cost")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= MAX_COST_USD else None
+
+
+type ReportedCost = Annotated[float | None, BeforeValidator(reported_cost)]
 type TokenCount = Annotated[int, BeforeValidator(token_count)]
 """A field of a response: a wrong count is no reason to lose an answer that was paid for."""
 

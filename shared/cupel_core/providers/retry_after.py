@@ -8,6 +8,9 @@ from math import isfinite
 
 MAX_SECONDS = 86_400.0
 _MAX_TEXT_LENGTH = 100
+_KINDS = ("-requests", "-tokens", "")
+_MIN_EPOCH_SECONDS = 1e9
+_MIN_EPOCH_MILLISECONDS = 1e12
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -23,8 +26,8 @@ def _requested_seconds(headers: Mapping[str, str], now: datetime) -> float | Non
         seconds = _number(value)
         return _seconds_until(value, now) if seconds is None else seconds
     # OpenAI, xAI and others: the time until the exhausted rate limit is fully restored, e.g. `6m0s`.
-    exhausted = [kind for kind in ("requests", "tokens") if _number(headers.get(f"x-ratelimit-remaining-{kind}")) == 0]
-    resets = [duration_seconds(headers.get(f"x-ratelimit-reset-{kind}", "")) for kind in exhausted]
+    exhausted = [kind for kind in _KINDS if _number(headers.get(f"x-ratelimit-remaining{kind}")) == 0]
+    resets = [seconds_until_reset(headers.get(f"x-ratelimit-reset{kind}", ""), now) for kind in exhausted]
     return max((reset for reset in resets if reset is not None), default=None)
 
 
@@ -41,6 +44,18 @@ def _seconds_until(http_date: str, now: datetime) -> float | None:
         moment = parsedate_to_datetime(http_date[:_MAX_TEXT_LENGTH])
     except (ValueError, OverflowError):
         return None
+    return (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+
+
+def seconds_until_reset(text: str, now: datetime) -> float | None:
+    """Until a limit is restored: from a duration, an ISO time, or a Unix time in seconds or milliseconds."""
+    number = _number(text[:_MAX_TEXT_LENGTH])
+    if number is not None and number >= _MIN_EPOCH_SECONDS:
+        return (number / 1_000 if number >= _MIN_EPOCH_MILLISECONDS else number) - now.timestamp()
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return duration_seconds(text)
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
 
 

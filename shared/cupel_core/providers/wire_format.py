@@ -44,7 +44,14 @@ def api_key_of(account: Account) -> str:
 
 
 def endpoint_url(account: Account, path: str) -> str:
-    return f"{account.base_url.rstrip('/')}/{path}"
+    """The address of an operation. A query of the base URL, such as a gateway's API version, is kept."""
+    base, mark, query = account.base_url.partition("?")
+    return f"{base.rstrip('/')}/{path}{mark}{query}"
+
+
+def bearer_header(account: Account) -> dict[str, str]:
+    key = api_key_of(account)
+    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def content_filtered_error(reason: str) -> ProviderError:

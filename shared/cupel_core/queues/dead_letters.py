@@ -14,6 +14,7 @@ from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.errors import NotFound
 from cupel_core.messages import ProbeSlice
 from cupel_core.paging import Page
+from cupel_core.providers import queue_of
 from cupel_core.queues.status import select_providers
 from cupel_core.settings import settings
 from cupel_core.store import barrier, dead_letters, queues, runs
@@ -84,7 +85,7 @@ def _resend(letter: StoredDeadLetter) -> RedriveResult:
     if not missing or run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE:
         return RedriveResult(dropped=1, runs_to_retry=runs_to_retry)
     remainder = probe_slice.model_copy(update={"indexes": missing})
-    queues.send(settings().probe_queue_url(letter.provider, letter.priority), [remainder], group=run.id)
+    queues.send(settings().probe_queue_url(queue_of(letter.provider), letter.priority), [remainder], group=run.id)
     return RedriveResult(sent=1, runs_to_retry=runs_to_retry)
 
 

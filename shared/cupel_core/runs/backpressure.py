@@ -9,6 +9,7 @@ from math import ceil
 
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Run
+from cupel_core.providers import queue_of
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
 from cupel_core.settings import settings
 from cupel_core.store import governor, queues
@@ -30,7 +31,7 @@ def seconds_until_capacity(run: Run, provider: str) -> int:
     status = governor.get_status(run.workspace, provider)
     if status.paused:
         return _PAUSED_RECHECK_SECONDS
-    waiting = queues.get_depth(settings().probe_queue_url(provider, run.priority)).waiting
+    waiting = queues.get_depth(settings().probe_queue_url(queue_of(provider), run.priority)).waiting
     return 0 if waiting < _max_waiting_messages(status.limit or DEFAULT_PARALLEL_REQUESTS) else _RECHECK_SECONDS
 
 

@@ -27,6 +27,7 @@ from cupel_core.domain.runs.slices import (
 )
 from cupel_core.errors import NotFound, RetryableError
 from cupel_core.messages import DispatchRequest, ProbeSlice
+from cupel_core.providers import queue_of
 from cupel_core.runs import backpressure
 from cupel_core.runs.reopen import prepare_leaves
 from cupel_core.settings import settings
@@ -139,7 +140,7 @@ def _send_windows(request: DispatchRequest, run: Run, windows: _Windows, cursors
             )
             for leaf, indexes in cut_slices(run.plan, window, _missing(run, window), left, workers)
         ]
-        queues.send(settings().probe_queue_url(provider, run.priority), slices, group=run.id)
+        queues.send(settings().probe_queue_url(queue_of(provider), run.priority), slices, group=run.id)
 
 
 def _missing(run: Run, window: Sequence[LeafPart]) -> dict[int, Sequence[int]]:

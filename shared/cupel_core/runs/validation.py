@@ -11,7 +11,7 @@ from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import PROVIDERS, simulated_target_error
+from cupel_core.providers import find_provider, queue_of, simulated_target_error
 from cupel_core.resources import connectors
 from cupel_core.settings import settings
 
@@ -84,6 +84,7 @@ def _target_error(workspace: str, target: str) -> str | None:
 
 
 def _queue_error(provider: str) -> str | None:
-    if provider not in PROVIDERS or settings().has_queues(provider):
+    queue = queue_of(provider)
+    if find_provider(provider) is None or settings().has_queues(queue):
         return None
-    return f"this stack evaluates no models of {provider}: its operator can add it to the stack's parameter Providers"
+    return f"this stack evaluates no models of {provider}: its operator can add {queue} to its parameter Providers"

@@ -20,7 +20,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import AppError, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import ProbeSlice, RunRef
-from cupel_core.providers import PROVIDERS
+from cupel_core.providers import QUEUES
 from cupel_core.record_outcomes import (
     conversation_so_far,
     probe_error_of_run,
@@ -53,7 +53,7 @@ class DeadLetterCounts:
 def record_dead_letters(now: datetime, has_time: Callable[[], bool]) -> DeadLetterCounts:
     """Process the dead letters of all queues, as far as time allows."""
     counts = DeadLetterCounts()
-    for provider, priority in product(filter(settings().has_queues, PROVIDERS), Priority):
+    for provider, priority in product(filter(settings().has_queues, QUEUES), Priority):
         if not has_time():
             break
         _process_lane(Lane(provider, priority), now, has_time, counts)
@@ -100,7 +100,8 @@ def _record(letter: StoredDeadLetter, now: datetime) -> int:
     indexes = [index for index in missing if _belongs_to_leaf(run, probe_slice, index)]
     if not indexes:
         return 0
-    dead_letters.save(letter, now)
+    provider = run.plan.targets[run.plan.probe(indexes[0]).target].partition("/")[0]
+    dead_letters.save(letter._replace(provider=provider), now)
     return _record_errors(run, probe_slice, indexes, item, now)
 
 

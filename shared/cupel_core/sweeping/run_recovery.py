@@ -18,6 +18,7 @@ from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.stalls import Stall
 from cupel_core.errors import AppError, Conflict
 from cupel_core.messages import DispatchRequest, RunRef
+from cupel_core.providers import queue_of
 from cupel_core.settings import settings
 from cupel_core.store import active_runs, barrier, executions, governor, outbox, queues, runs
 from cupel_core.store.active_runs import ActiveRun
@@ -135,7 +136,8 @@ def _redispatch_if_silent(
     run: Run, request: DispatchRequest, active_run: ActiveRun, now: datetime
 ) -> list[RecoveryAction]:
     """If probes are missing and no queue holds a message for long enough, their messages are lost."""
-    urls = {settings().probe_queue_url(provider, run.priority) for provider in providers_of(run.plan)}
+    lanes = {queue_of(provider) for provider in providers_of(run.plan)}
+    urls = [settings().probe_queue_url(lane, run.priority) for lane in lanes]
     if any(queues.get_depth(url).total for url in urls):
         if active_run.silent_since is not None:
             active_runs.set_silent_since(active_run.ref, None)

@@ -618,6 +618,20 @@ def test_keys_and_addresses_come_from_the_caller_before_the_environment(monkeypa
     assert "of the caller" not in repr(plan)
 
 
+def test_every_provider_reads_variables_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUSTOM_GPU_BOX_BASE_URL", "http://127.0.0.1:2/v1")
+    monkeypatch.setenv("CUSTOM_GPU_BOX_API_KEY", "of the box")
+    monkeypatch.setenv("GROQ_API_KEY", "of Groq")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://cupel.openai.azure.com")
+    monkeypatch.setenv("AZURE_API_KEY", "of Azure")
+    plan = plan_evaluation(definition(), ["custom-gpu-box/x", "groq/y", "azure/z"], {})
+    assert [(each.account.base_url, each.account.api_key) for each in plan.targets] == [
+        ("http://127.0.0.1:2/v1", "of the box"),
+        ("https://api.groq.com/openai/v1", "of Groq"),
+        ("https://cupel.openai.azure.com", "of Azure"),
+    ]
+
+
 def test_a_missing_file_is_named() -> None:
     assert "nope.yaml: No such file" in refusal(Path("nope.yaml"))
 

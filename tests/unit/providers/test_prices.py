@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from cupel_core.domain.turns.model_request import Usage
+from cupel_core.domain.turns.model_request import Reply, Usage
 from cupel_core.providers import PROVIDERS, prices, provider_of
 
 SOME = Usage(1_000_000, 1_000_000)
@@ -33,6 +33,10 @@ def test_every_hosted_provider_has_models_with_prices(provider: str) -> None:
 @pytest.mark.parametrize("model", ["openai/gpt-99-unheard-of", "custom/gpt-4o-mini"])
 def test_the_cost_of_a_model_without_price_is_unknown(model: str) -> None:
     assert prices.cost_usd(model, SOME) is None
+
+
+def test_the_cost_that_a_reply_reports_is_used_instead_of_the_list() -> None:
+    assert prices.spend_of("openrouter/openai/gpt-5", Reply("Hi", usage=SOME, cost_usd=0.25)).cost_usd == 0.25
 
 
 def test_no_tokens_cost_nothing() -> None:

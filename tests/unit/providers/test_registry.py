@@ -1,12 +1,20 @@
 import pytest
 
 from cupel_core.errors import Invalid
-from cupel_core.providers import PROVIDERS, model_name_of, provider_of
+from cupel_core.providers import PROVIDERS, QUEUES, find_provider, model_name_of, provider_of, queue_of
 
 
 def test_the_providers_are_these_in_this_order() -> None:
-    expected = "openai anthropic google bedrock mistral deepseek xai custom connector sim"
-    assert " ".join(PROVIDERS) == expected
+    assert " ".join(PROVIDERS) == (
+        "openai anthropic google bedrock mistral deepseek xai"
+        " azure cohere fireworks groq openrouter perplexity together custom connector sim"
+    )
+
+
+def test_presets_share_the_queues_of_custom() -> None:
+    assert " ".join(QUEUES) == "openai anthropic google bedrock mistral deepseek xai custom connector sim"
+    assert {queue_of(name) for name in PROVIDERS.keys() - set(QUEUES)} == {"custom"}
+    assert queue_of("openai") == "openai"
 
 
 def test_a_model_belongs_to_the_provider_before_its_first_slash() -> None:
@@ -14,8 +22,22 @@ def test_a_model_belongs_to_the_provider_before_its_first_slash() -> None:
     assert model_name_of("custom/org/llama-3") == "org/llama-3"
 
 
-def test_only_a_custom_server_needs_its_address_from_the_account() -> None:
-    assert [name for name, provider in PROVIDERS.items() if provider.needs_base_url] == ["custom"]
+def test_only_servers_of_ones_own_and_azure_need_their_address_from_the_account() -> None:
+    assert [name for name, provider in PROVIDERS.items() if provider.needs_base_url] == ["azure", "custom"]
+
+
+@pytest.mark.parametrize("name", ["custom-a", "custom-gpu-box-2", f"custom-{'a' * 40}"])
+def test_a_server_of_ones_own_is_a_provider_by_its_name(name: str) -> None:
+    provider = provider_of(f"{name}/org/llama-3")
+    assert (provider.name, provider.wire_format, provider.base_url) == (name, "openai", "")
+    assert (provider.needs_base_url, provider.needs_key, queue_of(name)) == (True, False, "custom")
+
+
+@pytest.mark.parametrize("name", ["custom-", "custom-A", "custom--a", "custom-a-", "custom-a_b", f"custom-{'a' * 41}"])
+def test_the_error_for_another_name_says_what_names_there_are(name: str) -> None:
+    assert find_provider(name) is None
+    with pytest.raises(Invalid, match="1 to 40 lower-case letters, digits and inner hyphens"):
+        provider_of(f"{name}/m")
 
 
 @pytest.mark.parametrize("model", ["", "gpt-5", "openai/", "openai/ ", "nobody/gpt-5", "OpenAI/gpt-5"])

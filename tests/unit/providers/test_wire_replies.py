@@ -146,7 +146,7 @@ def test_an_answer_withheld_by_the_api_is_content_filtered(parse: Any, body: dic
 
 
 @pytest.mark.parametrize("parse", [openai.parse, anthropic.parse, bedrock.parse])
-@pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, {"error": {"message": "x"}}, {"content": "text"}])
+@pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, {"message": "x"}, {"content": "text"}])
 def test_a_body_without_an_answer_is_malformed(parse: Any, body: Any) -> None:
     with pytest.raises(ValidationError):
         parse(body)
