@@ -17,6 +17,17 @@ from cupel.terminal import NO_VALUE
 app = typer.Typer(help="List providers and configure their keys, addresses and limits.", invoke_without_command=True)
 
 
+_SETTINGS = (
+    "baseUrl",
+    "apiKey",
+    "enabled",
+    "maxParallelRequests",
+    "requestsPerMinute",
+    "tokensPerMinute",
+    "prices",
+)
+
+
 def models(
     ctx: typer.Context,
     provider: Annotated[
@@ -88,9 +99,21 @@ def set_provider(
     ] = None,
     requests_per_minute: Annotated[int | None, typer.Option(min=1, help="Maximum requests per minute.")] = None,
     tokens_per_minute: Annotated[int | None, typer.Option(min=1, help="Maximum tokens per minute.")] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL=INPUT,OUTPUT",
+            help="Price of a model in $ per million input and output tokens; `*` is every other model. May be repeated;"
+            " replaces all earlier prices.",
+        ),
+    ] = None,
+    forget_prices: Annotated[bool, typer.Option("--forget-prices", help="Use the price list again.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Configure a provider. Omitted settings stay unchanged. Keys are never arguments: others could read them."""
+    """Configure a provider. Omitted settings stay unchanged. Keys are never arguments: others could read them.
+
+    Servers of your own are providers named custom-<name>: an address adds one, `cupel providers remove` removes it.
+    """
     session = ctx.ensure_object(Session)
     settings = {
         "baseUrl": base_url,
@@ -100,6 +123,7 @@ def set_provider(
         "tokensPerMinute": tokens_per_minute,
     }
     changes = without_none(**settings) | _api_key_change(api_key_stdin, api_key_env, forget_api_key)
+    changes |= _price_change(price or [], forget_prices)
     if not changes:
         raise UsageError("nothing to set: specify at least one option; see cupel providers set --help")
     with session.connect() as client:
@@ -108,6 +132,41 @@ def set_provider(
         session.print_json(provider)
     else:
         session.out.print(f"{provider['name']}: {_state(provider)}", markup=False)
+
+
+@app.command("remove")
+def remove_provider(
+    ctx: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="PROVIDER", autocompletion=complete_provider, help="Provider, such as custom-gpu.")
+    ],
+) -> None:
+    """Delete a provider's key and settings; a server of your own is then no longer listed."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.update_provider(name, dict.fromkeys(_SETTINGS))
+    session.out.print(f"{name}: removed", markup=False)
+
+
+def _price_change(prices: list[str], forget: bool) -> Json:
+    if prices and forget:
+        raise UsageError("specify only one of --price and --forget-prices")
+    if forget:
+        return {"prices": None}
+    return {"prices": [_parse_price(text) for text in prices]} if prices else {}
+
+
+def _parse_price(text: str) -> Json:
+    model, _, amounts = text.rpartition("=")
+    try:
+        per_input, per_output = map(float, amounts.split(","))
+    except ValueError:  # also if there are not two
+        raise UsageError(f"--price: {text} is not a model and two prices, such as llama3.3=0.2,0.6") from None
+    return {
+        "model": None if model == "*" else model,
+        "inputUsdPerMillion": per_input,
+        "outputUsdPerMillion": per_output,
+    }
 
 
 def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -> Json:

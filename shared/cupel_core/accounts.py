@@ -1,6 +1,6 @@
 """A workspace's accounts with providers: its settings over each provider's defaults, and its API key."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 
@@ -9,13 +9,23 @@ from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
-from cupel_core.providers import PROVIDERS, Provider, model_name_error, prices, unknown_provider_message
+from cupel_core.providers import (
+    ENDPOINT_PREFIX,
+    PROVIDERS,
+    Provider,
+    find_provider,
+    model_name_error,
+    prices,
+    unknown_provider_message,
+)
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
 from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.settings import settings
 from cupel_core.store import governor, providers, secrets
 
 _OWN_VERSION = "key_"
+MAX_OWN_SERVERS = 30
+"""Of a workspace: each may have a secret, and a list of its providers reads all."""
 
 
 def load_account(workspace: str, provider: str) -> Account:
@@ -30,6 +40,7 @@ def load_account(workspace: str, provider: str) -> Account:
         max_parallel_requests=view.max_parallel_requests,
         requests_per_minute=view.requests_per_minute,
         tokens_per_minute=view.tokens_per_minute,
+        prices=view.prices,
         allow_private=settings().allow_private_endpoints,
     )
 
@@ -82,7 +93,8 @@ def update_provider(
     """Update the workspace's settings for a provider. NotFound for an unknown one.
 
     Raises Invalid for a URL or key of the provider `connector`: each connector has its own, only the limits are shared;
-    and for a new address without a key, because a stored key is sent to no other address than the one it was set for.
+    for a new server of the workspace's own without an address; and for a new address without a key, because a stored
+    key is sent to no other address than the one it was set for.
     Conflict if a new address is written while anything else changes.
     """
     provider = _registered(name)
@@ -94,6 +106,8 @@ def update_provider(
         raise Invalid.field("baseUrl", "must be an endpoint of Amazon Bedrock, bedrock-runtime.<region>.amazonaws.com")
     before = providers.get(workspace, name)
     precondition.check(etag(before.revision))
+    if name.startswith(ENDPOINT_PREFIX) and not before.base_url:
+        _check_new_server(workspace, name, changes)
     stored_changes = dict(changes)
     if "api_key" in changes:
         del stored_changes["api_key"]
@@ -108,6 +122,14 @@ def update_provider(
         _forget_lost_key(workspace, name)
     governor.reset_learned_state(workspace, name)
     return get_provider(workspace, name)
+
+
+def _check_new_server(workspace: str, name: str, changes: ProviderChanges) -> None:
+    """Concurrent requests may exceed the limit by one each."""
+    if "base_url" not in changes:
+        raise Invalid.field("baseUrl", f"is required: there is no server {name} yet")
+    if changes["base_url"] and len(_own_servers(providers.list_providers(workspace))) >= MAX_OWN_SERVERS:
+        raise Conflict(f"a workspace has at most {MAX_OWN_SERVERS} servers of its own: remove one first")
 
 
 def _forget_lost_key(workspace: str, name: str) -> None:
@@ -127,21 +149,43 @@ def _check_address(provider: Provider, before: providers.StoredProvider, changes
 
 
 def list_providers(workspace: str) -> tuple[ProviderView, ...]:
-    """Every provider in the registry's order, with the workspace's settings if it has any."""
+    """Every provider in the registry's order and the workspace's own servers, with its settings if it has any."""
     stored = providers.list_providers(workspace)
-    return tuple(_view(provider, stored.get(name, providers.StoredProvider())) for name, provider in PROVIDERS.items())
+    names = (*PROVIDERS, *_own_servers(stored))
+    return tuple(_view(_registered(name), stored.get(name, providers.StoredProvider())) for name in names)
+
+
+def provider_names(workspace: str) -> tuple[str, ...]:
+    """The providers that `list_providers` lists."""
+    return (*PROVIDERS, *_own_servers(providers.list_providers(workspace)))
+
+
+def _own_servers(stored: Mapping[str, providers.StoredProvider]) -> tuple[str, ...]:
+    """A server exists as long as it has an address."""
+    return tuple(name for name, settings in sorted(stored.items()) if _is_own_server(name) and settings.base_url)
+
+
+def _is_own_server(name: str) -> bool:
+    return name not in PROVIDERS and find_provider(name) is not None
 
 
 def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
-    """The models in the price list of every provider, or of one. Invalid for an unknown provider."""
-    if provider is not None and provider not in PROVIDERS:
+    """The models with a price of every provider, or of one. Invalid for an unknown provider."""
+    if provider is not None and find_provider(provider) is None:
         raise Invalid.field("provider", unknown_provider_message(provider))
-    views = (view for view in list_providers(workspace) if provider in (None, view.name))
-    return tuple(
-        ModelView(model.id, model.name, view, model.input_usd_per_million, model.output_usd_per_million)
-        for view in views
-        for model in prices.known_models(view.name)
-    )
+    views = [view for view in list_providers(workspace) if provider in (None, view.name)]
+    return tuple(model for view in views for model in _models_of(view))
+
+
+def _models_of(view: ProviderView) -> Iterator[ModelView]:
+    """Those of the price list, and the others that the workspace has prices for."""
+    own = {f"{view.name}/{price.model}": price for price in view.prices if price.model is not None}
+    for model in prices.known_models(view.name):
+        price = own.pop(model.id, model)
+        yield ModelView(model.id, model.name, view, price.input_usd_per_million, price.output_usd_per_million)
+    for model_id, price in own.items():
+        name = price.model or model_id
+        yield ModelView(model_id, name, view, price.input_usd_per_million, price.output_usd_per_million)
 
 
 def model_error(workspace: str, model: str) -> str | None:
@@ -152,17 +196,19 @@ def model_error(workspace: str, model: str) -> str | None:
     account = load_account(workspace, name)
     if not account.enabled:
         return f"provider {name} is disabled"
-    if PROVIDERS[name].needs_key and not account.api_key:
+    provider = _registered(name)
+    if provider.needs_key and not account.api_key:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
-    if not account.base_url and name == "custom":
-        return "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
+    if not account.base_url and provider.needs_base_url:
+        return f"provider {name} has no baseUrl: PUT /v1/providers/{name} sets it"
     return None
 
 
 def _registered(name: str) -> Provider:
-    if name not in PROVIDERS:
+    provider = find_provider(name)
+    if provider is None:
         raise NotFound(f"there is no provider {name}: {unknown_provider_message(name)}")
-    return PROVIDERS[name]
+    return provider
 
 
 def _view(provider: Provider, stored: providers.StoredProvider) -> ProviderView:
@@ -180,5 +226,6 @@ def _view(provider: Provider, stored: providers.StoredProvider) -> ProviderView:
         max_parallel_requests=stored.max_parallel_requests or DEFAULT_PARALLEL_REQUESTS,
         requests_per_minute=stored.requests_per_minute,
         tokens_per_minute=stored.tokens_per_minute,
+        prices=stored.prices,
         revision=stored.revision,
     )

@@ -86,6 +86,19 @@ def _base_url(text: str) -> str:
     return _complete_url(text, _BASE_URL).rstrip("/")
 
 
+_API_VERSION = re.compile(r"api-version=[0-9a-z-]{1,40}")
+
+
+def _provider_url(text: str) -> str:
+    """A base URL, which Azure and some gateways give a version in its query. Others would show what may be secret."""
+    base, mark, query = text.partition("?")
+    if not mark:
+        return _base_url(text)
+    if not _API_VERSION.fullmatch(query):
+        raise ValueError("the query of the URL may only be api-version=<date>")
+    return f"{_base_url(base)}?{query}"
+
+
 def _score(value: object, validate: ValidatorFunctionWrapHandler) -> object:
     """One message instead of one for each type of number."""
     try:
@@ -115,6 +128,14 @@ Url = Annotated[
     str,
     Field(max_length=2_048, description="An absolute http(s) URL without credentials, query or fragment"),
     AfterValidator(_base_url),
+]
+ProviderUrl = Annotated[
+    str,
+    Field(
+        max_length=2_048,
+        description="An absolute http(s) URL without credentials or fragment; its query may be `api-version=<date>`",
+    ),
+    AfterValidator(_provider_url),
 ]
 CompleteUrl = Annotated[
     str,

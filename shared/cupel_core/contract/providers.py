@@ -2,11 +2,11 @@
 
 from typing import Annotated, cast
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, Field, FiniteFloat, SecretStr, StringConstraints
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example
-from cupel_core.contract.fields import Flag, Url, is_visible_ascii
-from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
+from cupel_core.contract.fields import SINGLE_LINE, Flag, ProviderUrl, is_visible_ascii
+from cupel_core.domain.resources.providers import ModelPrice, ModelView, ProviderChanges, ProviderView
 
 
 def _valid_key(secret: SecretStr) -> SecretStr:
@@ -20,8 +20,41 @@ ParallelRequests = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 PerMinute = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
 
 
+UsdPerMillion = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1_000_000)]
+
+
+class ProviderPrice(RequestModel):
+    """What the workspace pays for a model of the provider."""
+
+    model: Annotated[
+        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=256), SINGLE_LINE] | None,
+        Field(description="The provider's name of the model; null for all models without a price of their own"),
+    ] = None
+    input_usd_per_million: UsdPerMillion
+    output_usd_per_million: UsdPerMillion
+
+
+class ProviderPriceResponse(ResponseModel):
+    """What the workspace pays for a model of the provider."""
+
+    model: str | None
+    input_usd_per_million: float
+    output_usd_per_million: float
+
+
+def _distinct(prices: list[ProviderPrice] | None) -> list[ProviderPrice] | None:
+    models = [price.model for price in prices or ()]
+    if len(set(models)) < len(models):
+        raise ValueError("must have one price for each model")
+    return prices
+
+
 class UpdateProvider(RequestModel):
-    """Omitted fields keep their value; null restores the default, and deletes the API key."""
+    """Omitted fields keep their value; null restores the default, and deletes the API key.
+
+    A workspace may have several servers of its own, each a provider named `custom-<name>`: it is added when its
+    `baseUrl` is set and removed when it is null.
+    """
 
     model_config = example(
         {
@@ -34,16 +67,24 @@ class UpdateProvider(RequestModel):
     )
 
     base_url: Annotated[
-        Url | None, Field(description="If the address changes, `apiKey` must be sent again, or null to delete it")
+        ProviderUrl | None,
+        Field(description="If the address changes, `apiKey` must be sent again, or null to delete it"),
     ] = None
     api_key: ApiKey | None = None
     enabled: Flag | None = None
     max_parallel_requests: ParallelRequests | None = None
     requests_per_minute: PerMinute | None = None
     tokens_per_minute: PerMinute | None = None
+    prices: Annotated[
+        list[ProviderPrice] | None,
+        Field(max_length=100, description="They take precedence over the price list"),
+        AfterValidator(_distinct),
+    ] = None
 
     def changes(self) -> ProviderChanges:
         changes = cast(ProviderChanges, self.model_dump(exclude_unset=True))
+        if self.prices is not None:
+            changes["prices"] = tuple(ModelPrice(**price.model_dump()) for price in self.prices)
         if self.api_key is not None:
             changes["api_key"] = self.api_key.get_secret_value()
         return changes
@@ -60,10 +101,12 @@ class ProviderResponse(ResponseModel):
     max_parallel_requests: int
     requests_per_minute: int | None
     tokens_per_minute: int | None
+    prices: list[ProviderPriceResponse]
 
     @classmethod
     def of(cls, view: ProviderView) -> "ProviderResponse":
-        return cls(**{name: value for name, value in vars(view).items() if name in cls.model_fields})
+        fields = {name: value for name, value in vars(view).items() if name in cls.model_fields}
+        return cls(**{**fields, "prices": [ProviderPriceResponse(**vars(price)) for price in view.prices]})
 
 
 class ProviderPage(ResponseModel):

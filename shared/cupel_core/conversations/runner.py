@@ -179,7 +179,7 @@ async def _perform(
 async def _call_target(spec: ConversationSpec, target: Target, state: ConversationState) -> ConversationState:
     """Price each call separately, because some prices depend on the length of a prompt."""
     turn = await run_turn(_model_request(spec, state), target)
-    spend = prices.spend_of(target.model, turn.reply)
+    spend = prices.spend_of(target.account, target.model, turn.reply)
     return replace(
         state,
         messages=turn.request.messages,

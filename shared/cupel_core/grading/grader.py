@@ -117,7 +117,7 @@ async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tupl
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
         raise GraderError(grader.role, message, spend, error.attempts) from error
-    return reply, spend + prices.spend_of(grader.model, reply)
+    return reply, spend + prices.spend_of(grader.account, grader.model, reply)
 
 
 async def _attempt(

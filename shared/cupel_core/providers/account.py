@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from cupel_core.domain.resources.connectors import Connector
+from cupel_core.domain.resources.providers import ModelPrice
 
 DEFAULT_PARALLEL_REQUESTS = 50
 
@@ -16,7 +17,14 @@ class Account:
     max_parallel_requests: int = DEFAULT_PARALLEL_REQUESTS
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    prices: tuple[ModelPrice, ...] = ()
+    """They take precedence over the price list."""
     connector: Connector | None = None
     """The agent under test, if the provider is `connector`."""
     allow_private: bool = False
     """Whether the agent may have an address in a private network; a setting of the stack."""
+
+    def price_of(self, model_name: str) -> ModelPrice | None:
+        """The workspace's own price of a model, by the provider's name of it."""
+        by_model = {price.model: price for price in self.prices}
+        return by_model.get(model_name) or by_model.get(None)

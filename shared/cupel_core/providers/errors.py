@@ -149,8 +149,9 @@ def error_in_reply(error: object) -> ProviderError:
     """The error that a response of status 200 contains instead of an answer; its code is an HTTP status."""
     detail = _detail_of(error, str(error))
     status = error.get("code") if isinstance(error, dict) else None
-    is_status = isinstance(status, int) and 400 <= status < 600
-    return ProviderError(error_code_for_status(status if is_status else 500, detail), detail.message)
+    if not isinstance(status, int) or not 400 <= status < 600:
+        status = 500
+    return ProviderError(error_code_for_status(status, detail), detail.message)
 
 
 def malformed_reply_error(error: ValueError) -> ProviderError:

@@ -13,6 +13,7 @@ from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Reply, Usage
 from cupel_core.providers import model_name_of, provider_of
+from cupel_core.providers.account import Account
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, TieredPrices
@@ -48,10 +49,17 @@ class KnownModel(NamedTuple):
     output_usd_per_million: float | None
 
 
-def cost_usd(model: str, usage: Usage) -> float | None:
-    """The cost of one call (long prompts may cost more per token): None if the price is unknown, 0.0 if simulated."""
+def cost_usd(model: str, usage: Usage, account: Account | None = None) -> float | None:
+    """The cost of one call (long prompts may cost more per token): None if the price is unknown, 0.0 if simulated.
+
+    The account's own prices take precedence over the price list.
+    """
     if provider_of(model).name == "sim":
         return 0.0
+    if account is not None and (own := account.price_of(model_name_of(model))) is not None:
+        return (
+            usage.input_tokens * own.input_usd_per_million + usage.output_tokens * own.output_usd_per_million
+        ) / 1_000_000
     priced_model = _find_price(model)
     if priced_model is None:
         return None
@@ -75,9 +83,13 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
         return None
 
 
-def spend_of(model: str, reply: Reply) -> Spend:
-    """Of one answered call. An answer from a cache costs nothing again."""
-    price = cost_usd(model, reply.usage) if reply.cost_usd is None else reply.cost_usd
+def spend_of(account: Account, model: str, reply: Reply) -> Spend:
+    """Of one answered call: by the account's own prices, else as the provider reports it, else by the price list.
+
+    An answer from a cache costs nothing again.
+    """
+    is_reported = reply.cost_usd is not None and account.price_of(model_name_of(model)) is None
+    price = reply.cost_usd if is_reported else cost_usd(model, reply.usage, account)
     if reply.cached_duration_ms is None:
         return Spend(1, reply.usage, price)
     return Spend(1, reply.usage, 0.0, cached_calls=1, cached_cost_usd=price)

@@ -15,7 +15,7 @@ from cupel_core.errors import NotFound
 from cupel_core.messages import ProbeSlice
 from cupel_core.paging import Page
 from cupel_core.providers import queue_of
-from cupel_core.queues.status import select_providers
+from cupel_core.queues.status import check_provider
 from cupel_core.settings import settings
 from cupel_core.store import barrier, dead_letters, queues, runs
 from cupel_core.store.dead_letters import StoredDeadLetter
@@ -26,7 +26,7 @@ MAX_REDRIVEN = 1_000
 
 def list_dead_letters(workspace: str, provider: str | None, limit: int, cursor: str | None) -> Page[DeadLetter]:
     """The workspace's dead letters of one provider, or of all for None."""
-    _check(provider)
+    check_provider(provider)
     page = dead_letters.list_page(workspace, provider, limit, cursor)
     return Page(tuple(map(_dead_letter, page.items)), page.next_cursor)
 
@@ -36,7 +36,7 @@ def redrive(workspace: str, provider: str | None = None, message_ids: Collection
 
     `provider` and `message_ids` restrict which ones; None means all. The result names those that are no dead letters.
     """
-    _check(provider)
+    check_provider(provider)
     stored = dead_letters.list_all(workspace, provider)
     if message_ids is None:
         return _redrive_all(stored)
@@ -47,11 +47,6 @@ def redrive(workspace: str, provider: str | None = None, message_ids: Collection
 
 def _redrive_all(letters: Iterable[StoredDeadLetter]) -> RedriveResult:
     return sum(map(_redrive, islice(letters, MAX_REDRIVEN)), RedriveResult())
-
-
-def _check(provider: str | None) -> None:
-    """Raise Invalid for an unknown provider."""
-    select_providers(provider)
 
 
 def _dead_letter(letter: StoredDeadLetter) -> DeadLetter:

@@ -8,25 +8,27 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
+from cupel_core.accounts import provider_names
 from cupel_core.domain.limits.provider_status import QueueStatus
 from cupel_core.domain.runs.run import ACTIVE
 from cupel_core.domain.runs.slices import provider_ranges, providers_of
 from cupel_core.errors import Invalid
-from cupel_core.providers import PROVIDERS, unknown_provider_message
+from cupel_core.providers import find_provider, unknown_provider_message
 from cupel_core.store import active_runs, barrier, dead_letters, governor, runs
 from cupel_core.store.barrier import Tree
 
 MAX_COUNTED_RUNS = 50
 """Later runs wait behind these; counting the probes of one run may take several reads."""
 MAX_COUNTED = 10_000
+MAX_THREADS = 10
 
 
 def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatus, ...]:
     """The status of one provider's queues, or of all in the registry's order. Invalid for an unknown provider."""
-    names = select_providers(provider)
+    names = _select_providers(workspace, provider)
     pending = _count_pending(workspace, frozenset(names))
     died = Counter(letter.provider for letter in islice(dead_letters.list_all(workspace, provider), MAX_COUNTED))
-    with ThreadPoolExecutor(max_workers=len(names)) as threads:
+    with ThreadPoolExecutor(max_workers=MAX_THREADS) as threads:
         accounts = threads.map(lambda name: governor.get_status(workspace, name), names)
         return tuple(
             QueueStatus(name, pending[name], died[name], account) for name, account in zip(names, accounts, strict=True)
@@ -35,23 +37,28 @@ def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatu
 
 def pause(workspace: str, provider: str | None = None) -> None:
     """Start no further probe of this workspace with the provider (None: with any); those in flight complete."""
-    for name in select_providers(provider):
+    for name in _select_providers(workspace, provider):
         governor.set_paused(workspace, name, True)
 
 
 def resume(workspace: str, provider: str | None = None) -> None:
     """Undo `pause`."""
-    for name in select_providers(provider):
+    for name in _select_providers(workspace, provider):
         governor.set_paused(workspace, name, False)
 
 
-def select_providers(provider: str | None) -> tuple[str, ...]:
-    """This provider, or all of them for None. Invalid for an unknown one."""
+def _select_providers(workspace: str, provider: str | None) -> tuple[str, ...]:
+    """This provider, or all of the workspace's for None. Invalid for an unknown one."""
     if provider is None:
-        return tuple(PROVIDERS)
-    if provider not in PROVIDERS:
-        raise Invalid.field("provider", unknown_provider_message(provider))
+        return provider_names(workspace)
+    check_provider(provider)
     return (provider,)
+
+
+def check_provider(provider: str | None) -> None:
+    """Raise Invalid for an unknown provider."""
+    if provider is not None and find_provider(provider) is None:
+        raise Invalid.field("provider", unknown_provider_message(provider))
 
 
 def _count_pending(workspace: str, providers: frozenset[str]) -> Counter[str]:

@@ -65,7 +65,7 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
             return answer
 
     embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
-    spend_log.append(Spend(1, embeddings.usage, prices.cost_usd(grader.model, embeddings.usage)))
+    spend_log.append(Spend(1, embeddings.usage, prices.cost_usd(grader.model, embeddings.usage, grader.account)))
     return embeddings.vectors
 
 

@@ -1,10 +1,11 @@
 """A workspace's settings of a provider. The API key itself is in shared/cupel_core/store/secrets.py."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.errors import Conflict
 from cupel_core.store import keys
 from cupel_core.store.table import RevisedItem
@@ -21,6 +22,7 @@ class StoredProvider:
     max_parallel_requests: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    prices: tuple[ModelPrice, ...] = ()
     revision: int = 0
     """How often the settings were changed."""
 
@@ -32,6 +34,8 @@ class ProviderItem(RevisedItem):
     max_parallel_requests = NumberAttribute(attr_name="maxParallelRequests", null=True)
     requests_per_minute = NumberAttribute(attr_name="requestsPerMinute", null=True)
     tokens_per_minute = NumberAttribute(attr_name="tokensPerMinute", null=True)
+    prices = JSONAttribute(null=True)
+    """`[model, input, output]` of each."""
 
 
 def get(workspace: str, name: str) -> StoredProvider:
@@ -51,6 +55,8 @@ def update(workspace: str, name: str, changes: dict[str, Any], before: StoredPro
     With `before`, raises Conflict if anything was changed since.
     """
     item = ProviderItem(keys.provider(workspace), name)
+    if changes.get("prices") is not None:
+        changes = {**changes, "prices": [astuple(price) for price in changes["prices"]]}
     if not item.change(changes, None if before is None else before.revision):
         raise Conflict("the provider was changed at the same time; read it and try again")
 
@@ -66,5 +72,6 @@ def _stored(item: ProviderItem) -> StoredProvider:
         max_parallel_requests=to_int(item.max_parallel_requests),
         requests_per_minute=to_int(item.requests_per_minute),
         tokens_per_minute=to_int(item.tokens_per_minute),
+        prices=tuple(ModelPrice(*price) for price in item.prices or ()),
         revision=to_int(item.revision) or 0,
     )

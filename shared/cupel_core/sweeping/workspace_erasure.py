@@ -55,7 +55,7 @@ def _erase_resources(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def _erase_secrets(workspace: str) -> bool:
-    """A dozen at most. Before the items that name their owners."""
+    """Some dozens at most. Before the items that name their owners."""
     for name in providers.list_providers(workspace):
         secrets.delete(workspace, name)
     for name in (evaluation_settings.SECRET_OWNER, configuration.SECRET_OWNER):

@@ -4,6 +4,7 @@ import pytest
 from botocore.stub import Stubber
 
 from cupel_core import accounts
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.providers import PROVIDERS
 from cupel_core.store import clients, keys, providers
 from tests.unit.api.client import Client
@@ -123,6 +124,93 @@ def test_a_disabled_provider_is_not_usable(client: Client) -> None:
 
 def test_custom_is_usable_with_an_address_alone(client: Client) -> None:
     assert client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:11434/v1"}).json()["usable"] is True
+
+
+def server(client: Client, name: str, **changes: Any) -> dict[str, Any]:
+    return dict(client.put(f"/v1/providers/{name}", {"baseUrl": f"https://{name}.test/v1", **changes}).json())
+
+
+def test_a_workspace_has_several_servers_each_with_its_own_key_limits_and_prices(client: Client) -> None:
+    price = {"model": "llama", "inputUsdPerMillion": 0.2, "outputUsdPerMillion": 0.6}
+    server(client, "custom-gpu", apiKey=KEY, maxParallelRequests=7)
+    server(client, "custom-laptop", prices=[price])
+    items = {item["name"]: item for item in client.get("/v1/providers").json()["items"]}
+    assert list(items)[-2:] == ["custom-gpu", "custom-laptop"]
+    gpu, laptop = items["custom-gpu"], items["custom-laptop"]
+    assert (gpu["hasKey"], gpu["maxParallelRequests"], gpu["prices"]) == (True, 7, [])
+    assert (laptop["hasKey"], laptop["usable"], laptop["prices"]) == (False, True, [price])
+    account = accounts.load_account("acme", "custom-laptop")
+    assert (account.base_url, account.api_key) == ("https://custom-laptop.test/v1", None)
+    assert account.price_of("llama") == ModelPrice("llama", 0.2, 0.6)
+    assert accounts.model_error("acme", "custom-gpu/llama") is None
+
+
+def test_a_server_is_gone_once_it_has_no_address(client: Client) -> None:
+    server(client, "custom-gpu", apiKey=KEY)
+    assert client.put("/v1/providers/custom-gpu", {"baseUrl": None, "apiKey": None}).json()["usable"] is False
+    assert "custom-gpu" not in client.get("/v1/providers").text
+    assert accounts.load_account("acme", "custom-gpu").api_key is None
+    assert "has no baseUrl" in str(accounts.model_error("acme", "custom-gpu/llama"))
+
+
+def test_a_new_server_needs_an_address(client: Client) -> None:
+    refused = client.put("/v1/providers/custom-gpu", {"maxParallelRequests": 3})
+    assert (refused.status, refused.fields()) == (422, ["baseUrl"])
+
+
+def test_the_number_of_servers_is_bounded(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "MAX_OWN_SERVERS", 1)
+    server(client, "custom-gpu")
+    assert client.put("/v1/providers/custom-two", {"baseUrl": "https://two.test"}).status == 409
+    assert client.put("/v1/providers/custom-gpu", {"baseUrl": "https://three.test"}).status == 200
+
+
+def test_the_key_of_a_server_stays_with_its_address(client: Client) -> None:
+    server(client, "custom-gpu", apiKey=KEY)
+    refused = client.put("/v1/providers/custom-gpu", {"baseUrl": "https://elsewhere.test/v1"})
+    assert (refused.status, refused.fields()) == (422, ["apiKey"])
+
+
+def test_another_name_is_not_found_and_the_error_says_what_names_there_are(client: Client) -> None:
+    refused = client.put("/v1/providers/custom-GPU", {"baseUrl": "https://gpu.test"})
+    assert refused.status == 404
+    assert "custom-<name>" in refused.text
+
+
+def test_models_with_a_price_of_ones_own_are_listed_with_it(client: Client) -> None:
+    prices = [
+        {"model": "llama", "inputUsdPerMillion": 0.2, "outputUsdPerMillion": 0.6},
+        {"model": None, "inputUsdPerMillion": 1.0, "outputUsdPerMillion": 1.0},
+    ]
+    server(client, "custom-gpu", prices=prices)
+    (model,) = client.get("/v1/models", query={"provider": "custom-gpu"}).json()["items"]
+    assert (model["id"], model["inputUsdPerMillion"], model["usable"]) == ("custom-gpu/llama", 0.2, True)
+
+
+@pytest.mark.parametrize(
+    ("prices", "field"),
+    [
+        ([{"model": "a", "inputUsdPerMillion": -1, "outputUsdPerMillion": 1}], "prices.0.inputUsdPerMillion"),
+        ([{"model": "", "inputUsdPerMillion": 1, "outputUsdPerMillion": 1}], "prices.0.model"),
+        ([{"model": "a", "inputUsdPerMillion": 1}], "prices.0.outputUsdPerMillion"),
+        ([{"model": "a", "inputUsdPerMillion": 1, "outputUsdPerMillion": 1}] * 2, "prices"),
+    ],
+)
+def test_a_wrong_price_is_refused(client: Client, prices: list[dict[str, Any]], field: str) -> None:
+    refused = client.put("/v1/providers/openai", {"prices": prices})
+    assert (refused.status, refused.fields()) == (422, [field])
+
+
+def test_null_forgets_prices(client: Client) -> None:
+    client.put("/v1/providers/openai", {"prices": [{"inputUsdPerMillion": 1, "outputUsdPerMillion": 1}]})
+    assert client.put("/v1/providers/openai", {"prices": None}).json()["prices"] == []
+
+
+def test_an_azure_address_may_name_the_version_of_its_api(client: Client) -> None:
+    address = "https://cupel.openai.azure.com?api-version=2024-10-21"
+    assert client.put("/v1/providers/azure", {"baseUrl": address}).json()["baseUrl"] == address
+    refused = client.put("/v1/providers/azure", {"baseUrl": "https://cupel.openai.azure.com?key=secret"})
+    assert (refused.status, refused.fields()) == (422, ["baseUrl"])
 
 
 def test_settings_of_one_workspace_are_not_those_of_another(client: Client, stranger: str) -> None:

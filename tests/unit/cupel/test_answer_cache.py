@@ -195,7 +195,7 @@ def test_only_the_owner_can_read_the_cache(tmp_path: Path) -> None:
 
 def test_a_cached_answer_costs_nothing_and_shows_what_it_cost() -> None:
     reply = Reply("x", usage=Usage(1_000_000, 0), cached_duration_ms=5)
-    spend = prices.spend_of("openai/gpt-5-mini", reply)
+    spend = prices.spend_of(Account("openai", ""), "openai/gpt-5-mini", reply)
     assert (spend.calls, spend.cached_calls, spend.cost_usd) == (1, 1, 0.0)
     assert spend.cached_cost_usd == prices.cost_usd("openai/gpt-5-mini", reply.usage)
 

@@ -94,10 +94,32 @@ def test_only_what_is_named_is_changed(api: FakeApi, cupel: Cupel):
     ]
 
 
+def test_a_server_of_ones_own_has_prices(api: FakeApi, cupel: Cupel):
+    options = ["--base-url", "https://gpu.test/v1", "--price", "org/llama=0.2,0.6", "--price", "*=1,2"]
+    cupel("providers", "set", "custom-gpu", *options)
+    (body,) = api.bodies("PUT", "/providers/custom-gpu")
+    assert body["prices"] == [
+        {"model": "org/llama", "inputUsdPerMillion": 0.2, "outputUsdPerMillion": 0.6},
+        {"model": None, "inputUsdPerMillion": 1.0, "outputUsdPerMillion": 2.0},
+    ]
+
+
+def test_a_removed_provider_has_neither_key_nor_settings(api: FakeApi, cupel: Cupel):
+    cupel("providers", "remove", "custom-gpu")
+    (body,) = api.bodies("PUT", "/providers/custom-gpu")
+    assert body == dict.fromkeys(
+        ["apiKey", "baseUrl", "enabled", "maxParallelRequests", "prices", "requestsPerMinute", "tokensPerMinute"]
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ([], "nothing to set"),
+        (["--price", "llama"], "llama is not a model and two prices"),
+        (["--price", "llama=1"], "llama=1 is not a model and two prices"),
+        (["--price", "llama=1,x"], "llama=1,x is not a model and two prices"),
+        (["--price", "llama=1,2", "--forget-prices"], "specify only one of"),
         (["--api-key-env", "NOT_THERE"], "NOT_THERE is not set"),
         (["--api-key-stdin"], "standard input is empty"),
         (["--api-key-stdin", "--forget-api-key"], "specify only one of"),

@@ -3,8 +3,10 @@ import sys
 
 import pytest
 
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.turns.model_request import Reply, Usage
 from cupel_core.providers import PROVIDERS, prices, provider_of
+from cupel_core.providers.account import Account
 
 SOME = Usage(1_000_000, 1_000_000)
 
@@ -36,7 +38,16 @@ def test_the_cost_of_a_model_without_price_is_unknown(model: str) -> None:
 
 
 def test_the_cost_that_a_reply_reports_is_used_instead_of_the_list() -> None:
-    assert prices.spend_of("openrouter/openai/gpt-5", Reply("Hi", usage=SOME, cost_usd=0.25)).cost_usd == 0.25
+    account, reply = Account("openrouter", ""), Reply("Hi", usage=SOME, cost_usd=0.25)
+    assert prices.spend_of(account, "openrouter/openai/gpt-5", reply).cost_usd == 0.25
+
+
+@pytest.mark.parametrize(("model", "cost"), [("custom-box/llama", 3.0), ("custom-box/org/qwen", 30.0)])
+def test_the_accounts_own_prices_come_first(model: str, cost: float) -> None:
+    own = (ModelPrice(None, 10.0, 20.0), ModelPrice("llama", 1.0, 2.0))
+    account = Account("custom-box", "http://box.test/v1", prices=own)
+    assert prices.cost_usd(model, SOME, account) == pytest.approx(cost)
+    assert prices.spend_of(account, model, Reply("Hi", usage=SOME, cost_usd=0.25)).cost_usd == pytest.approx(cost)
 
 
 def test_no_tokens_cost_nothing() -> None:

@@ -67,6 +67,13 @@ def test_dead_letters_can_be_listed_for_one_provider(cloud: Settings) -> None:
     assert len(list_letters(provider="sim")) == 1
 
 
+def test_a_dead_letter_of_a_preset_is_sent_to_the_queue_it_came_from(cloud: Settings) -> None:
+    run = RunSetup(models=("groq/llama",)).start()
+    store(slice_message(run, [1]), provider="groq")
+    assert dead_letters.redrive("ws_a") == RedriveResult(sent=1)
+    assert slices(cloud.probe_queue_url("custom")) == [slice_message(run, [1])]
+
+
 def test_a_dead_letter_is_sent_to_the_queue_it_came_from(cloud: Settings) -> None:
     run = RunSetup().start()
     store(slice_message(run, [1, 2]), priority=Priority.LOW)

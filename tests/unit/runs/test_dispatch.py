@@ -37,6 +37,14 @@ def test_every_probe_is_sent_once_to_its_providers_queue(cloud: Settings) -> Non
     assert indexes(sent(cloud, "openai")) == list(range(130, 260))
 
 
+def test_probes_of_presets_and_own_servers_are_sent_to_the_queue_of_custom(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=10, models=("groq/llama", "custom-gpu/llama", "custom/llama")).start()
+    dispatch.execute(dispatch_request(run), NOW, plenty)
+    slices = sent(cloud, "custom")
+    assert indexes(slices) == list(range(30))
+    assert all(len({index // 10 for index in each.indexes}) == 1 for each in slices), "a slice has one account"
+
+
 def test_a_slice_stays_in_its_leaf(cloud: Settings) -> None:
     run = RunSetup(scenario_count=250).start()
     dispatch.execute(dispatch_request(run), NOW, plenty)

@@ -103,6 +103,14 @@ def test_dead_letters_that_cannot_be_processed_do_not_keep_others_waiting(
     assert len(receive_bodies(cloud.probe_dlq_url("sim"))) == 1
 
 
+def test_a_dead_letter_of_a_shared_queue_belongs_to_its_own_provider(cloud: Settings) -> None:
+    run = RunSetup(models=("custom-gpu/llama",)).start()
+    queues.send(cloud.probe_dlq_url("custom"), [slice_message(run, [1])])
+    assert sweep(NOW, plenty).dead_letters.errored == 1
+    (letter,) = dead_letters.list_all("ws_a")
+    assert letter.provider == "custom-gpu"
+
+
 def test_dead_letters_of_a_deleted_run_are_deleted(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = RunSetup().start()
     runs.delete(ref_of(run), NOW, erase_from=NOW)

@@ -4,6 +4,16 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 
+@dataclass(frozen=True)
+class ModelPrice:
+    """What a workspace pays for tokens, in US dollars per million, if the price list does not know or is wrong."""
+
+    model: str | None
+    """The provider's own name; None for all models without a price of their own."""
+    input_usd_per_million: float
+    output_usd_per_million: float
+
+
 class ProviderChanges(TypedDict, total=False):
     """An update of a provider's settings; None restores the default and deletes the key."""
 
@@ -13,6 +23,7 @@ class ProviderChanges(TypedDict, total=False):
     max_parallel_requests: int | None
     requests_per_minute: int | None
     tokens_per_minute: int | None
+    prices: tuple[ModelPrice, ...] | None
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,7 @@ class ProviderView:
     max_parallel_requests: int
     requests_per_minute: int | None
     tokens_per_minute: int | None
+    prices: tuple[ModelPrice, ...]
     revision: int
     """How often its settings were changed."""
 

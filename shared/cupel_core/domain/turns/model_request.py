@@ -116,7 +116,7 @@ class Reply:
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """What was left out of the request because the model rejects it."""
     cost_usd: float | None = None
-    """What the call cost, if the provider reports it or the account has prices of its own."""
+    """What the call cost, if the provider reports it."""
     cached_duration_ms: int | None = None
     """Of a reply from a cache: how long the call took that it answered."""
 
