@@ -176,12 +176,18 @@ def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -
         return {"apiKey": None}
     if not from_stdin and not from_variable:
         return {}
-    key = sys.stdin.readline().strip() if from_stdin else (read_variable(str(from_variable)) or "").strip()
+    key = _read_key() if from_stdin else (read_variable(str(from_variable)) or "").strip()
     if not key:
         raise UsageError(
             "--api-key-stdin: standard input is empty" if from_stdin else f"--api-key-env: {from_variable} is not set"
         )
     return {"apiKey": key}
+
+
+def _read_key() -> str:
+    """A line, or all of a JSON file."""
+    line = sys.stdin.readline()
+    return (line + sys.stdin.read() if line.lstrip().startswith("{") else line).strip()
 
 
 def _state(provider: Json) -> str:

@@ -8,7 +8,7 @@ from cupel.extras import require_extra
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS, Provider, find_provider, provider_of
-from cupel_core.providers.account import Account
+from cupel_core.providers.account import Account, is_service_account_key
 
 _KEY_VARIABLES = {
     "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -46,6 +46,8 @@ class AccountResolver:
             require_extra("bedrock", f"{field}: {model}")
         # The caller's own process makes the requests, so no other network needs protection.
         account = Account(provider.name, self._base_url(provider), self._key(provider), allow_private=True)
+        if provider.name == "vertex" and is_service_account_key(account.api_key or ""):
+            require_extra("vertex", f"{field}: {model}")
         if provider.needs_key and not account.api_key:
             variable = _key_variables(provider)[0]
             raise UsageError(f"{field}: {model} needs an API key: set {variable}, or in Python pass it in `providers`")

@@ -2,17 +2,31 @@
 
 from typing import Annotated, cast
 
+import orjson
 from pydantic import AfterValidator, Field, FiniteFloat, SecretStr, StringConstraints
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example
 from cupel_core.contract.fields import SINGLE_LINE, Flag, ProviderUrl, is_visible_ascii
 from cupel_core.domain.resources.providers import ModelPrice, ModelView, ProviderChanges, ProviderView
 
+_MAX_KEY_FILE_LENGTH = 8_192
+
 
 def _valid_key(secret: SecretStr) -> SecretStr:
-    if not is_visible_ascii(secret.get_secret_value()):
-        raise ValueError("must be 1 to 4096 visible ASCII characters")
+    key = secret.get_secret_value()
+    if not (is_visible_ascii(key) or _is_key_file(key)):
+        raise ValueError("must be 1 to 4096 visible ASCII characters, or the JSON of a Google service account's key")
     return secret
+
+
+def _is_key_file(text: str) -> bool:
+    if len(text) > _MAX_KEY_FILE_LENGTH or not text.isascii():
+        return False
+    try:
+        key = orjson.loads(text)
+    except ValueError:
+        return False
+    return isinstance(key, dict) and all(isinstance(key.get(name), str) for name in ("client_email", "private_key"))
 
 
 ApiKey = Annotated[SecretStr, AfterValidator(_valid_key), Field(description="Stored as a secret and never returned")]

@@ -24,12 +24,17 @@ __all__ = [
     "provider_of",
     "queue_of",
     "simulated_target_error",
+    "wire_format_of",
 ]
 
 ENDPOINT_PREFIX = "custom-"
 _ENDPOINT = re.compile(r"custom-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _ENDPOINT_RULE = "the name of an own server is custom-<name>: 1 to 40 lower-case letters, digits and inner hyphens"
 _SHARED_QUEUE = "custom"
+_RESPONSES = "responses:"
+_OPENAI_MODELS = frozenset({"openai", "azure"})
+_RESPONSES_ONLY = re.compile(r"(o\d|gpt-\d+(\.\d+)?)-pro(-.*)?|.*-deep-research(-.*)?|.*codex.*|computer-use-.*")
+"""Models of OpenAI that have no chat completions."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,11 @@ class Provider:
     """The provider whose queues its probes use and whose metrics count it, if not its own."""
 
 
-def _preset(name: str, base_url: str, title: str, *, needs_base_url: bool = False) -> Provider:
-    """A provider over an existing wire format, without queues of its own: three of them cost money even when idle."""
-    return Provider(name, "openai", base_url, True, title, needs_base_url, _SHARED_QUEUE)
+def _preset(
+    name: str, base_url: str, title: str, *, wire_format: str = "openai", needs_base_url: bool = False
+) -> Provider:
+    """A provider without queues of its own: three of them cost money even when idle."""
+    return Provider(name, wire_format, base_url, True, title, needs_base_url, _SHARED_QUEUE)
 
 
 def _endpoint(name: str) -> Provider:
@@ -73,6 +80,7 @@ _ALL = (
     _preset("openrouter", "https://openrouter.ai/api/v1", "OpenRouter"),
     _preset("perplexity", "https://api.perplexity.ai", "Perplexity"),
     _preset("together", "https://api.together.xyz/v1", "Together AI"),
+    _preset("vertex", "https://aiplatform.googleapis.com/v1", "Google Vertex AI", wire_format="vertex"),
     Provider("custom", "openai", "", needs_key=False, title="Any OpenAI-compatible server", needs_base_url=True),
     Provider("connector", "connector", "", needs_key=False, title="Connectors"),
     Provider("sim", "sim", "", needs_key=False, title="Simulated models"),
@@ -115,7 +123,7 @@ def model_name_error(model: str) -> str | None:
 
 def _name_error(model: str) -> str | None:
     prefix, slash, name = model.partition("/")
-    if not slash or not name.strip():
+    if not slash or not name.removeprefix(_RESPONSES).strip():
         return f'model "{model}" must have the form provider/name'
     if find_provider(prefix) is None:
         if prefix.startswith(ENDPOINT_PREFIX):
@@ -147,5 +155,14 @@ def simulated_target_error(target: str) -> str | None:
 
 
 def model_name_of(model: str) -> str:
-    """The provider's own name of a model: `org/llama` for `custom/org/llama`."""
-    return model.partition("/")[2]
+    """The provider's own name of a model: `org/llama` for `custom/org/llama`, `o3` for `openai/responses:o3`."""
+    return model.partition("/")[2].removeprefix(_RESPONSES)
+
+
+def wire_format_of(model: str) -> str:
+    """How a model is called. A provider of OpenAI's chat completions may also have its Responses API."""
+    provider, name = provider_of(model), model.partition("/")[2]
+    if provider.wire_format != "openai":
+        return provider.wire_format
+    is_only_there = provider.name in _OPENAI_MODELS and _RESPONSES_ONLY.fullmatch(name) is not None
+    return "openai-responses" if name.startswith(_RESPONSES) or is_only_there else "openai"

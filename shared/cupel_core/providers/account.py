@@ -8,6 +8,11 @@ from cupel_core.domain.resources.providers import ModelPrice
 DEFAULT_PARALLEL_REQUESTS = 50
 
 
+def is_service_account_key(api_key: str) -> bool:
+    """Whether an API key of Vertex AI is the JSON of a service account's key."""
+    return api_key.lstrip().startswith("{")
+
+
 @dataclass(frozen=True)
 class Account:
     provider: str

@@ -39,7 +39,9 @@ class _KnownFamily(NamedTuple):
 
 
 _KNOWN_FAMILIES = (
-    _KnownFamily("openai", re.compile(r"o[134](-.*)?|gpt-5(-mini|-nano)?(-\d{4}-\d\d-\d\d)?"), _TEMPERATURE),
+    _KnownFamily(
+        "openai", re.compile(r"o[134](-.*)?|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}-\d\d-\d\d)?"), _TEMPERATURE
+    ),
     _KnownFamily("openai", re.compile(r"o1-(mini|preview).*"), _SYSTEM_ROLE_AND_SCHEMA),
     # Accepts a temperature and ignores it.
     _KnownFamily("deepseek", re.compile(r"deepseek-reasoner"), _TEMPERATURE),

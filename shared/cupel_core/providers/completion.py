@@ -9,7 +9,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.limits.backoff import MAX_RETRIES, delay_seconds
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
-from cupel_core.providers import model_name_of, provider_of
+from cupel_core.providers import model_name_of, wire_format_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import ADAPTER, with_omitted, without
 from cupel_core.providers.call_time import setting_up
@@ -61,7 +61,7 @@ async def _call_provider(
     send: "SendRequest | None",
 ) -> Reply:
     # Each client is imported only when it is used: aiohttp alone is a fifth of a cold start.
-    wire_format, name = provider_of(model).wire_format, model_name_of(model)
+    wire_format, name = wire_format_of(model), model_name_of(model)
     if wire_format == "sim":
         from cupel_core.providers import sim
 

@@ -109,8 +109,16 @@ class ErrorDetail(NamedTuple):
 
 
 # Refusals by the API itself, before or instead of a model call: OpenAI and Azure, xAI (a 403), Anthropic, DeepSeek.
-_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
-_FILTER_MESSAGE = re.compile(r"content filtering policy|Content violates usage guidelines|Content Exists Risk", re.I)
+_FILTER_CODES = frozenset({
+    "content_filter", "content_policy_violation", "image_content_policy_violation", "ResponsibleAIPolicyViolation",
+})  # fmt: skip
+_FILTER_MESSAGE = re.compile(
+    r"content filtering policy|Content violates usage guidelines|Content Exists Risk"
+    r"|flagged as potentially violating",
+    re.I,
+)
+# Together AI answers 403 for a conversation that is too long, which is no question of access.
+_TOO_LONG = re.compile(r"max_(new_)?tokens|context length", re.I)
 # OpenAI returns 429 for an account without credit, Google 400 for an invalid key: only the owner can fix these.
 _ACCOUNT_CODES = frozenset({"insufficient_quota", "billing_error", "API_KEY_INVALID"})
 # Groq: 400 for an answer that was not the JSON it should enforce. Another attempt may succeed.
@@ -124,6 +132,8 @@ def error_code_for_status(status: int, detail: ErrorDetail) -> ProbeErrorCode:
     """
     if detail.codes & _FILTER_CODES or (status in (400, 403) and _FILTER_MESSAGE.search(detail.message)):
         return ProbeErrorCode.CONTENT_FILTERED
+    if status == 403 and _TOO_LONG.search(detail.message):
+        return ProbeErrorCode.INVALID_REQUEST
     if status in (401, 402, 403, 412) or detail.codes & _ACCOUNT_CODES:
         return ProbeErrorCode.AUTH
     if status in (429, 498):

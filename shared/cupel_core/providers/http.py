@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
+from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
 import aiohttp
@@ -20,6 +21,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
 from cupel_core.providers.errors import error_from_response, malformed_reply_error
+from cupel_core.providers.google_token import with_access_token
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
 from cupel_core.providers.safe_http import HttpResponse
 from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
@@ -53,8 +55,9 @@ async def send_request(request: WireRequest) -> HttpResponse:
     """POST to an official address; redirects are not followed."""
     with setting_up():
         opened = session()
-    headers = {"content-type": "application/json", **request.headers}
-    content = orjson.dumps(request.body)
+    content = urlencode(request.body).encode() if request.is_form else orjson.dumps(request.body)
+    kind = "application/x-www-form-urlencoded" if request.is_form else "application/json"
+    headers = {"content-type": kind, **request.headers}
     try:
         async with opened.post(request.url, data=content, headers=headers, allow_redirects=False) as response:
             return await safe_http.read_response(response, MAX_REPLY_BYTES)
@@ -72,6 +75,8 @@ async def exchange(
     send: SendRequest | None = None,
 ) -> Reply:
     """Make one attempt. Raises `ProviderError`; a timeout of an official address is the caller's."""
+    if account.provider == "vertex":
+        account = await with_access_token(account, send or send_request, now)
     wire_request = wire_format.request_for(account, model_name, request)
     response = await post(account, wire_request, timeout_seconds, now, send)
     try:

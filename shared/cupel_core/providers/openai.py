@@ -58,13 +58,13 @@ def _response_format(account: Account, schema: dict[str, object] | None) -> dict
         return {"type": "json_object"}
     if account.provider in _JSON_MODE_WITH_SCHEMA:
         return {"type": "json_object", "schema": schema}
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": _is_strict(schema)}}
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": is_strict(schema)}}
 
 
-def _is_strict(schema: object) -> bool:
+def is_strict(schema: object) -> bool:
     """OpenAI enforces a schema only when every object in it is closed and requires all its properties."""
     if isinstance(schema, list):
-        return all(_is_strict(item) for item in schema)
+        return all(is_strict(item) for item in schema)
     if not isinstance(schema, dict):
         return True
     properties = schema.get("properties")
@@ -72,7 +72,7 @@ def _is_strict(schema: object) -> bool:
         closed = schema.get("additionalProperties") is False
         if not closed or set(schema.get("required", ())) != set(properties):
             return False
-    return all(_is_strict(value) for value in schema.values())
+    return all(is_strict(value) for value in schema.values())
 
 
 class _Part(BaseModel):

@@ -35,6 +35,7 @@ _PRICE_LIST_PROVIDERS = {
     "openrouter": "openrouter",
     "perplexity": "perplexity",
     "together": "together",
+    "vertex": "google",
 }
 _NAME_PREFIXES = {"fireworks": "accounts/fireworks/models/"}
 """What the provider's names of models begin with, which the ids of the price list leave out."""

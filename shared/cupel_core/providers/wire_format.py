@@ -14,11 +14,12 @@ from cupel_core.providers.errors import ProviderError
 
 @dataclass(frozen=True)
 class WireRequest:
-    """A POST with a JSON body. The headers contain the API key, so they are left out of `repr`."""
+    """A POST with a JSON body, or with a form's. The headers contain the API key, so they are left out of `repr`."""
 
     url: str
     body: dict[str, object]
     headers: dict[str, str] = field(default_factory=dict, repr=False)
+    is_form: bool = False
 
 
 class CamelModel(BaseModel):

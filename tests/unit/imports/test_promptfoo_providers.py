@@ -1,6 +1,6 @@
 import pytest
 
-from cupel_core.imports.promptfoo.providers import to_model
+from cupel_core.imports.promptfoo.provider_services import convert
 from tests.unit.imports.reading import read_suite
 
 
@@ -13,27 +13,135 @@ from tests.unit.imports.reading import read_suite
         ("openai:responses:gpt-5", "openai/gpt-5"),
         ("openai:chat:ft:gpt-4o:org", "openai/ft:gpt-4o:org"),
         ("anthropic:messages:claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
+        ("anthropic:claude-haiku-4-5", "anthropic/claude-haiku-4-5"),
         ("google:gemini-2.5-flash", "google/gemini-2.5-flash"),
-        ("vertex:gemini-2.5-pro", "google/gemini-2.5-pro"),
+        ("vertex:gemini-2.5-pro", "vertex/gemini-2.5-pro"),
+        ("vertex:chat:claude-sonnet-4-5@20250929", "vertex/claude-sonnet-4-5@20250929"),
         ("bedrock:amazon.nova-lite-v1:0", "bedrock/amazon.nova-lite-v1:0"),
         ("bedrock:converse:amazon.nova-lite-v1:0", "bedrock/amazon.nova-lite-v1:0"),
         ("mistral:mistral-large-latest", "mistral/mistral-large-latest"),
         ("deepseek:deepseek-chat", "deepseek/deepseek-chat"),
         ("xai:grok-4", "xai/grok-4"),
+        ("xai:responses:grok-4", "xai/grok-4"),
+        ("azure:chat:my-gpt", "azure/my-gpt"),
+        ("azure:responses:my-gpt", "azure/responses:my-gpt"),
+        ("azureopenai:my-gpt", "azure/my-gpt"),
+        ("openrouter:openai/gpt-5", "openrouter/openai/gpt-5"),
+        ("groq:llama-3.3-70b-versatile", "groq/llama-3.3-70b-versatile"),
+        ("groq:responses:openai/gpt-oss-120b", "groq/openai/gpt-oss-120b"),
+        ("togetherai:chat:meta-llama/Llama-3.3-70B", "together/meta-llama/Llama-3.3-70B"),
+        ("fireworks:accounts/fireworks/models/x", "fireworks/accounts/fireworks/models/x"),
+        ("cohere:command-a-03-2025", "cohere/command-a-03-2025"),
+        ("perplexity:sonar-pro", "perplexity/sonar-pro"),
         ("ollama:chat:llama3.2", "custom/llama3.2"),
         ("ollama:llama3.2:1b", "custom/llama3.2:1b"),
+        ("docker:ai/llama3.2:3B", "custom/ai/llama3.2:3B"),
+        ("cerebras:llama-4-scout", "custom-cerebras/llama-4-scout"),
+        ("dashscope:qwen-max", "custom-alibaba/qwen-max"),
+        ("huggingface:chat:meta-llama/Llama-3.3", "custom-huggingface/meta-llama/Llama-3.3"),
         ("sim/steady", "sim/steady"),
-        ("openai:chat", None),
-        ("openai:embedding:text-embedding-3-small", None),
-        ("openai:image:dall-e-3", None),
-        ("file://provider.js", None),
-        ("exec:python provider.py", None),
-        ("https://example.org/chat", None),
-        ("replicate:meta/llama", None),
+        ("custom-gpu/llama", "custom-gpu/llama"),
     ],
 )
-def test_a_provider_is_a_model(identifier: str, model: str | None) -> None:
-    assert to_model(identifier) == model
+def test_a_provider_is_a_model(identifier: str, model: str) -> None:
+    assert convert(identifier).model == model
+
+
+@pytest.mark.parametrize(
+    ("identifier", "reason"),
+    [
+        ("anthropic:claude-agent-sdk", "coding agent"),
+        ("anthropic:claude-code", "coding agent"),
+        ("openai:codex-sdk", "coding agent"),
+        ("openai:codex-sdk:gpt-5-codex", "coding agent"),
+        ("openai:codex-security:x", "coding agent"),
+        ("openai:transcription:gpt-4o-transcribe", "speech"),
+        ("openai:gpt-4o-mini-tts", "speech"),
+        ("openai:speech:tts-1", "speech"),
+        ("openai:video:sora-2", "videos"),
+        ("openai:chatkit:wf_1", "workflow"),
+        ("openai:image:dall-e-3", "images"),
+        ("openai:embedding:text-embedding-3-small", "embedding"),
+        ("openai:text-embedding-3-small", "embedding"),
+        ("openai:moderation:omni-moderation-latest", "classifies"),
+        ("openai:realtime:gpt-realtime", "WebSocket"),
+        ("openai:gpt-4o-realtime-preview", "WebSocket"),
+        ("openai:assistant:asst_1", "agent"),
+        ("openai:agents:main", "agent"),
+        ("openai:completion:davinci-002", "completes texts"),
+        ("openai:gpt-3.5-turbo-instruct", "completes texts"),
+        ("openai:chat", "names no model"),
+        ("google:live:gemini-2.0-flash-live-001", "WebSocket"),
+        ("google:video:veo-3", "videos"),
+        ("google:image:imagen-4", "images"),
+        ("google:gemini-2.5-flash-image", "images"),
+        ("vertex:video:veo-3", "videos"),
+        ("vertex:text-bison", "Gemini and Claude only"),
+        ("bedrock:kb:claude", "knowledge base"),
+        ("bedrock:video:amazon.nova-reel-v1:1", "videos"),
+        ("bedrock:amazon.nova-sonic-v1:0", "speech"),
+        ("bedrock:embeddings:amazon.titan-embed-text-v2:0", "embedding"),
+        ("bedrock-agent:A1", "agent"),
+        ("xai:video:grok-imagine-video", "videos"),
+        ("xai:image:grok-imagine-image", "images"),
+        ("xai:voice:grok-voice", "speech"),
+        ("azure:assistant:a", "agent"),
+        ("cohere:embedding:embed-english-v3.0", "embedding"),
+        ("huggingface:text-classification:x", "classifies"),
+        ("replicate:meta/llama", "its API"),
+        ("elevenlabs:tts:x", "speech"),
+        ("file://provider.js", "code is not executed"),
+        ("provider.mjs", "code is not executed"),
+        ("file://provider.yaml", "in files of their own"),
+        ("exec:python provider.py", "code is not executed"),
+        ("promptfoo://provider/1", "promptfoo itself"),
+        ("newservice:x", "no Cupel model"),
+    ],
+)
+def test_what_is_no_chat_model_is_refused_with_the_reason(identifier: str, reason: str) -> None:
+    model, why = convert(identifier)
+    assert model is None
+    assert reason in why
+
+
+@pytest.mark.parametrize(
+    ("identifier", "config", "model", "note"),
+    [
+        (
+            "openai:chat:llama",
+            {"apiBaseUrl": "http://gpu.lan:8000/v1"},
+            "custom-gpu-lan-8000/llama",
+            "cupel providers set custom-gpu-lan-8000 --base-url http://gpu.lan:8000/v1",
+        ),
+        ("openai:gpt-5", {"apiHost": "llm.acme.test"}, "custom-llm-acme-test/gpt-5", "https://llm.acme.test/v1"),
+        ("openai:llama", {"apiBaseUrl": "{{ env.URL }}"}, "custom/llama", "providers set custom --base-url <address>"),
+        (
+            "azure:chat:my-gpt",
+            {"apiHost": "acme.openai.azure.com"},
+            "azure/my-gpt",
+            "providers set azure --base-url https://acme.openai.azure.com`",
+        ),
+        ("cerebras:llama", {}, "custom-cerebras/llama", "--base-url https://api.cerebras.ai/v1"),
+        ("litellm:gpt-5", {}, "custom-litellm/gpt-5", "--base-url <address>"),
+    ],
+)
+def test_a_server_of_ones_own_is_named_with_its_address(
+    identifier: str, config: dict[str, str], model: str, note: str
+) -> None:
+    found = convert(identifier, config)
+    assert found.model == model
+    assert note in found.note
+
+
+def test_openais_own_address_is_no_other_server() -> None:
+    assert convert("openai:gpt-5", {"apiBaseUrl": "https://api.openai.com/v1"}).model == "openai/gpt-5"
+
+
+@pytest.mark.parametrize("kind", ["embedding", "embeddings"])
+def test_an_embedding_model_is_one_where_it_is_asked_for(kind: str) -> None:
+    model = "text-embedding-3-small"
+    assert convert(f"openai:{kind}:{model}", embeds=True).model == f"openai/{model}"
+    assert convert(f"openai:{model}", embeds=True).model == f"openai/{model}"
 
 
 def config(*providers: object) -> dict[str, object]:

@@ -57,6 +57,7 @@ def google(code: int, message: str, status: str, *details: dict[str, Any]) -> di
         (503, openai("Overloaded", "server_error", None), ProbeErrorCode.PROVIDER_ERROR),
         (402, openai("Insufficient Balance", "unknown_error", "invalid_request_error"), ProbeErrorCode.AUTH),
         (400, openai("Content Exists Risk", "invalid_request_error", None), ProbeErrorCode.CONTENT_FILTERED),
+        (403, openai("`inputs` tokens + `max_new_tokens` must be <= 4097", "", None), ProbeErrorCode.INVALID_REQUEST),
         (403, {"code": "forbidden", "error": "Content violates usage guidelines."}, ProbeErrorCode.CONTENT_FILTERED),
         (401, anthropic("authentication_error", "invalid x-api-key"), ProbeErrorCode.AUTH),
         (403, anthropic("permission_error", "no access"), ProbeErrorCode.AUTH),

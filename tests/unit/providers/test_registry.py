@@ -7,7 +7,7 @@ from cupel_core.providers import PROVIDERS, QUEUES, find_provider, model_name_of
 def test_the_providers_are_these_in_this_order() -> None:
     assert " ".join(PROVIDERS) == (
         "openai anthropic google bedrock mistral deepseek xai"
-        " azure cohere fireworks groq openrouter perplexity together custom connector sim"
+        " azure cohere fireworks groq openrouter perplexity together vertex custom connector sim"
     )
 
 
@@ -40,7 +40,9 @@ def test_the_error_for_another_name_says_what_names_there_are(name: str) -> None
         provider_of(f"{name}/m")
 
 
-@pytest.mark.parametrize("model", ["", "gpt-5", "openai/", "openai/ ", "nobody/gpt-5", "OpenAI/gpt-5"])
+@pytest.mark.parametrize(
+    "model", ["", "gpt-5", "openai/", "openai/ ", "openai/responses:", "nobody/gpt-5", "OpenAI/gpt-5"]
+)
 def test_any_other_model_is_invalid_and_the_error_names_the_callers_field(model: str) -> None:
     with pytest.raises(Invalid) as caught:
         provider_of(model, field="models.2")

@@ -9,7 +9,7 @@ from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KIND
 from cupel_core.domain.scoring.assertions import NOT, Assertion
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders
-from cupel_core.imports.promptfoo.providers import to_model
+from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import RenderError, render
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
@@ -148,13 +148,9 @@ class AssertionImporter:
             provider = provider.get("id")
         if provider is None:
             return None
-        model = to_model(str(provider).replace("openai:embedding:", "openai:").replace("openai:embeddings:", "openai:"))
+        model, reason = convert(str(provider), embeds=needs_embedder)
         if model is None:
-            self.report.note_change(
-                f"{where}.provider",
-                str(provider),
-                "no Cupel model corresponds to it; the judge model of the run is used",
-            )
+            self.report.note_change(f"{where}.provider", str(provider), f"{reason}; the judge model of the run is used")
         return model
 
     def _skip_if_invalid(self, data: Mapping[str, Any], where: str, entry: Any = None) -> bool:

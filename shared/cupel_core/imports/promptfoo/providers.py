@@ -1,36 +1,14 @@
 """Converts the providers of a configuration to Cupel's models."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.imports.json_documents import InvalidDocument
-from cupel_core.providers import PROVIDERS
+from cupel_core.imports.promptfoo.provider_services import Conversion, convert
 
-_PROVIDER_OF_SERVICE = {
-    "google": "google",
-    "vertex": "google",
-    "bedrock": "bedrock",
-    "mistral": "mistral",
-    "deepseek": "deepseek",
-    "xai": "xai",
-    "ollama": "custom",
-    "vllm": "custom",
-    "llamafile": "custom",
-    "localai": "custom",
-}
-_APIS_OF_SERVICE = {
-    "openai": ("chat", "responses", "completion"),
-    "anthropic": ("messages", "completion"),
-    "ollama": ("chat", "completion"),
-    "bedrock": ("converse", "messages"),
-    "localai": ("chat",),
-    "vertex": ("chat",),
-    "mistral": ("chat",),
-}
-_NOT_CHAT = frozenset({"embedding", "embeddings", "image", "moderation", "realtime", "assistant", "agents"})
+_IMPORTED_OPTIONS = frozenset({"temperature", "apiBaseUrl", "apiHost"})
 
 
 @dataclass(frozen=True)
@@ -42,22 +20,6 @@ class PromptfooProvider:
     label: str | None
     config: Mapping[str, Any]
     prompts: tuple[str, ...] | None = None
-
-
-def to_model(identifier: str) -> str | None:
-    """The model for a provider id: `openai/gpt-5-mini` for `openai:chat:gpt-5-mini`; None if there is none."""
-    if identifier == "echo":
-        return "sim/echo"
-    if re.fullmatch(r"[a-z]+/\S+", identifier) and identifier.partition("/")[0] in PROVIDERS:
-        return identifier
-    service, *parts = identifier.split(":")
-    provider = _PROVIDER_OF_SERVICE.get(service, service if service in ("openai", "anthropic") else None)
-    if len(parts) > 1 and parts[0] in _APIS_OF_SERVICE.get(service, ()):
-        parts = parts[1:]
-    name = ":".join(parts)
-    if provider is None or not name or parts[0] in _NOT_CHAT or parts[0] in _APIS_OF_SERVICE.get(service, ()):
-        return None
-    return f"{provider}/{name}"
 
 
 def read_providers(config: Mapping[str, Any], report: ImportReport) -> list[PromptfooProvider]:
@@ -80,37 +42,33 @@ def _provider(entry: Any, where: str, report: ImportReport) -> PromptfooProvider
     if not isinstance(identifier, str):
         report.skip(where, "a provider without an id", "its model is unknown")
         return None
-    model = to_model(identifier)
     config = entry.get("config") if isinstance(entry.get("config"), Mapping) else {}
-    _report_provider(where, identifier, model, config, entry, report)
+    conversion = convert(identifier, config)
+    _report_provider(where, identifier, conversion, config, entry, report)
     prompts = entry.get("prompts")
     allowed = tuple(map(str, prompts)) if isinstance(prompts, list) else None
-    return PromptfooProvider(identifier, model, entry.get("label"), config, allowed)
+    return PromptfooProvider(identifier, conversion.model, entry.get("label"), config, allowed)
 
 
 def _report_provider(
     where: str,
     identifier: str,
-    model: str | None,
+    conversion: Conversion,
     config: Mapping[str, Any],
     entry: Mapping[str, Any],
     report: ImportReport,
 ) -> None:
+    model, note = conversion
     if model is None:
-        reason = "code is not executed" if _is_code(identifier) else "no Cupel model corresponds to it"
-        report.skip(where, identifier, f"{reason}; a connector may be able to call it")
+        report.skip(where, identifier, note)
         return
     report.count_imported("models")
     if model != identifier:
-        report.note_change(where, identifier, f"becomes the model {model}")
-    for name in sorted(set(config) - {"temperature"}):
+        report.note_change(where, identifier, "; ".join(filter(None, (f"becomes the model {model}", note))))
+    for name in sorted(set(config) - _IMPORTED_OPTIONS):
         report.skip(f"{where}.config.{name}", name, "a run does not have this option")
     for name in sorted(set(entry) - {"id", "label", "config", "prompts"}):
         report.skip(f"{where}.{name}", name, "this field is not supported")
-
-
-def _is_code(identifier: str) -> bool:
-    return identifier.startswith(("file://", "exec:", "python:", "javascript:", "golang:", "package:", "ruby:"))
 
 
 def common_temperature(providers: list[PromptfooProvider], report: ImportReport) -> float | None:

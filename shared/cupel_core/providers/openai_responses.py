@@ -1,0 +1,119 @@
+"""OpenAI's Responses API: for models that have no chat completions, and for those named `responses:<model>`.
+
+Nothing is stored by the provider (`store`), because every request has the whole conversation.
+"""
+
+from pydantic import BaseModel
+
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ProviderError, error_in_reply
+from cupel_core.providers.openai import is_strict, operation_request
+from cupel_core.providers.reply_limits import ReportedCost, TokenCount
+from cupel_core.providers.wire_format import WireRequest, content_filtered_error, without_none
+
+MIN_OUTPUT_TOKENS = 16
+"""The API refuses a lower limit."""
+_FINISH_REASONS = {"max_output_tokens": "length"}
+"""As chat completions name them."""
+_STATUSES = {"rate_limit_exceeded": 429, "server_error": 500, "vector_store_timeout": 504}
+"""Of the errors of responses that failed; others, such as `invalid_prompt`, are of the request."""
+
+
+def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
+    limit = request.max_output_tokens
+    body: dict[str, object] = {
+        "model": model_name,
+        "input": [{"role": message.role, "content": message.content} for message in request.messages],
+        "store": False,
+        **without_none(
+            temperature=request.temperature,
+            max_output_tokens=None if limit is None else max(limit, MIN_OUTPUT_TOKENS),
+            text=_text_format(request.json_schema),
+        ),
+    }
+    return operation_request(account, model_name, "responses", body)
+
+
+def _text_format(schema: dict[str, object] | None) -> dict[str, object] | None:
+    if schema is None:
+        return None
+    return {"format": {"type": "json_schema", "name": "answer", "schema": schema, "strict": is_strict(schema)}}
+
+
+class _Content(BaseModel):
+    type: str
+    text: str = ""
+    refusal: str = ""
+
+
+class _Item(BaseModel):
+    """A message; reasoning and calls of the provider's own tools have no content of interest."""
+
+    type: str
+    content: list[_Content] | None = None
+
+    @property
+    def message(self) -> str:
+        """A model's refusal is its answer."""
+        if self.type != "message":
+            return ""
+        return "".join(part.refusal if part.type == "refusal" else part.text for part in self.content or ())
+
+
+class _Reason(BaseModel):
+    reason: str | None = None
+
+
+class _Failure(BaseModel):
+    """A response that failed has an error and, through some gateways, nothing else."""
+
+    error: object = None
+
+
+class _Tokens(BaseModel):
+    """Reasoning tokens are part of the output, and cached ones of the input."""
+
+    input_tokens: TokenCount = 0
+    output_tokens: TokenCount = 0
+    cost: ReportedCost = None
+
+
+class _Response(BaseModel):
+    status: str = "completed"
+    incomplete_details: _Reason | None = None
+    model: str | None = None
+    output: list[_Item]
+    usage: _Tokens | None = None
+
+
+def parse(body: object) -> Reply:
+    if error := _Failure.model_validate(body).error:
+        raise _failure(error)
+    response = _Response.model_validate(body)
+    tokens = response.usage or _Tokens()
+    return Reply(
+        "".join(item.message for item in response.output),
+        response.model,
+        Usage(tokens.input_tokens, tokens.output_tokens),
+        _finish_reason(response),
+        cost_usd=tokens.cost,
+    )
+
+
+def _finish_reason(response: _Response) -> str:
+    if response.status == "completed":
+        return "stop"
+    reason = response.incomplete_details.reason if response.incomplete_details else None
+    if response.status != "incomplete":
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, f"the response is {response.status}")
+    if reason == "content_filter":
+        raise content_filtered_error("incomplete_details content_filter")
+    return _FINISH_REASONS.get(reason or "", reason or response.status)
+
+
+def _failure(error: object) -> ProviderError:
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(error, dict) and isinstance(code, str):
+        error = {**error, "code": _STATUSES.get(code, 400), "type": code}
+    return error_in_reply(error)
