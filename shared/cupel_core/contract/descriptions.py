@@ -175,6 +175,8 @@ BY_SCHEMA = {
     "ProbeResultInput.score": "From 0 to 1; null for none",
     "Problem.status": "HTTP status",
     "Problem.type": "URN of the kind of problem",
+    "Provider.prices": "What the workspace pays for models; the price list applies to all others",
+    "ProviderPrice.model": "The provider's name of the model; null for all models without a price of their own",
     "Rescore.config": "What the transcripts are graded by",
     "RescoreProgress.total": "Transcripts to grade",
     "Run.config": "The settings that the run was started with",

@@ -41,17 +41,17 @@ class _ServiceAccountKey(BaseModel):
     private_key_id: str | None = None
 
 
-class _TokenResponse(BaseModel):
+class _AccessTokenResponse(BaseModel):
     access_token: str
     expires_in: float = _LIFETIME_SECONDS
 
 
-class _Token(NamedTuple):
+class _AccessToken(NamedTuple):
     text: str
     expires_at: float
 
 
-_tokens: OrderedDict[str, _Token] = OrderedDict()
+_tokens: OrderedDict[str, _AccessToken] = OrderedDict()
 _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, defaultdict[str, asyncio.Lock]] = WeakKeyDictionary()
 
 
@@ -71,14 +71,14 @@ async def with_access_token(account: Account, send: "SendRequest", now: datetime
     return replace(account, api_key=token.text)
 
 
-def _remember(digest: str, token: _Token) -> None:
+def _remember(digest: str, token: _AccessToken) -> None:
     _tokens[digest] = token
     _tokens.move_to_end(digest)
     if len(_tokens) > _MAX_TOKENS:
         _tokens.popitem(last=False)
 
 
-async def _request_token(key: str, send: "SendRequest", now: datetime) -> _Token:
+async def _request_token(key: str, send: "SendRequest", now: datetime) -> _AccessToken:
     form: dict[str, object] = {"grant_type": _GRANT, "assertion": _signed_claim(key, now)}
     response = await send(WireRequest(TOKEN_URL, form, is_form=True))
     if response.status in (400, 401, 403):
@@ -87,10 +87,10 @@ async def _request_token(key: str, send: "SendRequest", now: datetime) -> _Token
     if not response.ok:
         raise error_from_response(response.status, response.headers, response.content, now)
     try:
-        answer = _TokenResponse.model_validate(orjson.loads(response.content))
+        answer = _AccessTokenResponse.model_validate(orjson.loads(response.content))
     except (orjson.JSONDecodeError, ValidationError) as error:
         raise malformed_reply_error(error) from None
-    return _Token(answer.access_token, now.timestamp() + min(answer.expires_in, _LIFETIME_SECONDS))
+    return _AccessToken(answer.access_token, now.timestamp() + min(answer.expires_in, _LIFETIME_SECONDS))
 
 
 def _signed_claim(key: str, now: datetime) -> str:

@@ -108,7 +108,7 @@ class _FailedChoice(BaseModel):
     error: object = None
 
 
-class _Failure(BaseModel):
+class _FailedCompletion(BaseModel):
     """OpenRouter answers with status 200 when a model fails; with a choice if the model had begun to answer."""
 
     error: object = None
@@ -122,7 +122,7 @@ class _Completion(BaseModel):
 
 
 def parse(body: object) -> Reply:
-    failure = _Failure.model_validate(body)
+    failure = _FailedCompletion.model_validate(body)
     for error in (failure.error, *(choice.error for choice in failure.choices)):
         if error:
             raise error_in_reply(error)

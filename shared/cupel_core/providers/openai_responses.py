@@ -41,17 +41,17 @@ def _text_format(schema: dict[str, object] | None) -> dict[str, object] | None:
     return {"format": {"type": "json_schema", "name": "answer", "schema": schema, "strict": is_strict(schema)}}
 
 
-class _Content(BaseModel):
+class _OutputPart(BaseModel):
     type: str
     text: str = ""
     refusal: str = ""
 
 
-class _Item(BaseModel):
+class _OutputItem(BaseModel):
     """A message; reasoning and calls of the provider's own tools have no content of interest."""
 
     type: str
-    content: list[_Content] | None = None
+    content: list[_OutputPart] | None = None
 
     @property
     def message(self) -> str:
@@ -61,11 +61,11 @@ class _Item(BaseModel):
         return "".join(part.refusal if part.type == "refusal" else part.text for part in self.content or ())
 
 
-class _Reason(BaseModel):
+class _Incompleteness(BaseModel):
     reason: str | None = None
 
 
-class _Failure(BaseModel):
+class _FailedResponse(BaseModel):
     """A response that failed has an error and, through some gateways, nothing else."""
 
     error: object = None
@@ -79,18 +79,18 @@ class _Tokens(BaseModel):
     cost: ReportedCost = None
 
 
-class _Response(BaseModel):
+class _ResponseObject(BaseModel):
     status: str = "completed"
-    incomplete_details: _Reason | None = None
+    incomplete_details: _Incompleteness | None = None
     model: str | None = None
-    output: list[_Item]
+    output: list[_OutputItem]
     usage: _Tokens | None = None
 
 
 def parse(body: object) -> Reply:
-    if error := _Failure.model_validate(body).error:
+    if error := _FailedResponse.model_validate(body).error:
         raise _failure(error)
-    response = _Response.model_validate(body)
+    response = _ResponseObject.model_validate(body)
     tokens = response.usage or _Tokens()
     return Reply(
         "".join(item.message for item in response.output),
@@ -101,7 +101,7 @@ def parse(body: object) -> Reply:
     )
 
 
-def _finish_reason(response: _Response) -> str:
+def _finish_reason(response: _ResponseObject) -> str:
     if response.status == "completed":
         return "stop"
     reason = response.incomplete_details.reason if response.incomplete_details else None
