@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors docs
+.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors docs model-list
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -67,6 +67,10 @@ connectors: ready ## test third-party agent servers; installs them below .cupel/
 soak: ready ## control 50 runs at random for SOAK_MINUTES (10) on the local stack, and check the guarantees at the end
 	@$(BIN)/cupel up
 	@$(BIN)/python -m bench.soak --minutes $(or $(SOAK_MINUTES),10)
+
+model-list: ready ## refresh what is known of models (context length, kinds of input, parameters) from LiteLLM's list
+	@uv pip install --quiet --upgrade --no-deps --target .cupel/litellm litellm
+	@PYTHONPATH=shared:. $(BIN)/python -m refresh.model_list .cupel/litellm
 
 docs: ready ## build the documentation site in .site; broken links are errors
 	@$(BIN)/python -m docs_site

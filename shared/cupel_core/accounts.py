@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
-from cupel_core.domain.resources.providers import ModelView, ProviderChanges, ProviderView
+from cupel_core.domain.resources.providers import ModelPrice, ModelView, ProviderChanges, ProviderView
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers import (
@@ -20,6 +20,7 @@ from cupel_core.providers import (
 )
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
 from cupel_core.providers.addresses import is_bedrock_address
+from cupel_core.providers.model_metadata import metadata_of
 from cupel_core.settings import settings
 from cupel_core.store import governor, providers, secrets
 
@@ -181,11 +182,27 @@ def _models_of(view: ProviderView) -> Iterator[ModelView]:
     """Those of the price list, and the others that the workspace has prices for."""
     own = {f"{view.name}/{price.model}": price for price in view.prices if price.model is not None}
     for model in prices.known_models(view.name):
-        price = own.pop(model.id, model)
-        yield ModelView(model.id, model.name, view, price.input_usd_per_million, price.output_usd_per_million)
+        yield _model_view(model.id, model.name, view, own.pop(model.id, model), model.context_length)
     for model_id, price in own.items():
-        name = price.model or model_id
-        yield ModelView(model_id, name, view, price.input_usd_per_million, price.output_usd_per_million)
+        yield _model_view(model_id, price.model or model_id, view, price)
+
+
+def _model_view(
+    model: str, name: str, view: ProviderView, price: ModelPrice | prices.KnownModel, context_length: int | None = None
+) -> ModelView:
+    """`context_length` is that of the price list, which knows more models of gateways."""
+    metadata = metadata_of(model)
+    return ModelView(
+        model,
+        name,
+        view,
+        price.input_usd_per_million,
+        price.output_usd_per_million,
+        metadata.context_length or context_length,
+        metadata.max_output_tokens,
+        metadata.input_modalities,
+        metadata.supported_parameters,
+    )
 
 
 def model_error(workspace: str, model: str) -> str | None:

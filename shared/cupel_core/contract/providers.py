@@ -140,6 +140,18 @@ class ModelResponse(ResponseModel):
     usable: Annotated[bool, Field(description="Whether its provider is usable")]
     input_usd_per_million: float | None
     output_usd_per_million: float | None
+    context_length: Annotated[int | None, Field(description="Maximum tokens of a request; null if unknown")]
+    max_output_tokens: Annotated[int | None, Field(description="Maximum tokens of an answer; null if unknown")]
+    input_modalities: Annotated[
+        list[str] | None, Field(description="Of `text`, `image`, `audio`, `video` and `pdf`; null if unknown")
+    ]
+    supported_parameters: Annotated[
+        list[str] | None,
+        Field(
+            description="Those of `tools`, `toolChoice`, `responseFormat` and `reasoningEffort` that the model accepts; "
+            "null if unknown"
+        ),
+    ]
 
     @classmethod
     def of(cls, view: ModelView) -> "ModelResponse":
@@ -154,7 +166,15 @@ class ModelResponse(ResponseModel):
             usable=provider.usable,
             input_usd_per_million=view.input_usd_per_million,
             output_usd_per_million=view.output_usd_per_million,
+            context_length=view.context_length,
+            max_output_tokens=view.max_output_tokens,
+            input_modalities=_list(view.input_modalities),
+            supported_parameters=_list(view.supported_parameters),
         )
+
+
+def _list(names: tuple[str, ...] | None) -> list[str] | None:
+    return None if names is None else list(names)
 
 
 class ModelPage(ResponseModel):

@@ -48,6 +48,7 @@ class KnownModel(NamedTuple):
     name: str
     input_usd_per_million: float | None
     output_usd_per_million: float | None
+    context_length: int | None = None
 
 
 def cost_usd(model: str, usage: Usage, account: Account | None = None) -> float | None:
@@ -120,7 +121,13 @@ def known_models(provider: str) -> tuple[KnownModel, ...]:
 
 def _known_model(model: str, info: "ModelInfo") -> KnownModel:
     prices = info.get_prices(datetime.now(UTC))
-    return KnownModel(model, info.name or info.id, _per_million(prices.input_mtok), _per_million(prices.output_mtok))
+    return KnownModel(
+        model,
+        info.name or info.id,
+        _per_million(prices.input_mtok),
+        _per_million(prices.output_mtok),
+        info.context_window,
+    )
 
 
 def _per_million(price: "Decimal | TieredPrices | None") -> float | None:

@@ -177,6 +177,16 @@ def test_another_name_is_not_found_and_the_error_says_what_names_there_are(clien
     assert "custom-<name>" in refused.text
 
 
+def test_a_model_is_listed_with_its_limits_and_what_it_takes(client: Client) -> None:
+    items = client.get("/v1/models", query={"provider": "openai", "limit": "100"}).json()["items"]
+    (mini,) = [item for item in items if item["id"] == "openai/gpt-5-mini"]
+    assert (mini["contextLength"], mini["maxOutputTokens"]) == (272_000, 128_000)
+    assert mini["inputModalities"] == ["text", "image", "pdf"]
+    assert "tools" in mini["supportedParameters"]
+    (steady, *_) = client.get("/v1/models", query={"provider": "sim"}).json()["items"]
+    assert (steady["contextLength"], steady["inputModalities"], steady["supportedParameters"]) == (None, None, None)
+
+
 def test_models_with_a_price_of_ones_own_are_listed_with_it(client: Client) -> None:
     prices = [
         {"model": "llama", "inputUsdPerMillion": 0.2, "outputUsdPerMillion": 0.6},

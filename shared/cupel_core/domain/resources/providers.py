@@ -48,13 +48,17 @@ class ProviderView:
 
 @dataclass(frozen=True)
 class ModelView:
-    """A model in the price list; other models are accepted too. Prices are per million tokens."""
+    """A model in the price list; other models are accepted too. Prices are per million tokens; None is unknown."""
 
     id: str
     name: str
     provider: ProviderView
     input_usd_per_million: float | None
     output_usd_per_million: float | None
+    context_length: int | None = None
+    max_output_tokens: int | None = None
+    input_modalities: tuple[str, ...] | None = None
+    supported_parameters: tuple[str, ...] | None = None
 
     @property
     def simulated(self) -> bool:

@@ -1,0 +1,1 @@
+"""Writes generated files of the repository from data that others maintain."""

@@ -1,0 +1,69 @@
+"""What is known of models: how much they read and write, and what they take.
+
+From LiteLLM's list, reduced to what Cupel uses (`make model-list`). It is read when it is first needed.
+"""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from cupel_core.providers import PROVIDERS, model_name_of, provider_of
+
+MODALITIES = {"t": "text", "i": "image", "a": "audio", "v": "video", "p": "pdf"}
+"""Kinds of input, by their letter in the list."""
+PARAMETERS = {"t": "tools", "c": "toolChoice", "f": "responseFormat", "r": "reasoningEffort"}
+"""Parameters that the list says something about. Others may be accepted too."""
+_VERSION = re.compile(r"[-@](\d{4}-\d\d-\d\d|\d{8}|latest)$")
+_SAME_MODELS = {"azure": "openai", "vertex": "google"}
+"""Providers with models of another one, under the same names."""
+
+
+class ModelMetadata(NamedTuple):
+    """None means unknown. `supported_parameters` has those of `PARAMETERS` that the model accepts."""
+
+    context_length: int | None = None
+    """Tokens of a request, at most."""
+    max_output_tokens: int | None = None
+    input_modalities: tuple[str, ...] | None = None
+    supported_parameters: tuple[str, ...] | None = None
+
+
+UNKNOWN = ModelMetadata()
+
+
+def metadata_of(model: str) -> ModelMetadata:
+    """What the list says of a model, or of the one that it is a version of."""
+    provider, name = provider_of(model).name, model_name_of(model)
+    if provider == "openrouter":
+        maker, _, name_there = name.partition("/")
+        known = _find(provider, name)
+        return known or (_find(maker, name_there.replace(".", "-")) or _find(maker, name_there) or UNKNOWN)
+    return _find(provider, name) or _find(_SAME_MODELS.get(provider, provider), name) or UNKNOWN
+
+
+def _find(provider: str, name: str) -> ModelMetadata | None:
+    models = _models().get(provider, {})
+    line = models.get(name) or models.get(_VERSION.sub("", name))
+    return None if line is None else _parse(line)
+
+
+def _parse(line: str) -> ModelMetadata:
+    context_length, max_output_tokens, modalities, parameters = line.split(" ")
+    return ModelMetadata(
+        None if context_length == "-" else int(context_length),
+        None if max_output_tokens == "-" else int(max_output_tokens),
+        None if modalities == "-" else tuple(MODALITIES[letter] for letter in modalities),
+        None if parameters == "-" else tuple(PARAMETERS[letter] for letter in parameters),
+    )
+
+
+@cache
+def _models() -> dict[str, dict[str, str]]:
+    """The rest of each line, by provider and name."""
+    from cupel_core.providers.model_list import MODELS
+
+    found: dict[str, dict[str, str]] = {provider: {} for provider in PROVIDERS}
+    for line in MODELS.splitlines():
+        provider, name, rest = line.split(" ", 2)
+        found[provider][name] = rest
+    return found

@@ -1,0 +1,70 @@
+"""What is known of models beside their prices, and the list that it comes from."""
+
+from cupel_core.providers import PROVIDERS, model_list, prices
+from cupel_core.providers.model_metadata import MODALITIES, PARAMETERS, UNKNOWN, ModelMetadata, metadata_of
+from refresh.model_list import lines
+
+KNOWN = ModelMetadata(
+    272_000, 128_000, ("text", "image", "pdf"), ("tools", "toolChoice", "responseFormat", "reasoningEffort")
+)
+
+
+def test_a_listed_model() -> None:
+    assert metadata_of("openai/gpt-5-mini") == KNOWN
+
+
+def test_a_version_is_like_its_model() -> None:
+    assert metadata_of("openai/gpt-5-mini-2099-01-01") == KNOWN
+
+
+def test_the_responses_api_has_the_same_models() -> None:
+    assert metadata_of("openai/responses:gpt-5-mini") == KNOWN
+
+
+def test_gateways_are_looked_up_by_maker() -> None:
+    assert metadata_of("openrouter/openai/gpt-5-mini") == KNOWN
+    claude = metadata_of("anthropic/claude-sonnet-4-5")
+    assert metadata_of("openrouter/anthropic/claude-sonnet-4.5") == claude != UNKNOWN
+
+
+def test_what_is_not_listed_is_unknown() -> None:
+    for model in ("openai/gpt-99", "openrouter/nobody/x", "custom-gpu/gpt-5-mini", "sim/steady", "azure/my-deployment"):
+        assert metadata_of(model) == UNKNOWN
+
+
+def test_most_models_with_a_price_have_a_context_length() -> None:
+    for provider in ("openai", "anthropic", "google", "bedrock"):
+        known = prices.known_models(provider)
+        listed = [model for model in known if metadata_of(model.id).context_length or model.context_length]
+        assert len(listed) > len(known) / 2, provider
+
+
+def test_every_line_can_be_read() -> None:
+    for line in model_list.MODELS.splitlines():
+        provider, name, context_length, max_output_tokens, modalities, parameters = line.split(" ")
+        assert provider in PROVIDERS
+        assert name
+        assert (context_length + max_output_tokens).replace("-", "").isdecimal() or context_length == "-"
+        assert modalities == "-" or set(modalities) <= set(MODALITIES)
+        assert parameters == "-" or set(parameters) <= set(PARAMETERS)
+
+
+def test_lines_are_made_of_chat_models_only() -> None:
+    found = lines(
+        {
+            "gpt-x": {
+                "litellm_provider": "openai",
+                "mode": "chat",
+                "max_input_tokens": 100,
+                "supports_vision": True,
+                "supports_function_calling": True,
+            },
+            "gpt-y-pro": {"litellm_provider": "openai", "mode": "responses", "supported_modalities": ["text", "audio"]},
+            "whisper": {"litellm_provider": "openai", "mode": "audio_transcription"},
+            "ft:gpt x": {"litellm_provider": "openai", "mode": "chat"},
+            "azure/eu/gpt-x": {"litellm_provider": "azure", "mode": "chat"},
+            "groq/openai/oss": {"litellm_provider": "groq", "mode": "chat", "max_output_tokens": "many"},
+            "gpt-z": {"litellm_provider": "elsewhere", "mode": "chat"},
+        }
+    )
+    assert list(found) == ["openai gpt-x 100 - ti t", "openai gpt-y-pro - - ta -", "groq openai/oss - - t -"]
