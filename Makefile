@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors docs model-list
+.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors docs models
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -68,7 +68,7 @@ soak: ready ## control 50 runs at random for SOAK_MINUTES (10) on the local stac
 	@$(BIN)/cupel up
 	@$(BIN)/python -m bench.soak --minutes $(or $(SOAK_MINUTES),10)
 
-model-list: ready ## refresh what is known of models (context length, kinds of input, parameters) from LiteLLM's list
+models: ready ## refresh what is known of models (context length, kinds of input, parameters) from LiteLLM's list
 	@uv pip install --quiet --upgrade --no-deps --target .cupel/litellm litellm
 	@PYTHONPATH=shared:. $(BIN)/python -m refresh.model_list .cupel/litellm
 

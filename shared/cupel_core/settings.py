@@ -19,7 +19,7 @@ class Lane(NamedTuple):
 
     @classmethod
     def from_arn(cls, arn: str) -> "Lane":
-        """The lane of a queue's ARN. Provider names have no hyphen."""
+        """The lane of a queue's ARN. Providers with queues have no hyphen in their names."""
         provider, _, priority = arn.rpartition("-probe_")[2].partition("-")
         return cls(provider, Priority(priority.upper()) if priority else Priority.NORMAL)
 

@@ -148,7 +148,7 @@ class ModelResponse(ResponseModel):
     supported_parameters: Annotated[
         list[str] | None,
         Field(
-            description="Those of `tools`, `toolChoice`, `responseFormat` and `reasoningEffort` that the model accepts; "
+            description="Those of `tools`, `toolChoice`, `responseFormat` and `reasoningEffort` that it accepts; "
             "null if unknown"
         ),
     ]

@@ -1,6 +1,6 @@
 """What is known of models: how much they read and write, and what they take.
 
-From LiteLLM's list, reduced to what Cupel uses (`make model-list`). It is read when it is first needed.
+From LiteLLM's list, reduced to what Cupel uses (`make models`). It is read when it is first needed.
 """
 
 import re

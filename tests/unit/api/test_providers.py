@@ -216,6 +216,25 @@ def test_null_forgets_prices(client: Client) -> None:
     assert client.put("/v1/providers/openai", {"prices": None}).json()["prices"] == []
 
 
+SERVICE_ACCOUNT = (
+    '{\n  "client_email": "a@p.iam.gserviceaccount.com",\n  "private_key": "-----BEGIN PRIVATE KEY-----"\n}'
+)
+
+
+def test_the_key_of_a_google_service_account_is_the_json_of_its_file(client: Client) -> None:
+    assert client.put("/v1/providers/vertex", {"apiKey": SERVICE_ACCOUNT}).json()["hasKey"] is True
+    assert accounts.load_account("acme", "vertex").api_key == SERVICE_ACCOUNT
+
+
+@pytest.mark.parametrize(
+    "key", ["two words", '{"client_email": "a"}', "[" * 5_000, SERVICE_ACCOUNT + " " * 9_000, "{" + "é" * 9]
+)
+def test_other_keys_have_no_spaces(client: Client, key: str) -> None:
+    refused = client.put("/v1/providers/vertex", {"apiKey": key})
+    assert (refused.status, refused.fields()) == (422, ["apiKey"])
+    assert "service account" in refused.text
+
+
 def test_an_azure_address_may_name_the_version_of_its_api(client: Client) -> None:
     address = "https://cupel.openai.azure.com?api-version=2024-10-21"
     assert client.put("/v1/providers/azure", {"baseUrl": address}).json()["baseUrl"] == address

@@ -81,6 +81,11 @@ def test_a_key_comes_from_standard_input(api: FakeApi, cupel: Cupel):
     assert api.bodies("PUT", "/providers/openai") == [{"apiKey": "k-456"}]
 
 
+def test_a_key_may_be_a_json_file_of_several_lines(api: FakeApi, cupel: Cupel):
+    cupel("providers", "set", "vertex", "--api-key-stdin", stdin='{\n  "client_email": "a"\n}\n')
+    assert api.bodies("PUT", "/providers/vertex") == [{"apiKey": '{\n  "client_email": "a"\n}'}]
+
+
 def test_a_key_can_be_forgotten(api: FakeApi, cupel: Cupel):
     cupel("providers", "set", "openai", "--forget-api-key")
     assert api.bodies("PUT", "/providers/openai") == [{"apiKey": None}]
