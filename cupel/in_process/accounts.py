@@ -1,11 +1,13 @@
 """Access to providers: from the caller's options, else from the variables that the providers' own libraries read."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.extras import require_extra
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS, Provider, find_provider, provider_of
 from cupel_core.providers.account import Account, is_service_account_key
@@ -21,9 +23,12 @@ _BASE_URL_VARIABLES = {"azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_BASE_URL")}
 """Likewise, if not `<PROVIDER>_BASE_URL`."""
 
 
-type ProviderAccess = Mapping[str, str]
-"""`base_url` and `api_key`, both optional."""
-_FIELDS = ("base_url", "api_key")
+type ProviderAccess = Mapping[str, Any]
+"""`base_url` and `api_key`, both texts, and `prices`; all optional. Prices are of a million input and output tokens in
+US dollars, by the provider's name of the model; `*` is every other model.
+"""
+_TEXTS = ("base_url", "api_key")
+_FIELDS = (*_TEXTS, "prices")
 
 
 class AccountResolver:
@@ -33,7 +38,7 @@ class AccountResolver:
             if find_provider(name) is None:
                 raise UsageError(f"providers.{name}: unknown provider; known providers: {', '.join(PROVIDERS)}")
             if not isinstance(access, Mapping):
-                raise UsageError(f"providers.{name}: must be a mapping with {' and '.join(_FIELDS)}")
+                raise UsageError(f"providers.{name}: must be a mapping with {' and '.join(_TEXTS)}")
             for key in access.keys() - set(_FIELDS):
                 raise UsageError(f"providers.{name}.{key}: unknown field; known fields: {', '.join(_FIELDS)}")
 
@@ -45,7 +50,13 @@ class AccountResolver:
         if provider.name == "bedrock":
             require_extra("bedrock", f"{field}: {model}")
         # The caller's own process makes the requests, so no other network needs protection.
-        account = Account(provider.name, self._base_url(provider), self._key(provider), allow_private=True)
+        account = Account(
+            provider.name,
+            self._base_url(provider),
+            self._key(provider),
+            prices=_read_prices(provider, self._overrides.get(provider.name, {}).get("prices", {})),
+            allow_private=True,
+        )
         if provider.name == "vertex" and is_service_account_key(account.api_key or ""):
             require_extra("vertex", f"{field}: {model}")
         if provider.needs_key and not account.api_key:
@@ -70,6 +81,22 @@ def _provider_of(model: str, field: str) -> Provider:
         return provider_of(model, field)
     except Invalid as error:
         raise UsageError(error.detail) from None
+
+
+def _read_prices(provider: Provider, prices: object) -> tuple[ModelPrice, ...]:
+    if isinstance(prices, Mapping) and all(map(_is_price, prices.values())):
+        return tuple(ModelPrice(None if model == "*" else str(model), *price) for model, price in prices.items())
+    raise UsageError(
+        f"providers.{provider.name}.prices: must be a mapping of models to two prices, such as {{'*': (0.2, 0.6)}}"
+    )
+
+
+def _is_price(value: object) -> bool:
+    return (
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(isinstance(each, int | float) and not isinstance(each, bool) and each >= 0 for each in value)
+    )
 
 
 def _key_variables(provider: Provider) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from cupel_core.domain.resources.providers import ModelPrice, ModelView, Provide
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers import (
-    ENDPOINT_PREFIX,
+    OWN_SERVER_PREFIX,
     PROVIDERS,
     Provider,
     find_provider,
@@ -107,7 +107,7 @@ def update_provider(
         raise Invalid.field("baseUrl", "must be an endpoint of Amazon Bedrock, bedrock-runtime.<region>.amazonaws.com")
     before = providers.get(workspace, name)
     precondition.check(etag(before.revision))
-    if name.startswith(ENDPOINT_PREFIX) and not before.base_url:
+    if name.startswith(OWN_SERVER_PREFIX) and not before.base_url:
         _check_new_server(workspace, name, changes)
     stored_changes = dict(changes)
     if "api_key" in changes:

@@ -14,7 +14,7 @@ from cupel_core.domain.turns import simulation
 from cupel_core.errors import Invalid
 
 __all__ = [
-    "ENDPOINT_PREFIX",
+    "OWN_SERVER_PREFIX",
     "PROVIDERS",
     "QUEUES",
     "Provider",
@@ -27,9 +27,9 @@ __all__ = [
     "wire_format_of",
 ]
 
-ENDPOINT_PREFIX = "custom-"
-_ENDPOINT = re.compile(r"custom-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-_ENDPOINT_RULE = "the name of an own server is custom-<name>: 1 to 40 lower-case letters, digits and inner hyphens"
+OWN_SERVER_PREFIX = "custom-"
+_OWN_SERVER = re.compile(r"custom-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_OWN_SERVER_RULE = "the name of an own server is custom-<name>: 1 to 40 lower-case letters, digits and inner hyphens"
 _SHARED_QUEUE = "custom"
 _RESPONSES = "responses:"
 _OPENAI_MODELS = frozenset({"openai", "azure"})
@@ -60,8 +60,8 @@ def _preset(
     return Provider(name, wire_format, base_url, True, title, needs_base_url, _SHARED_QUEUE)
 
 
-def _endpoint(name: str) -> Provider:
-    title = f"Own server {name.removeprefix(ENDPOINT_PREFIX)}"
+def _own_server(name: str) -> Provider:
+    title = f"Own server {name.removeprefix(OWN_SERVER_PREFIX)}"
     return Provider(name, "openai", "", needs_key=False, title=title, needs_base_url=True, queue=_SHARED_QUEUE)
 
 
@@ -95,7 +95,7 @@ QUEUES: tuple[str, ...] = tuple(provider.name for provider in _ALL if not provid
 @lru_cache(maxsize=1024)
 def find_provider(name: str) -> Provider | None:
     """The provider of this name: one of `PROVIDERS`, or a workspace's own server."""
-    return PROVIDERS.get(name) or (_endpoint(name) if _ENDPOINT.fullmatch(name) else None)
+    return PROVIDERS.get(name) or (_own_server(name) if _OWN_SERVER.fullmatch(name) else None)
 
 
 def queue_of(name: str) -> str:
@@ -109,7 +109,7 @@ def provider_of(model: str, field: str = "models") -> Provider:
     if error := _name_error(model):
         raise Invalid.field(field, error)
     name = model.partition("/")[0]
-    return PROVIDERS.get(name) or _endpoint(name)
+    return PROVIDERS.get(name) or _own_server(name)
 
 
 def model_name_error(model: str) -> str | None:
@@ -126,8 +126,8 @@ def _name_error(model: str) -> str | None:
     if not slash or not name.removeprefix(_RESPONSES).strip():
         return f'model "{model}" must have the form provider/name'
     if find_provider(prefix) is None:
-        if prefix.startswith(ENDPOINT_PREFIX):
-            return f'provider of model "{model}": {_ENDPOINT_RULE}'
+        if prefix.startswith(OWN_SERVER_PREFIX):
+            return f'provider of model "{model}": {_OWN_SERVER_RULE}'
         near = near_name(prefix, list(PROVIDERS))
         hint = f"did you mean {near}/{name}? " if near else ""
         return f'unknown provider for model "{model}"; {hint}known providers: {", ".join(PROVIDERS)}'
@@ -135,8 +135,8 @@ def _name_error(model: str) -> str | None:
 
 
 def unknown_provider_message(name: str) -> str:
-    if name.startswith(ENDPOINT_PREFIX):
-        return _ENDPOINT_RULE
+    if name.startswith(OWN_SERVER_PREFIX):
+        return _OWN_SERVER_RULE
     return f"must be one of {', '.join(PROVIDERS)}{did_you_mean(name, list(PROVIDERS))}"
 
 

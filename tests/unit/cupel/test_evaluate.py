@@ -22,6 +22,7 @@ from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.runner import MAX_WAITS, EvaluationRunner
 from cupel_core.clock import utc_now
 from cupel_core.contract.transcripts import TranscriptResponse
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.turns.model_request import AgentThread, ProbeErrorCode
@@ -630,6 +631,18 @@ def test_every_provider_reads_variables_of_its_own(monkeypatch: pytest.MonkeyPat
         ("https://api.groq.com/openai/v1", "of Groq"),
         ("https://cupel.openai.azure.com", "of Azure"),
     ]
+
+
+def test_prices_come_from_the_caller() -> None:
+    providers: Any = {"custom-gpu": {"base_url": "http://127.0.0.1:2/v1", "prices": {"x": (1, 2.5), "*": [3, 4]}}}
+    plan = plan_evaluation(definition(), ["custom-gpu/x"], {"providers": providers})
+    assert plan.targets[0].account.prices == (ModelPrice("x", 1, 2.5), ModelPrice(None, 3, 4))
+
+
+@pytest.mark.parametrize("prices", [1, {"x": 1}, {"x": (1,)}, {"x": (1, "2")}, {"x": (1, -2)}])
+def test_wrong_prices_are_named(prices: Any) -> None:
+    providers = {"custom-gpu": {"base_url": "http://127.0.0.1:2/v1", "prices": prices}}
+    assert "providers.custom-gpu.prices: must be" in refusal(definition(), "custom-gpu/x", providers=providers)
 
 
 def test_a_missing_file_is_named() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from cupel_core.providers import ENDPOINT_PREFIX, find_provider
+from cupel_core.providers import OWN_SERVER_PREFIX, find_provider
 
 CONNECTOR_HINT = "a connector may be able to call it"
 
@@ -250,7 +250,7 @@ def _reason_against(service: Service, model: str) -> str | None:
 
 def _named(service_name: str, service: Service, model: str, config: Mapping[str, object]) -> Conversion:
     """The model at its provider, or at a server of the workspace's own, which must be set up."""
-    address, provider = _address(config), service.provider or f"{ENDPOINT_PREFIX}{service_name}"
+    address, provider = _address(config), service.provider or f"{OWN_SERVER_PREFIX}{service_name}"
     if service_name == "openai" and address and not address.startswith("https://api.openai.com/"):
         provider = _own_server(address)
     if address or service.provider in ("", "custom"):
@@ -272,7 +272,7 @@ def _own_server(address: str) -> str:
     """Named after its host; `custom` if that is in a variable of the environment."""
     host = "" if "{{" in address else urlsplit(address).netloc.lower()
     name = re.sub(r"[^a-z0-9]+", "-", host)[:40].strip("-")
-    return f"{ENDPOINT_PREFIX}{name}" if name else "custom"
+    return f"{OWN_SERVER_PREFIX}{name}" if name else "custom"
 
 
 def _set_up(provider: str, address: str) -> str:
