@@ -106,7 +106,8 @@ def _signed_claim(key: str, now: datetime) -> str:
             "iat": issued_at,
             "exp": issued_at + _LIFETIME_SECONDS,
         }
-        return jwt.encode(claim, account.private_key, algorithm="RS256", headers={"kid": account.private_key_id})
+        headers = {"kid": account.private_key_id} if account.private_key_id else None
+        return jwt.encode(claim, account.private_key, algorithm="RS256", headers=headers)
     except (ValueError, jwt.PyJWTError):
         message = "the API key is not the JSON of a service account's key"
         raise ProviderError(ProbeErrorCode.AUTH, message) from None

@@ -15,12 +15,12 @@ import aiohttp
 import orjson
 from pydantic import ValidationError
 
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import find_provider, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
-from cupel_core.providers.errors import error_from_response, malformed_reply_error
+from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
 from cupel_core.providers.google_token import with_access_token
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
 from cupel_core.providers.safe_http import HttpResponse
@@ -94,10 +94,12 @@ async def post(
     now: datetime,
     send: SendRequest | None = None,
 ) -> HttpResponse:
-    """Make one attempt; a status other than 2xx raises the matching `ProviderError`.
+    """Make one attempt; a status other than 2xx raises the matching `ProviderError`, and so does a missing address.
 
     An address that the workspace chose is called like that of an agent: see `safe_http`.
     """
+    if not account.base_url:
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"provider {account.provider} has no baseUrl")
     provider = find_provider(account.provider)
     if send is None and (provider is None or account.base_url != provider.base_url):
         response = await safe_http.post_json(

@@ -53,6 +53,12 @@ async def test_private_hosts_are_refused(host: str) -> None:
     assert "private network" in (await refusal(account(f"http://{host}:9/v1"))).message
 
 
+async def test_a_server_that_was_removed_is_named() -> None:
+    """Runs may go on after its address was removed."""
+    error = await refusal(account("", "custom-gpu"))
+    assert (error.code, error.message) == (ProbeErrorCode.INVALID_REQUEST, "provider custom-gpu has no baseUrl")
+
+
 async def test_embeddings_do_not_reach_a_private_address() -> None:
     async with serving(lambda _: json({"data": []})) as server:
         with pytest.raises(ProviderError, match="private network"):
