@@ -5,6 +5,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def install() -> None:
     options = ["--no-save", "--force", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"]
     run(["npm", "install", "--prefix", str(_HOME), *options], _PATHS, environment)
     record.write_text(digest)
+
+
+def promptfoo_services() -> set[str]:
+    """What the ids of its providers begin with, as its program compares them."""
+    program = _HOME / "node_modules" / "promptfoo" / "dist" / "src"
+    texts = (path.read_text() for kind in ("providers", "aws", "google") for path in program.glob(f"{kind}-*.js"))
+    pattern = r'providerPath(?:\.startsWith\("([\w.-]+):| === "([\w.-]+)")'
+    return {one or other for text in texts for one, other in re.findall(pattern, text)}
 
 
 def inspect(script: str, *arguments: str) -> str:

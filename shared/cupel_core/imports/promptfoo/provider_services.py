@@ -170,7 +170,7 @@ SERVICES: dict[str, Service] = {
     "truefoundry": Service(),
     "vercel": Service(base_url="https://ai-gateway.vercel.sh/v1"),
 }
-_SYNONYMS = {
+SYNONYMS = {
     "alicloud": "alibaba",
     "aliyun": "alibaba",
     "azureopenai": "azure",
@@ -214,7 +214,7 @@ def convert(identifier: str, config: Mapping[str, object] | None = None, *, embe
     if _is_file(identifier):
         return Conversion(None, _CODE if not identifier.endswith((".json", ".yaml", ".yml")) else _PROVIDER_FILE)
     name, _, rest = identifier.partition(":")
-    name = _SYNONYMS.get(name, name)
+    name = SYNONYMS.get(name, name)
     if name in REFUSED:
         return Conversion(None, REFUSED[name])
     if name not in SERVICES:
