@@ -45,22 +45,23 @@ def content_paths() -> dict[str, str]:
     return {name: f"content.{name}" for name in field_names(DefinitionContent)}
 
 
-def content_problems(data: Section, field: str = "content") -> Iterator[RefusedField]:
+def content_problems(data: Section, field: str = "content", *, allow_code: bool = False) -> Iterator[RefusedField]:
     problems = tuple(shape_problems(DefinitionContent, data, field))
     yield from problems
     if problems:
         return
     try:
-        validate_content(DefinitionContent.model_validate(dict(data)).specified())
+        validate_content(DefinitionContent.model_validate(dict(data)).specified(), allow_code=allow_code)
     except Invalid as error:
         yield from (RefusedField(each.field, each.message) for each in error.errors)
 
 
-def scenario_problems(item: Section, field: str) -> Iterator[RefusedField]:
+def scenario_problems(item: Section, field: str, *, allow_code: bool = False) -> Iterator[RefusedField]:
     problems = tuple(shape_problems(CreateScenario, item, field))
     yield from problems
     if not problems:
-        for error in assertions.assertion_errors(item.get("assertions") or (), f"{field}.assertions"):
+        given = item.get("assertions") or ()
+        for error in assertions.assertion_errors(given, f"{field}.assertions", allow_code=allow_code):
             yield RefusedField(error.field, error.message)
 
 

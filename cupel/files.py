@@ -52,8 +52,9 @@ class DefinitionFile:
         return hashlib.sha256(json.dumps([content, scenarios], sort_keys=True).encode()).hexdigest()[:_DIGEST_LENGTH]
 
 
-def read_definition(path: Path) -> DefinitionFile:
-    return _parse(SourceFile.read(path), required=("name", "content"))
+def read_definition(path: Path, *, allow_code: bool = False) -> DefinitionFile:
+    """A definition file. Assertions of code are refused unless they may run, which is only in process."""
+    return _parse(SourceFile.read(path), required=("name", "content"), allow_code=allow_code)
 
 
 def read_definition_changes(path: Path) -> DefinitionFile:
@@ -61,22 +62,23 @@ def read_definition_changes(path: Path) -> DefinitionFile:
     return _parse(SourceFile.read(path), required=())
 
 
-def definition_from_mapping(document: Mapping[str, Any]) -> DefinitionFile:
+def definition_from_mapping(document: Mapping[str, Any], *, allow_code: bool = False) -> DefinitionFile:
     """From a mapping with the fields of a definition file, where `name` is optional."""
     try:
         json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"the definition contains a value that JSON cannot represent: {error}") from error
-    return _parse(SourceFile("the definition", {"name": "definition", **document}), required=("name", "content"))
+    source = SourceFile("the definition", {"name": "definition", **document})
+    return _parse(source, required=("name", "content"), allow_code=allow_code)
 
 
-def _parse(source: SourceFile, required: tuple[str, ...]) -> DefinitionFile:
+def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:
     document = source.document
     if not isinstance(document, dict):
         raise source.refusal([RefusedField("", f"must be a mapping with {', '.join(_KEYS)}")])
     problems = [*_structure_problems(document, required)]
     personas, connectors = (_expanded(document, key, problems) for key in ("personas", "connectors"))
-    problems += _rule_problems(document, personas, connectors)
+    problems += _rule_problems(document, personas, connectors, allow_code)
     if problems:
         raise source.refusal(problems)
     return DefinitionFile(
@@ -178,16 +180,16 @@ def _value(variable: re.Match[str]) -> str:
     return read_variable(variable[1]) or ""
 
 
-def _rule_problems(document: Json, personas: Iterable[Json], connectors: Iterable[Json]) -> Problems:
+def _rule_problems(document: Json, personas: Iterable[Json], connectors: Iterable[Json], allow_code: bool) -> Problems:
     # The rules take longer to import than everything that runs without a file.
     from cupel import definition_rules as rules
 
     if isinstance(document.get("content"), dict):
-        yield from rules.content_problems(document["content"])
+        yield from rules.content_problems(document["content"], allow_code=allow_code)
     scenarios = document.get("scenarios")
     for position, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
         if isinstance(scenario, dict):
-            yield from rules.scenario_problems(scenario, f"scenarios.{position}")
+            yield from rules.scenario_problems(scenario, f"scenarios.{position}", allow_code=allow_code)
     for key, resources, check in (
         ("personas", personas, rules.persona_problems),
         ("connectors", connectors, rules.connector_problems),

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -14,6 +14,9 @@ from cupel.folders import FolderFiles
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
+
+if TYPE_CHECKING:
+    from cupel_core.domain.definitions.drafts import ImportedSuite
 
 PROMPTFOO = "promptfoo"
 _FORMATS = ", ".join((PROMPTFOO, *DatasetFormat))
@@ -32,40 +35,93 @@ def import_(
     ] = None,
     folder: Annotated[str | None, typer.Option(help="Folder for the definitions.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be created.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Write a definition file instead, with code of assertions for `cupel run --in-process`."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create definitions with scenarios from another tool's file. Nothing in it is executed."""
     session = ctx.ensure_object(Session)
     if source_format not in (PROMPTFOO, *DatasetFormat):
         raise UsageError(f"FORMAT: cannot import {source_format}; known formats: {_FORMATS}")
-    if source_format == PROMPTFOO:
-        body = _promptfoo_body(file)
+    if output is not None:
+        if folder is not None or dry_run:
+            raise UsageError(
+                "--output: has no effect with --folder or --dry-run, which are about a stack's definitions"
+            )
+        imported = _write_files(source_format, file, name, scorer, output)
     else:
-        body = {"name": name or file.stem, "content": _read_text(file), "scorer": scorer}
-    body = without_none(**body, folder=folder, dryRun=dry_run)
-    with session.connect() as client:
-        imported = (
-            client.import_promptfoo(body) if source_format == PROMPTFOO else client.import_dataset(source_format, body)
-        )
+        imported = _import_on_stack(session, source_format, file, name, scorer, folder, dry_run=dry_run)
     if as_json:
         session.print_json(imported)
     else:
         _print(session, imported)
 
 
-def _promptfoo_body(file: Path) -> Json:
-    """The configuration with the text files it refers to, which parsing it as the API does determines."""
+def _import_on_stack(
+    session: Session,
+    source_format: str,
+    file: Path,
+    name: str | None,
+    scorer: DatasetScorer | None,
+    folder: str | None,
+    *,
+    dry_run: bool,
+) -> Json:
+    if source_format == PROMPTFOO:
+        files = FolderFiles(file.parent)
+        _read_suite(source_format, file, files, name, scorer)  # determines which files it refers to
+        body: Json = {"config": _read_text(file), "files": files.contents}
+    else:
+        body = {"name": name or file.stem, "content": _read_text(file), "scorer": scorer}
+    body = without_none(**body, folder=folder, dryRun=dry_run)
+    with session.connect() as client:
+        return (
+            client.import_promptfoo(body) if source_format == PROMPTFOO else client.import_dataset(source_format, body)
+        )
+
+
+def _write_files(source_format: str, file: Path, name: str | None, scorer: DatasetScorer | None, output: Path) -> Json:
+    """The response of the API, with the files in place of the ids."""
+    from cupel import import_files
+    from cupel_core.contract.imports import ImportResultResponse
+    from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportResult
+
+    folder = import_files.code_folder(file, output)
+    suite = _read_suite(source_format, file, FolderFiles(file.parent), name, scorer, folder)
+    paths = import_files.output_paths(suite, output)
+    import_files.write_definitions(suite, paths)
+    definitions = tuple(ImportedDefinition(draft, None) for draft in suite.drafts)
+    result = ImportResult(definitions, suite.repeats, suite.temperature, suite.report)
+    response: Json = ImportResultResponse.of(result).model_dump(mode="json", by_alias=True)
+    for definition, path in zip(response["definitions"], paths, strict=True):
+        definition["file"] = str(path)
+    return {**response, "hasCode": import_files.has_code(suite)}
+
+
+def _read_suite(
+    source_format: str,
+    file: Path,
+    files: FolderFiles,
+    name: str | None,
+    scorer: DatasetScorer | None,
+    code_folder: str | None = None,
+) -> "ImportedSuite":
+    """The file as the API reads it. CupelError if nothing in it can be imported."""
+    from cupel_core.imports.datasets import read_dataset
     from cupel_core.imports.json_documents import InvalidDocument
     from cupel_core.imports.promptfoo import read_config
 
-    config, files = _read_text(file), FolderFiles(file.parent)
     try:
-        suite = read_config(config, files)
+        if source_format != PROMPTFOO:
+            return read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer)
+        suite = read_config(_read_text(file), files, code_folder)
     except InvalidDocument as error:
         raise UsageError(f"{file}: {error}") from error
     if not suite.drafts:
         raise CupelError(f"{file}: nothing in it can be imported: {suite.report.reasons()}")
-    return {"config": config, "files": files.contents}
+    return suite
 
 
 def _print(session: Session, imported: Json) -> None:
@@ -76,11 +132,11 @@ def _print(session: Session, imported: Json) -> None:
         if report[title]:
             session.out.print(_table(title, report[title]))
     for definition in imported["definitions"]:
-        definition_id = definition["id"] or "would create"
+        definition_id = definition.get("file") or definition["id"] or "would create"
         line = f"{definition_id}  {definition['name']}: {count_of(definition['scenarioCount'], 'scenario')}"
         session.out.print(line, markup=False, soft_wrap=True)
     for definition in imported["definitions"]:
-        if definition["id"]:
+        if definition.get("file") or definition["id"]:
             session.out.print(_next_command(definition, imported), markup=False, soft_wrap=True)
 
 
@@ -98,12 +154,13 @@ def _escape(text: str) -> str:
 
 def _next_command(definition: Json, imported: Json) -> str:
     models = ",".join(definition["models"]) or "provider/model"
-    words = [command_name(), "run", definition["id"], "--models", models]
+    words = [command_name(), "run", definition.get("file") or definition["id"], "--models", models]
     if imported["repeats"] > 1:
         words += ["--repeats", str(imported["repeats"])]
     if imported["temperature"] is not None:
         words += ["--temperature", str(imported["temperature"])]
-    return f"next     {shlex.join(words)} --watch"
+    words += ["--watch"] if definition["id"] else ["--in-process", *(["--allow-code"] * imported["hasCode"])]
+    return f"next     {shlex.join(words)}"
 
 
 def _read_text(file: Path) -> str:

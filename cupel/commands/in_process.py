@@ -73,6 +73,7 @@ def _evaluation_options(specification: Json, options: InProcessOptions) -> Evalu
             "max_concurrency": options.concurrency,
             "cache": options.cache,
             "cache_ttl": options.cache_ttl,
+            "allow_code": options.allow_code,
             "resume": None if options.resume is None else saved_evaluations.find(options.resume),
             **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },

@@ -116,3 +116,4 @@ class InProcessOptions(NamedTuple):
     resume: str | None
     cache: bool
     cache_ttl: float | None
+    allow_code: bool

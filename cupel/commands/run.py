@@ -66,6 +66,14 @@ CacheTtl = Annotated[
 ]
 
 
+AllowCode = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code", help="With --in-process: run code of assertions (python, javascript) with your rights."
+    ),
+]
+
+
 def run(
     ctx: typer.Context,
     definition: Annotated[
@@ -100,6 +108,7 @@ def run(
     resume: Resume = None,
     cache: Cache = False,
     cache_ttl: CacheTtl = None,
+    allow_code: AllowCode = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
@@ -132,10 +141,12 @@ def run(
         "config": config,
     }
     if in_process:
-        options = InProcessOptions(concurrency, resume, cache, cache_ttl)
+        options = InProcessOptions(concurrency, resume, cache, cache_ttl, allow_code)
         _run_in_process(session, definition, specification, options, gate_options, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
+    elif allow_code:
+        raise UsageError("--allow-code: only with --in-process; a stack runs no code from assertions")
     else:
         _start_on_stack(session, definition, specification, gate_options if watch else None, new=new, as_json=as_json)
 

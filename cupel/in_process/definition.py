@@ -34,11 +34,17 @@ class LoadedDefinition:
     scenarios: tuple[Scenario, ...]
     personas: Mapping[str, Persona]
     connectors: Mapping[str, Connector]
+    folder: Path = Path()
+    """To which the files of code are relative."""
+    allow_code: bool = False
 
     def with_scenarios(self, chosen: Sequence[str | Mapping[str, Any]]) -> "LoadedDefinition":
         """Only these scenarios, each a name or the fields of a scenario."""
         known = {scenario.name: scenario for scenario in self.scenarios}
-        scenarios = [_choose_scenario(known, each, f"scenarios.{position}") for position, each in enumerate(chosen)]
+        scenarios = [
+            _choose_scenario(known, each, f"scenarios.{position}", self.allow_code)
+            for position, each in enumerate(chosen)
+        ]
         if not scenarios:
             raise UsageError("scenarios: must not be empty")
         return replace(self, scenarios=tuple(_with_ids(scenarios)))
@@ -68,11 +74,15 @@ class LoadedDefinition:
         return self.personas[name]
 
 
-def load_definition(definition: DefinitionSource) -> LoadedDefinition:
+def load_definition(definition: DefinitionSource, *, allow_code: bool = False) -> LoadedDefinition:
     """Load and validate a definition. UsageError names every invalid field."""
     if not isinstance(definition, str | Path | Mapping):
         raise UsageError(f"definition: must be the path of a file or a mapping, not {type(definition).__name__}")
-    file = definition_from_mapping(definition) if isinstance(definition, Mapping) else read_definition(Path(definition))
+    file = (
+        definition_from_mapping(definition, allow_code=allow_code)
+        if isinstance(definition, Mapping)
+        else read_definition(Path(definition), allow_code=allow_code)
+    )
     content = Content.from_json(DefinitionContent.model_validate(file.definition["content"]).specified())
     scenarios = (
         _generated_scenarios(content, file)
@@ -85,6 +95,8 @@ def load_definition(definition: DefinitionSource) -> LoadedDefinition:
         scenarios=tuple(_with_ids(scenarios)),
         personas={body["name"]: _persona(body) for body in file.personas},
         connectors={body["name"]: _connector(body) for body in file.connectors},
+        folder=Path() if isinstance(definition, Mapping) else Path(definition).parent,
+        allow_code=allow_code,
     )
 
 
@@ -98,8 +110,8 @@ def parse_connector(body: Mapping[str, Any], field: str) -> Connector:
     return _connector(body)
 
 
-def parse_scenario(item: Mapping[str, Any], field: str) -> Scenario:
-    _raise_if_any(definition_rules.scenario_problems(item, field))
+def parse_scenario(item: Mapping[str, Any], field: str, *, allow_code: bool = False) -> Scenario:
+    _raise_if_any(definition_rules.scenario_problems(item, field, allow_code=allow_code))
     return CreateScenario.model_validate(dict(item)).to_scenario()
 
 
@@ -129,9 +141,11 @@ def _connector(body: Mapping[str, Any]) -> Connector:
     return Connector(section.name, section.name, kind, section.base_url, headers, section.config or {})
 
 
-def _choose_scenario(known: Mapping[str, Scenario], chosen: str | Mapping[str, Any], field: str) -> Scenario:
+def _choose_scenario(
+    known: Mapping[str, Scenario], chosen: str | Mapping[str, Any], field: str, allow_code: bool
+) -> Scenario:
     if not isinstance(chosen, str):
-        return parse_scenario(chosen, field)
+        return parse_scenario(chosen, field, allow_code=allow_code)
     if chosen not in known:
         raise UsageError(f"{field}: the definition has no scenario named {chosen!r}")
     return known[chosen]

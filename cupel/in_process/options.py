@@ -47,6 +47,7 @@ _TYPES = {
     "resume": "a path",
     "cache": "True, False or a path",
     "progress": "True or False",
+    "allow_code": "True or False",
     "cache_ttl": "a positive number of seconds, or a timedelta",
     "on_status": "a function",
     "on_start": "a function",
@@ -90,6 +91,8 @@ class EvaluationOptions(TypedDict, total=False):
     """A file in which finished probes are saved; if it exists, only the missing ones are run."""
     progress: bool | None
     """Show progress on standard error; default: True."""
+    allow_code: bool
+    """Run assertions of type python and javascript, and scoring functions, with the rights of this process."""
     providers: Mapping[str, ProviderAccess] | None
     """`{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
     on_status: OnStatus | None

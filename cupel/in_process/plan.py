@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from random import Random
 from secrets import randbelow
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from cupel.errors import UsageError
 from cupel.in_process.accounts import AccountResolver
 from cupel.in_process.agents import Agent, FunctionTarget, agent_name
+from cupel.in_process.code_runner import ProcessCodeRunner, check_code
 from cupel.in_process.definition import (
     DefinitionSource,
     EvaluationCase,
@@ -120,6 +122,7 @@ class EvaluationPlan:
             repeat=probe.repeat,
             seed=self.seed,
             retry_round=self.retry_round,
+            code_runner=self.code_runner,
         )
 
     def _withholds_headers(self, probe: Probe) -> bool:
@@ -128,6 +131,11 @@ class EvaluationPlan:
         if probe.persona is None or not probe.persona.has_headers or probe.target not in connectors:
             return False
         return not probe.persona.sends_headers_to(connectors[probe.target].address)
+
+    @cached_property
+    def code_runner(self) -> ProcessCodeRunner | None:
+        """One per evaluation, so that all its code shares the processors."""
+        return ProcessCodeRunner(self.definition.folder) if self.definition.allow_code else None
 
     @cached_property
     def graders(self) -> GraderFactory:
@@ -177,9 +185,10 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
 
 
 def _load_definition(definition: DefinitionSource, options: EvaluationOptions) -> LoadedDefinition:
-    loaded = load_definition(definition)
+    loaded = load_definition(definition, allow_code=options.get("allow_code", False))
     scenarios, personas = options.get("scenarios"), options.get("personas")
     loaded = loaded if scenarios is None else loaded.with_scenarios(scenarios)
+    check_code(chain(loaded.content.assertions, *(each.assertions for each in loaded.scenarios)), loaded.folder)
     return loaded if personas is None else loaded.with_personas(personas)
 
 

@@ -19,7 +19,7 @@ from cupel.stack.subprocesses import child_environment, run
 LOCKS = Path(__file__).parent
 _PATHS = find_stack_paths(LOCKS)
 _HOME = _PATHS.tools / "interop"
-_BINARIES = _HOME / "python" / "bin"
+BINARIES = _HOME / "python" / "bin"
 _ISOLATED = {
     # Telemetry is sent to a proxy that does not exist.
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9"),
@@ -41,9 +41,9 @@ def install() -> None:
     shutil.rmtree(_HOME, ignore_errors=True)
     _HOME.mkdir(parents=True)
     environment = child_environment(_PATHS)
-    environment["PATH"] = f"{_BINARIES}:{environment['PATH']}"
+    environment["PATH"] = f"{BINARIES}:{environment['PATH']}"
     run(["uv", "venv", "--quiet", "--python", sys.executable, str(_HOME / "python")], _PATHS, environment)
-    pip_install = ["uv", "pip", "install", "--quiet", "--python", str(_BINARIES / "python")]
+    pip_install = ["uv", "pip", "install", "--quiet", "--python", str(BINARIES / "python")]
     run([*pip_install, "-r", str(LOCKS / "requirements.txt")], _PATHS, environment)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(LOCKS / name, _HOME)
@@ -64,7 +64,7 @@ def promptfoo_services() -> set[str]:
 
 def inspect(script: str, *arguments: str) -> str:
     """Run a Python program with inspect_ai installed; returns its standard output."""
-    return _call([str(_BINARIES / "python"), "-c", script, *arguments])
+    return _call([str(BINARIES / "python"), "-c", script, *arguments])
 
 
 def promptfoo(home: Path, *arguments: str, folder: Path | None = None) -> str:
@@ -86,21 +86,19 @@ def generate_client(document: Path, folder: Path) -> None:
     configuration.write_text(json.dumps({"package_name_override": folder.name, "post_hooks": []}))
     options = ["--meta=none", "--fail-on-warning", "--config", str(configuration)]
     command = ["openapi-python-client", "generate", "--path", str(document), "--output-path", str(folder), *options]
-    _call([str(_BINARIES / command[0]), *command[1:]])
+    _call([str(BINARIES / command[0]), *command[1:]])
 
 
 def read_events(url: str, *types: str) -> list[str]:
     """`<id> <type>` of each event of these types that Node's EventSource receives, until it stops."""
     script = str(LOCKS / "event_source.mjs")
-    received: list[str] = json.loads(
-        _call([str(_BINARIES / "node"), "--experimental-eventsource", script, url, *types])
-    )
+    received: list[str] = json.loads(_call([str(BINARIES / "node"), "--experimental-eventsource", script, url, *types]))
     return received
 
 
 def _call(command: list[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     environment = child_environment(_PATHS) | _ISOLATED | dict(variables or {})
-    environment["PATH"] = f"{_BINARIES}:{environment['PATH']}"
+    environment["PATH"] = f"{BINARIES}:{environment['PATH']}"
     completed = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )

@@ -46,6 +46,7 @@ from cupel_core.grading.simulated_user import generate_persona_message, simulate
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.code_assertions import CodeRunner
 from cupel_core.scoring.decision_search import read_decision
 from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.score import AssertionScores, needs_model, score
@@ -73,6 +74,8 @@ class ConversationSpec:
     repeat: int = 0
     seed: int = 0
     retry_round: int = 1
+    code_runner: CodeRunner | None = None
+    """Runs the code of assertions; None where code is not run."""
 
     @cached_property
     def rules(self) -> ConversationRules:
@@ -270,7 +273,7 @@ async def _score_assertions(
     saver = DelayedSaver(save)
     log = GradeLog.resuming(state.grades, saver.note_change)
     try:
-        scored = await score(spec.assertions, assertion_context(spec, state), spec.graders, log)
+        scored = await score(spec.assertions, assertion_context(spec, state), spec.graders, log, spec.code_runner)
     except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
         await saver.flush()
         raise
@@ -298,6 +301,8 @@ def assertion_context(spec: ConversationSpec, state: ConversationState) -> Asser
         turns=state.turns,
         conversation_id=state.thread_id or spec.thread_id,
         goal=spec.scenario.criteria.success or spec.scenario.instructions,
+        name=spec.scenario.name,
+        metadata=spec.scenario.metadata,
     )
 
 

@@ -8,9 +8,11 @@ from cupel_core.errors import FieldError
 from cupel_core.providers import model_name_error
 
 
-def assertion_errors(assertions: Sequence[Mapping[str, Any]], field: str) -> tuple[FieldError, ...]:
+def assertion_errors(
+    assertions: Sequence[Mapping[str, Any]], field: str, *, allow_code: bool = False
+) -> tuple[FieldError, ...]:
     """Everything invalid about the assertions; `field` is the name of the list, such as `items.3.assertions`."""
-    errors = tuple(FieldError(*issue) for issue in assertion_issues(list(assertions), field))
+    errors = tuple(FieldError(*issue) for issue in assertion_issues(list(assertions), field, allow_code=allow_code))
     return errors or tuple(_provider_errors(assertions, field))
 
 

@@ -22,6 +22,9 @@ class AssertionContext:
     """How many of the conversation's last assistant messages are answers of the target."""
     conversation_id: str = ""
     goal: str | None = None
+    name: str = ""
+    """The scenario's, like `metadata`; what code of assertions is given."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def at_turn(self, turn: int) -> "AssertionContext":
         """The conversation up to this answer, from 1. Raises ValueError if it has fewer answers."""

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.conversation import Spend
 
 type SpendLog = list[Spend]
@@ -16,6 +17,8 @@ class CheckResult(NamedTuple):
     passed: bool
     score: float
     reason: str
+    parts: tuple[AssertionResult, ...] = ()
+    """Results that the check consists of, as code may return them."""
 
 
 class NotComputable(ValueError):

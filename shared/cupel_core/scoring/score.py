@@ -6,10 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core import sandbox
-from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, SELECT_BEST
+from cupel_core.domain.scoring.assertion_rules import (
+    ASSERT_SET,
+    ASSERTION_KINDS,
+    CODE_KINDS,
+    CODE_REFUSED,
+    SCORING_FUNCTION,
+    SELECT_BEST,
+)
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
-from cupel_core.domain.scoring.scoring import combine, failure_tag
+from cupel_core.domain.scoring.scoring import combine, failure_tag, metrics
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import AssertionGrade, Spend
 from cupel_core.errors import Invalid
@@ -18,6 +25,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog
 from cupel_core.scoring.checks import CHECKS, compute_bounded
+from cupel_core.scoring.code_assertions import CodeRunner, check_by_code, score_by_code
 from cupel_core.scoring.grade_log import GradeLog
 
 if TYPE_CHECKING:
@@ -37,16 +45,20 @@ class AssertionScores(NamedTuple):
 
 
 async def score(
-    assertions: Sequence[Assertion], context: AssertionContext, graders: GraderFactory, log: GradeLog | None = None
+    assertions: Sequence[Assertion],
+    context: AssertionContext,
+    graders: GraderFactory,
+    log: GradeLog | None = None,
+    code_runner: CodeRunner | None = None,
 ) -> AssertionScores:
     """Compute all assertions but those that a model has graded according to `log`; new grades are added to it.
 
     What cannot be computed is a result with an error. RetryLater, and whatever stops a grader's call (Halted,
     TimeIsUp), pass through once the calls in flight have ended and are in `log`. select-best has no result here,
-    because it compares the outputs of several models (`selection.py`).
+    because it compares the outputs of several models (`selection.py`). Without `code_runner`, code is not run.
     """
     sandbox.use_workspace(graders.workspace)
-    scorer = _Scorer(context, graders, log or GradeLog())
+    scorer = _Scorer(context, graders, log or GradeLog(), code_runner)
     external, results = await _gather(_evaluate_externally(context, graders), scorer.results(assertions))
     external_results = external.results if external else ()
     return AssertionScores((*results, *external_results), scorer.log.spend, external and external.note)
@@ -72,6 +84,7 @@ class _Scorer:
     context: AssertionContext
     graders: GraderFactory
     log: GradeLog
+    code_runner: CodeRunner | None
 
     async def results(self, assertions: Sequence[Assertion], prefix: str = "") -> list[AssertionResult]:
         computable = [
@@ -83,7 +96,7 @@ class _Scorer:
 
     async def _result(self, path: str, assertion: Assertion) -> AssertionResult:
         if assertion.kind == ASSERT_SET:
-            return _set_result(assertion, await self.results(assertion.parts, f"{path}."))
+            return await self._scored_set(assertion, await self.results(assertion.parts, f"{path}."))
         return await (self._graded(path, assertion) if needs_model(assertion) else self._computed(assertion, []))
 
     async def _graded(self, path: str, assertion: Assertion) -> AssertionResult:
@@ -100,12 +113,38 @@ class _Scorer:
     async def _computed(self, assertion: Assertion, spend_log: SpendLog) -> AssertionResult:
         try:
             context = _context_of(assertion, self.context)
-            check_result = await _compute(_render(assertion, context), context, self.graders, spend_log)
+            check_result = await self._compute(_render(assertion, context), context, spend_log)
         except sandbox.LimitExceeded as error:
             return _error_result(assertion, f"computing it {error}")
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
             return _error_result(assertion, str(error))
         return _to_result(assertion, check_result)
+
+    async def _compute(self, assertion: Assertion, context: AssertionContext, spend_log: SpendLog) -> CheckResult:
+        if assertion.kind in CHECKS:
+            return await compute_bounded(assertion, context)
+        if assertion.kind in CODE_KINDS:
+            return await check_by_code(assertion, context, self._required_runner)
+        from cupel_core.scoring.registry import GRADED_CHECKS  # shortens a cold start
+
+        return await GRADED_CHECKS[assertion.kind](assertion, context, self.graders, spend_log)
+
+    async def _scored_set(self, assertion: Assertion, parts: Sequence[AssertionResult]) -> AssertionResult:
+        function = (assertion.config or {}).get(SCORING_FUNCTION)
+        if function is None:
+            return _set_result(assertion, parts)
+        try:
+            named = metrics(parts)
+            combined = await score_by_code(function, named, parts, assertion.threshold, self._required_runner)
+        except NotComputable as error:
+            return replace(_error_result(assertion, str(error)), parts=tuple(parts))
+        return replace(_to_result(assertion, combined), parts=(*parts, *combined.parts))
+
+    @property
+    def _required_runner(self) -> CodeRunner:
+        if self.code_runner is None:
+            raise NotComputable(CODE_REFUSED)
+        return self.code_runner
 
 
 def _context_of(assertion: Assertion, context: AssertionContext) -> AssertionContext:
@@ -122,22 +161,12 @@ def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
         value = render_variables(assertion.value, context.variables)
     except ValueError as error:
         raise NotComputable(str(error)) from None
-    kind = ASSERTION_KINDS.get(assertion.kind)
+    kind = ASSERTION_KINDS.get(assertion.kind) or CODE_KINDS.get(assertion.kind)
     if kind is None:
         raise NotComputable(f'unknown assertion type "{assertion.type}"')
     if why := kind.value(value):
         raise NotComputable(f"its value {why}")
     return replace(assertion, value=value)
-
-
-async def _compute(
-    assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
-) -> CheckResult:
-    if assertion.kind in CHECKS:
-        return await compute_bounded(assertion, context)
-    from cupel_core.scoring.registry import GRADED_CHECKS  # shortens a cold start
-
-    return await GRADED_CHECKS[assertion.kind](assertion, context, graders, spend_log)
 
 
 def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResult:
@@ -150,6 +179,7 @@ def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResu
         weight=assertion.weight,
         metric=assertion.metric,
         tag=None if passed else failure_tag(assertion),
+        parts=check_result.parts,
     )
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from cupel.cli import app
 from cupel.client import Client
+from cupel.files import read_definition
 from cupel.folders import MAX_FILE_BYTES, FolderFiles
 from cupel.session import Session
 from cupel_core.settings import Settings
@@ -74,6 +75,42 @@ def test_a_dry_run_creates_no_definition(cupel, client: Client, folder: Path) ->
     result = cupel("import", "promptfoo", folder / "promptfooconfig.yaml", "--dry-run")
     assert "would create  Colours: 2 scenarios" in result.stdout
     assert list(client.list_definitions()) == []
+
+
+def test_a_definition_file_is_written_without_a_stack(tmp_path: Path, folder: Path) -> None:
+    output = tmp_path / "out" / "colours.yaml"
+    arguments = ["import", "promptfoo", str(folder / "promptfooconfig.yaml"), "--output", str(output)]
+    result = CliRunner().invoke(app, arguments, obj=Session())
+    assert result.exit_code == 0, result.stderr
+    assert "--in-process --allow-code" in result.stdout.splitlines()[-1]
+    written = read_definition(output, allow_code=True)
+    assert [scenario["prompt"] for scenario in written.scenarios or []] == ["Say blue", "Say red"]
+    assert written.scenarios
+    assert written.scenarios[1]["assertions"] == [{"type": "javascript", "value": "true"}]
+
+
+def test_each_definition_has_a_file_of_its_own(tmp_path: Path, folder: Path) -> None:
+    (folder / "prompts" / "sing.txt").write_text("Sing {{x}}")
+    arguments = ["import", "promptfoo", str(folder / "promptfooconfig.yaml"), "--json", "--output"]
+    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "a.yaml")], obj=Session())
+    files = [tmp_path / "a.yaml", tmp_path / "a-2.yaml"]
+    assert [definition["file"] for definition in json.loads(result.stdout)["definitions"]] == list(map(str, files))
+    again = CliRunner().invoke(app, [*arguments, str(tmp_path / "a.yaml")], obj=Session())
+    assert (again.exit_code, "exists already" in again.stderr) == (2, True)
+
+
+def test_samples_become_a_definition_file(tmp_path: Path) -> None:
+    (tmp_path / "sums.csv").write_text("input,target\n1+1,2\n")
+    arguments = ["import", "csv", str(tmp_path / "sums.csv"), "--output", str(tmp_path / "sums.yaml")]
+    result = CliRunner().invoke(app, arguments, obj=Session())
+    assert result.stdout.endswith("sums.yaml --models provider/model --in-process\n")
+    assert read_definition(tmp_path / "sums.yaml").definition["name"] == "sums"
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--folder=x"])
+def test_options_of_a_stack_have_no_effect_on_a_file(tmp_path: Path, option: str) -> None:
+    arguments = ["import", "csv", "a.csv", "--output", str(tmp_path / "a.yaml"), option]
+    assert CliRunner().invoke(app, arguments, obj=Session()).exit_code == 2
 
 
 def test_importing_nothing_fails(cupel, tmp_path: Path) -> None:

@@ -166,6 +166,12 @@ def test_a_missing_judge_is_named_by_its_option(cupel: Cupel, tmp_path: Path) ->
     assert (answer.exit_code, "--judge-model: is required" in answer.stderr) == (2, True)
 
 
+def test_code_is_only_allowed_in_process(cupel: Cupel, echoes: str) -> None:
+    result = cupel("run", echoes, "--models", "sim/echo", "--allow-code")
+    assert result.exit_code == 2
+    assert "--allow-code: only with --in-process" in result.stderr
+
+
 def test_a_definition_by_its_id_needs_a_stack(cupel: Cupel) -> None:
     assert cupel("run", "def_7", "--models", "sim/echo", "--in-process").exit_code == 2
 

@@ -1,5 +1,10 @@
+import json
+from typing import Any
+
 import pytest
 
+from cupel_core.imports.files import InMemoryFiles
+from cupel_core.imports.promptfoo import read_config
 from tests.unit.imports.reading import first_assertions, read_suite, scenarios, skipped
 
 
@@ -89,3 +94,49 @@ def test_a_schema_in_yaml_becomes_json() -> None:
 def test_a_placeholder_that_remains_after_rendering_is_plain_text() -> None:
     [assertion] = first_assertions(test_of({"type": "contains", "value": "{% raw %}{{x}}{% endraw %} {{x}}"}))
     assert assertion["value"] == r"\{{x}} blue"
+
+
+CODE = {"prompts": ["{{x}}"], "tests": [{"vars": {"x": "blue"}, "assert": []}]}
+
+
+def code_assertions(test: dict[str, Any], code_folder: str | None = "../") -> list[dict[str, Any]]:
+    suite = read_config(
+        json.dumps({**CODE, "tests": [{"vars": {"x": "blue"}, **test}]}), InMemoryFiles({}), code_folder
+    )
+    return [assertion.to_json() for assertion in suite.drafts[0].scenarios[0].assertions]
+
+
+@pytest.mark.parametrize(
+    ("value", "becomes"),
+    [
+        ("output == '{{x}}'", "output == 'blue'"),
+        ("file://a/check.py:short", "file://../a/check.py:short"),
+        ("'{{ '{{' }}y}}'", r"'\{{y}}'"),
+    ],
+)
+def test_code_is_imported_for_those_who_run_it(value: str, becomes: str) -> None:
+    written = {"type": "not-python", "value": value, "config": {"a": 1}, "threshold": 0.5}
+    assert code_assertions({"assert": [written]}) == [{**written, "value": becomes}]
+
+
+def test_a_scoring_function_becomes_that_of_a_set() -> None:
+    test = {"assertScoringFunction": "file://s.py", "threshold": 0.5, "assert": [{"type": "is-json"}]}
+    assert code_assertions(test) == [
+        {
+            "type": "assert-set",
+            "threshold": 0.5,
+            "config": {"scoringFunction": "file://../s.py"},
+            "assert": [{"type": "is-json"}],
+        }
+    ]
+
+
+def test_a_scoring_function_is_left_out_where_code_is_not_run() -> None:
+    test = {"assertScoringFunction": "file://s.py", "threshold": 0.5, "assert": [{"type": "is-json"}]}
+    assert code_assertions(test, None) == [{"type": "assert-set", "threshold": 0.5, "assert": [{"type": "is-json"}]}]
+    notes = read_suite({**CODE, "tests": [{"vars": {"x": "blue"}, **test}]}).report.skipped
+    assert [note.where for note in notes] == ["tests.0.assertScoringFunction"]
+
+
+def test_code_outside_the_folder_is_left_out() -> None:
+    assert code_assertions({"assert": [{"type": "python", "value": "file://../../check.py"}]}) == []

@@ -1,6 +1,7 @@
 """The types of assertions, what each requires, and the validation of assertions written by users."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -19,10 +20,16 @@ MAX_NESTING = 3
 MAX_NAME_LENGTH = 200
 ASSERT_SET = "assert-set"
 SELECT_BEST = "select-best"
+SCORING_FUNCTION = "scoringFunction"
+"""In the `config` of a set: code that makes the set's result from those of its parts."""
+CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
+CODE_REFUSED = (
+    "is code, which a stack does not run: use a webhook, or evaluate with `cupel run --in-process --allow-code` or "
+    "cupel.evaluate(…, allow_code=True)"
+)
 MAX_TURN = 100
 OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, SELECT_BEST})
 """What is measured once per conversation, or has answers of its own."""
-CODE_KINDS = frozenset({"javascript", "python", "ruby"})
 _FIELDS = frozenset({"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "turn", "assert"})
 
 type ValueRule = Callable[[Any], str | None]
@@ -51,13 +58,18 @@ class AssertionKind:
     """Whether it needs an embedding model in the run's configuration."""
 
 
-def assertion_issues(assertions: Any, field: str = "assertions") -> tuple[AssertionIssue, ...]:
-    """The errors in JSON assertions of a scenario or a definition; empty if they are valid."""
+def assertion_issues(
+    assertions: Any, field: str = "assertions", *, allow_code: bool = False
+) -> tuple[AssertionIssue, ...]:
+    """The errors in JSON assertions of a scenario or a definition; empty if they are valid.
+
+    Code is only allowed where its author runs it: in process.
+    """
     if not isinstance(assertions, list):
         return (AssertionIssue(field, "must be a list"),)
     if _count(assertions) > MAX_ASSERTIONS:
         return (AssertionIssue(field, f"must be at most {MAX_ASSERTIONS}, including the parts of sets"),)
-    return tuple(_list_issues(assertions, field, depth=0))
+    return tuple(_list_issues(assertions, field, 0, allow_code))
 
 
 def _count(assertions: list[Any]) -> int:
@@ -65,12 +77,12 @@ def _count(assertions: list[Any]) -> int:
     return len(assertions) + sum(_count(part) for part in parts if isinstance(part, list))
 
 
-def _list_issues(assertions: list[Any], field: str, depth: int) -> Iterator[AssertionIssue]:
+def _list_issues(assertions: list[Any], field: str, depth: int, allow_code: bool) -> Iterator[AssertionIssue]:
     for number, assertion in enumerate(assertions):
-        yield from _issues(assertion, f"{field}.{number}", depth)
+        yield from _issues(assertion, f"{field}.{number}", depth, allow_code)
 
 
-def _issues(assertion: Any, field: str, depth: int) -> Iterator[AssertionIssue]:
+def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterator[AssertionIssue]:
     if not isinstance(assertion, dict):
         yield AssertionIssue(field, "must be an object")
         return
@@ -78,23 +90,25 @@ def _issues(assertion: Any, field: str, depth: int) -> Iterator[AssertionIssue]:
         AssertionIssue(f"{field}.{name}", "is not a field of an assertion") for name in assertion if name not in _FIELDS
     )
     type_name = assertion.get("type")
-    if error := _type_error(type_name):
+    if error := _type_error(type_name, allow_code):
         yield AssertionIssue(f"{field}.type", error)
         return
     name = str(type_name).removeprefix(NOT)
-    yield from _value_issues(ASSERTION_KINDS[name], assertion, field)
-    yield from _number_issues(ASSERTION_KINDS[name], assertion, field)
+    kind = ASSERTION_KINDS.get(name) or CODE_KINDS[name]
+    yield from _value_issues(kind, assertion, field)
+    yield from _number_issues(kind, assertion, field)
     yield from _turn_issues(name, assertion.get("turn"), f"{field}.turn")
     yield from _string_issues(assertion, field)
-    yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth)
+    yield from _config_issues(name, assertion.get("config"), f"{field}.config", allow_code)
+    yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth, allow_code)
 
 
-def _type_error(type_name: Any) -> str | None:
+def _type_error(type_name: Any, allow_code: bool) -> str | None:
     if not isinstance(type_name, str) or not type_name:
         return "must be the name of an assertion type"
     name = type_name.removeprefix(NOT)
     if name in CODE_KINDS:
-        return f"{type_name} is not supported: Cupel does not run code from assertions; use a webhook instead"
+        return None if allow_code else f"{type_name} {CODE_REFUSED}"
     if name not in ASSERTION_KINDS:
         return f"unknown type {type_name!r}{did_you_mean(name, list(ASSERTION_KINDS))}"
     if type_name.startswith(NOT) and not ASSERTION_KINDS[name].may_negate:
@@ -137,17 +151,23 @@ def _string_issues(assertion: Mapping[str, Any], field: str) -> Iterator[Asserti
             yield AssertionIssue(f"{field}.{name}", f"must be a string of at most {MAX_NAME_LENGTH} characters")
         elif name == "provider" and text is not None and not all(text.partition("/")):
             yield AssertionIssue(f"{field}.provider", "must be a model: provider/name")
-    config = assertion.get("config")
+
+
+def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
     if config is not None and not isinstance(config, dict):
-        yield AssertionIssue(f"{field}.config", "must be an object")
+        yield AssertionIssue(field, "must be an object")
     elif config and "headers" in config:
         yield AssertionIssue(
-            f"{field}.config.headers",
-            "is not allowed: definitions must not contain secrets; use the evaluator's headers",
+            f"{field}.headers", "is not allowed: definitions must not contain secrets; use the evaluator's headers"
         )
+    if name == ASSERT_SET and isinstance(config, dict) and (value := config.get(SCORING_FUNCTION)) is not None:
+        if not allow_code:
+            yield AssertionIssue(f"{field}.{SCORING_FUNCTION}", CODE_REFUSED)
+        elif not (isinstance(value, str) and CODE_FILE.fullmatch(value)):
+            yield AssertionIssue(f"{field}.{SCORING_FUNCTION}", "must name a file: file://score.py:function")
 
 
-def _part_issues(name: str, parts: Any, field: str, depth: int) -> Iterator[AssertionIssue]:
+def _part_issues(name: str, parts: Any, field: str, depth: int, allow_code: bool) -> Iterator[AssertionIssue]:
     if name != ASSERT_SET:
         if parts is not None:
             yield AssertionIssue(field, f"is only allowed in an {ASSERT_SET}")
@@ -158,7 +178,7 @@ def _part_issues(name: str, parts: Any, field: str, depth: int) -> Iterator[Asse
     elif SELECT_BEST in map(_type_of, parts):
         yield AssertionIssue(field, f"must not contain {SELECT_BEST}, which compares models: put it beside the set")
     else:
-        yield from _list_issues(parts, field, depth + 1)
+        yield from _list_issues(parts, field, depth + 1, allow_code)
 
 
 def _type_of(part: Any) -> Any:
@@ -280,3 +300,5 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     ASSERT_SET: AssertionKind(is_fraction=True, may_negate=False),
     SELECT_BEST: AssertionKind(_text, may_negate=False, needs_judge=True),
 }
+CODE_KINDS: Mapping[str, AssertionKind] = {"javascript": AssertionKind(_text), "python": AssertionKind(_text)}
+"""Only allowed in process: `value` is code, or `file://check.py:function`."""

@@ -5,15 +5,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cupel_core.domain.definitions.drafts import ImportReport
-from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, CODE_KINDS, assertion_issues
+from cupel_core.domain.scoring.assertion_rules import (
+    ASSERT_SET,
+    ASSERTION_KINDS,
+    CODE_FILE,
+    CODE_KINDS,
+    SCORING_FUNCTION,
+    assertion_issues,
+)
 from cupel_core.domain.scoring.assertions import NOT, Assertion
-from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file
+from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders
 from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import RenderError, render
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
+CODE_LEFT_OUT = (
+    "a stack runs no code: use a webhook assertion, or import with --output and run with --in-process --allow-code"
+)
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
@@ -47,12 +57,18 @@ class AssertionImporter:
     options: Mapping[str, Any]
     files: FileSource
     report: ImportReport
+    code_folder: str | None = None
+    """Where the files of code are for whoever runs it, such as `../`; None if code is left out."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
-    def import_all(self, entries: list[Any], threshold: Any) -> ImportedAssertions:
-        """Convert the entries. A threshold applies to their weighted mean, so it becomes an assert-set around them."""
+    def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
+        """Convert the entries. A threshold, or a scoring function, becomes that of an assert-set around them."""
         converted = self._convert_list(entries, f"{self.where}.assert")
-        if isinstance(threshold, int | float) and converted:
+        config = self._scoring_config(scoring_function)
+        if converted and config:
+            limit = {"threshold": threshold} if isinstance(threshold, int | float) else {}
+            converted = [{"type": ASSERT_SET, **limit, "config": config, "assert": converted}]
+        elif converted and isinstance(threshold, int | float):
             assert_set = {"type": ASSERT_SET, "threshold": threshold, "assert": converted}
             if not self._skip_if_invalid(assert_set, f"{self.where}.threshold"):
                 self.report.note_change(
@@ -62,6 +78,18 @@ class AssertionImporter:
                 )
                 converted = [assert_set]
         return ImportedAssertions(tuple(map(Assertion.from_json, converted)), self.unsupported)
+
+    def _scoring_config(self, function: Any) -> dict[str, Any]:
+        if function is None:
+            return {}
+        where, name = f"{self.where}.assertScoringFunction", str(function)[:80]
+        if self.code_folder is None:
+            self.report.skip(where, name, CODE_LEFT_OUT)
+        elif not (isinstance(function, str) and CODE_FILE.fullmatch(function)):
+            self.report.skip(where, name, "it must name a file: file://score.py:function")
+        else:
+            return {SCORING_FUNCTION: self._code_file(function)}
+        return {}
 
     def _convert_list(self, entries: Iterable[Any], where: str) -> list[dict[str, Any]]:
         return [data for index, entry in enumerate(entries) for data in self._convert_entry(entry, f"{where}.{index}")]
@@ -93,20 +121,32 @@ class AssertionImporter:
             data["metric"] = render(str(entry["metric"]), self.variables)
         if kind == ASSERT_SET:
             data["assert"] = self._convert_list(entry.get("assert") or (), f"{where}.assert")
+        elif kind in CODE_KINDS:
+            data["value"] = self._code(entry.get("value"))
         elif entry.get("value") is not None:
             data["value"] = escape_placeholders(_parse_schema(kind, self._value(entry["value"])))
-        if kind == "webhook" and isinstance(entry.get("config"), Mapping):
+        if kind in (*CODE_KINDS, "webhook") and isinstance(entry.get("config"), Mapping):
             data["config"] = entry["config"]
-        if model := self._grader_model(
-            ASSERTION_KINDS[kind].needs_embedder, ASSERTION_KINDS[kind].needs_judge, entry, where
-        ):
+        rules = ASSERTION_KINDS.get(kind) or CODE_KINDS[kind]
+        if model := self._grader_model(rules.needs_embedder, rules.needs_judge, entry, where):
             data["provider"] = model
         return data
 
+    def _code(self, value: Any) -> Any:
+        if isinstance(value, str) and value.startswith(SCHEME):
+            return self._code_file(value)
+        return escape_placeholders(render(value, self.variables)) if isinstance(value, str) else value
+
+    def _code_file(self, reference: str) -> str:
+        path, separator, function = reference.removeprefix(SCHEME).partition(":")
+        return f"{SCHEME}{self.code_folder}{resolve_path(path)}{separator}{function}"
+
     def _reason_to_skip(self, kind: str, entry: Mapping[str, Any]) -> str | None:
-        if kind in CODE_KINDS:
-            return "code is not executed; use a webhook assertion instead"
-        if kind not in ASSERTION_KINDS:
+        if kind == "ruby":
+            return "Cupel runs no Ruby; use a webhook assertion instead"
+        if kind in CODE_KINDS and self.code_folder is None:
+            return CODE_LEFT_OUT
+        if kind not in ASSERTION_KINDS and kind not in CODE_KINDS:
             return "this assertion type is not supported"
         for name in (*_TRANSFORMS, "contextTransform"):
             if entry.get(name):
@@ -154,7 +194,7 @@ class AssertionImporter:
         return model
 
     def _skip_if_invalid(self, data: Mapping[str, Any], where: str, entry: Any = None) -> bool:
-        issues = assertion_issues([data])
+        issues = assertion_issues([data], allow_code=self.code_folder is not None)
         if issues:
             reason = "; ".join(f"{issue.field.removeprefix('assertions.0.')} {issue.message}" for issue in issues[:3])
             self._skip(entry or data, where, reason)

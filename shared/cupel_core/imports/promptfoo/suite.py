@@ -50,8 +50,11 @@ _JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.
 _IGNORED = frozenset({"outputPath", "sharing", "writeLatestResults", "env", "tags", "metadata"})
 
 
-def read_config(text: str, files: FileSource) -> ImportedSuite:
+def read_config(text: str, files: FileSource, code_folder: str | None = None) -> ImportedSuite:
     """Read a configuration. What cannot be imported is in the report.
+
+    With `code_folder`, the path from where the code of assertions is run to the configuration (`` or `../`), that code
+    is part of the definitions; they cannot be created on a stack then.
 
     Raises `InvalidDocument` if the text is not a configuration or makes too many scenarios.
     """
@@ -65,7 +68,7 @@ def read_config(text: str, files: FileSource) -> ImportedSuite:
     for test in tests:
         report_unsupported_options(test.data["options"], test.where, report)
     _check_scenario_count(tests, len(prompts))
-    reader = _SuiteReader(files, report)
+    reader = _SuiteReader(files, report, code_folder)
     drafts = [
         draft for prompt in prompts if (draft := reader.draft(prompt, tests, _name(config, prompt, prompts), providers))
     ]
@@ -90,6 +93,7 @@ def _read_document(text: str) -> Mapping[str, Any]:
 class _SuiteReader:
     files: FileSource
     report: ImportReport
+    code_folder: str | None
 
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: list[PromptfooProvider]
@@ -139,8 +143,9 @@ class _SuiteReader:
         except (NotImportable, RenderError, InvalidDocument) as error:
             self.report.skip(where, f"the prompt {prompt.label[:80]}", str(error))
             return None
-        importer = AssertionImporter(where, variables, options, self.files, self.report)
-        imported = importer.import_all(test.data["assert"], test.data.get("threshold"))
+        importer = AssertionImporter(where, variables, options, self.files, self.report, self.code_folder)
+        scoring_function = test.data.get("assertScoringFunction")
+        imported = importer.import_all(test.data["assert"], test.data.get("threshold"), scoring_function)
         source = {"where": where, "prompt": prompt.label[:500], "unsupported": imported.unsupported}
         description = {"description": test.data["description"]} if test.data.get("description") else {}
         metadata = {**test.data["metadata"], "vars": variables, **description, "promptfoo": _non_empty(source)}

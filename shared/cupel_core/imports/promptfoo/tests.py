@@ -17,9 +17,20 @@ _NOT_IMPORTED = {
     "provider": "a run uses the same models for every scenario",
     "providers": "a run uses the same models for every scenario",
     "providerOutput": "outputs given in the configuration are not evaluated",
-    "assertScoringFunction": "code is not executed",
 }
-_SUPPORTED = frozenset({"vars", "assert", "options", "metadata", "threshold", "description", "prompts", *_NOT_IMPORTED})
+_SUPPORTED = frozenset(
+    {
+        "vars",
+        "assert",
+        "options",
+        "metadata",
+        "threshold",
+        "description",
+        "prompts",
+        "assertScoringFunction",
+        *_NOT_IMPORTED,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -164,7 +175,11 @@ class TestLoader:
         own = _list(data, "assert")
         omit_defaults = merged["options"].get("disableDefaultAsserts") is True
         asserts = own if omit_defaults else [*_list(self.default, "assert"), *own]
-        inherited = {name: self.default[name] for name in ("threshold", "prompts") if name in self.default}
+        inherited = {
+            name: self.default[name]
+            for name in ("threshold", "prompts", "assertScoringFunction")
+            if name in self.default
+        }
         return {**inherited, **data, **merged, "assert": asserts}
 
     def _report_unsupported(self, where: str, data: Mapping[str, Any]) -> None:

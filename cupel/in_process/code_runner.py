@@ -1,0 +1,152 @@
+"""Runs the code of assertions in processes of their own, with limits on time, memory and output.
+
+The limits end code that hangs or grows without bound. They are no protection from malicious code: it has the rights and
+the environment of the user, who allows it explicitly (`--allow-code`).
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from cupel.errors import UsageError
+from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, CODE_KINDS, SCORING_FUNCTION
+from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.scoring.check_result import NotComputable
+from cupel_core.scoring.code_assertions import JAVASCRIPT, PYTHON, Code, code_of, scoring_function_of
+
+_PROGRAMS = Path(__file__).parent / "programs"
+_SHOWN_ERROR_LENGTH = 500
+
+
+@dataclass(frozen=True)
+class CodeLimits:
+    seconds: float = 30.0
+    """From start to end; a process also has as much CPU time at most."""
+    memory_mb: int = 2_048
+    """Of data; libraries for statistics and embeddings need most of it."""
+    max_output_bytes: int = 4_000_000
+
+
+@dataclass(frozen=True)
+class ProcessCodeRunner:
+    """A `CodeRunner` for files relative to `folder`. At most one process per processor runs at a time."""
+
+    folder: Path
+    limits: CodeLimits = CodeLimits()
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(os.cpu_count() or 1))
+
+    async def __call__(self, code: Code, arguments: list[Any]) -> Any:
+        nonce = token_hex(16)
+        request = {
+            "code": code.text,
+            "file": None if code.file is None else str((self.folder / code.file).resolve()),
+            "function": code.function,
+            "arguments": arguments,
+            "nonce": nonce,
+            "cpuSeconds": round(self.limits.seconds),
+            "memoryBytes": self.limits.memory_mb << 20,
+        }
+        async with self._turns:
+            output = await self._run(code.language, json.dumps(request).encode())
+        return _result(output, f"\n{nonce}".encode(), code)
+
+    async def _run(self, language: str, request: bytes) -> "_ProcessOutput":
+        """With files instead of pipes, code that prints much or ends early blocks nothing."""
+        with TemporaryFile() as stdin, TemporaryFile() as stdout, TemporaryFile() as stderr:
+            stdin.write(request)
+            stdin.seek(0)
+            process = await asyncio.create_subprocess_exec(
+                *_command(language, self.limits),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=self.folder,
+                start_new_session=True,
+            )
+            try:
+                async with asyncio.timeout(self.limits.seconds):
+                    exit_code = await process.wait()
+            except TimeoutError:
+                raise NotComputable(f"the code takes more than {self.limits.seconds:g} s") from None
+            finally:
+                _end(process)
+                await process.wait()
+            return _ProcessOutput(_read(stdout, self.limits), _read(stderr, self.limits), exit_code)
+
+
+@dataclass(frozen=True)
+class _ProcessOutput:
+    stdout: bytes
+    stderr: bytes
+    exit_code: int
+
+
+def _command(language: str, limits: CodeLimits) -> list[str]:
+    if language == PYTHON:
+        return [sys.executable, str(_PROGRAMS / "run_python.py")]
+    return [_node(), f"--max-old-space-size={limits.memory_mb}", str(_PROGRAMS / "run_javascript.mjs")]
+
+
+def _node() -> str:
+    return shutil.which("node") or "node"
+
+
+def _read(file: IO[bytes], limits: CodeLimits) -> bytes:
+    file.seek(0)
+    content = file.read(limits.max_output_bytes + 1)
+    if len(content) > limits.max_output_bytes:
+        raise NotComputable(f"the code prints or returns more than {limits.max_output_bytes:,} bytes")
+    return content
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    """End the process and those that it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _result(output: _ProcessOutput, nonce: bytes, code: Code) -> Any:
+    _, separator, line = output.stdout.rpartition(nonce)
+    if not separator:
+        raise NotComputable(_exit_message(output))
+    answer = json.loads(line)
+    if "error" in answer:
+        where = f"{code.file}: " if code.file else ""
+        raise NotComputable(f"the code failed: {where}{answer['error']}")
+    return answer["result"]
+
+
+def _exit_message(output: _ProcessOutput) -> str:
+    if output.exit_code == -signal.SIGXCPU:
+        return "the code takes too much CPU time"
+    said = output.stderr.decode(errors="replace").strip()[-_SHOWN_ERROR_LENGTH:]
+    return f"the code ended with {output.exit_code} and without a result{f': {said}' if said else ''}"
+
+
+def check_code(assertions: Iterable[Assertion], folder: Path) -> None:
+    """UsageError if code cannot run here: a file does not exist, or Node.js is missing."""
+    for code in codes_of(assertions):
+        if code.file is not None and not (folder / code.file).is_file():
+            raise UsageError(f"assertions: {code.file}: no such file in {folder.resolve()}")
+        if code.language == JAVASCRIPT and shutil.which("node") is None:
+            raise UsageError("assertions: javascript needs Node.js, and there is no `node` on the PATH")
+
+
+def codes_of(assertions: Iterable[Assertion]) -> Iterator[Code]:
+    """All code of these assertions, in sets and of scoring functions too."""
+    for assertion in flatten(tuple(assertions)):
+        if assertion.kind in CODE_KINDS:
+            yield code_of(assertion.kind, assertion.value)
+        elif assertion.kind == ASSERT_SET and (function := (assertion.config or {}).get(SCORING_FUNCTION)):
+            yield scoring_function_of(function)

@@ -1,0 +1,191 @@
+"""Assertions of code: what the code is given, and how what it returns becomes a result, both as in promptfoo.
+
+The code itself runs where its author evaluates (`CodeRunner`); a stack has no runner.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, Protocol
+
+from cupel_core.domain.scoring.assertion_rules import CODE_FILE
+from cupel_core.domain.scoring.assertion_values import to_text
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.text.storable import storable
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, NotComputable
+
+PYTHON, JAVASCRIPT = "python", "javascript"
+_DEFAULT_FUNCTION = "get_assert"
+_DEFAULT_SCORING_FUNCTION = "func"
+_MAX_COMPONENTS = 100
+_MAX_TEXT_LENGTH = 5_000
+
+
+class Code(NamedTuple):
+    """Either `text`, or a `file` with the function that is called."""
+
+    language: str
+    text: str | None = None
+    file: str | None = None
+    function: str | None = None
+
+
+class CodeRunner(Protocol):
+    async def __call__(self, code: Code, arguments: list[Any]) -> Any:
+        """The JSON that the code returns for these arguments. Raises NotComputable if it returns none."""
+
+
+def code_of(language: str, value: str) -> Code:
+    """The code of an assertion's value: `file://check.py:function`, or the code itself."""
+    match = CODE_FILE.fullmatch(value.strip())
+    if match is None:
+        return Code(language, text=value)
+    return Code(language, file=match["path"], function=match["function"])
+
+
+def scoring_function_of(value: str) -> Code:
+    """A set's scoring function, which is always in a file."""
+    match = CODE_FILE.fullmatch(value)
+    if match is None:
+        raise NotComputable(f"{value} is not the name of a file of code")
+    return Code(PYTHON if match["path"].endswith(".py") else JAVASCRIPT, file=match["path"], function=match["function"])
+
+
+async def check_by_code(assertion: Assertion, context: AssertionContext, run: CodeRunner) -> CheckResult:
+    """Raises NotComputable if the code fails or returns anything but a result."""
+    code = code_of(assertion.kind, assertion.value)
+    if code.language == PYTHON and code.file and not code.function:
+        code = code._replace(function=_DEFAULT_FUNCTION)
+    returned = await run(code, [context.output, _context(assertion, context)])
+    return read_result(returned, assertion.threshold, assertion.kind)
+
+
+async def score_by_code(
+    function: str,
+    metrics: Mapping[str, float],
+    results: Sequence[AssertionResult],
+    threshold: float | None,
+    run: CodeRunner,
+) -> CheckResult:
+    """The result of a set by its scoring function, which gets the metrics and the results of the set's parts."""
+    code = scoring_function_of(function)
+    if code.language == PYTHON and not code.function:
+        code = code._replace(function=_DEFAULT_SCORING_FUNCTION)
+    components = [_component(result) for result in results]
+    returned = await run(code, [dict(metrics), {"threshold": threshold, "componentResults": components}])
+    if not isinstance(returned, Mapping):
+        raise NotComputable("a scoring function returns an object with pass, score and reason")
+    return read_result(returned, None, code.language)
+
+
+def _context(assertion: Assertion, context: AssertionContext) -> dict[str, Any]:
+    variables = dict(context.variables)
+    return {
+        "prompt": context.prompt,
+        "vars": variables,
+        "test": {"description": context.name, "vars": variables, "metadata": dict(context.metadata)},
+        "config": dict(assertion.config or {}),
+        "providerResponse": {
+            "output": context.output,
+            "cost": context.cost_usd,
+            "latencyMs": context.latency_ms,
+            "finishReason": context.finish_reason,
+        },
+        "metadata": dict(context.metadata),
+    }
+
+
+def _component(result: AssertionResult) -> dict[str, Any]:
+    return {
+        "pass": bool(result.passed),
+        "score": result.score or 0,
+        "reason": result.error or result.reason,
+        "assertion": {"type": result.type, "metric": result.metric, "weight": result.weight},
+    }
+
+
+def read_result(returned: Any, threshold: float | None, language: str) -> CheckResult:
+    """What code returned: true or false, a number, or an object with `pass`, `score` and `reason`.
+
+    Python may also return these as text, and an object's names in snake case. Raises NotComputable for anything else.
+    """
+    if language == PYTHON and isinstance(returned, str):
+        returned = _parsed(returned)
+    match returned:
+        case bool():
+            return CheckResult(returned, float(returned), f"the code returned {to_text(returned)}")
+        case int() | float() if isfinite(returned):
+            passed = returned > 0 if threshold is None else returned >= threshold
+            return CheckResult(passed, _share(returned), f"the code returned {to_text(returned)}")
+        case {"pass": bool()} | {"pass_": bool()}:
+            return _graded(returned, threshold if language == PYTHON else None, language)
+    raise NotComputable(
+        f"the code returned {_shown(returned)}; it must be true or false, a number, or {{pass, score, reason}}"
+    )
+
+
+def _parsed(text: str) -> Any:
+    """Text as Python's printed values: `True`, `0.5`, or JSON."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _graded(data: Mapping[str, Any], threshold: float | None, language: str) -> CheckResult:
+    passed, score = _passed(data), _number(data.get("score"))
+    score = float(passed) if score is None else score
+    reason = to_text(data.get("reason") or f"the code returned {'a pass' if passed else 'a failure'}")
+    if threshold is not None and score < threshold:
+        passed, reason = False, f"the score {score:g} is below {threshold:g}: {reason}"
+    return CheckResult(passed, _share(score), reason, (*_components(data, language), *_named_scores(data, language)))
+
+
+def _passed(data: Mapping[str, Any]) -> bool:
+    return bool(data.get("pass", data.get("pass_")))
+
+
+def _components(data: Mapping[str, Any], language: str) -> tuple[AssertionResult, ...]:
+    given = data.get("componentResults", data.get("component_results"))
+    items = [item for item in given if isinstance(item, Mapping)] if isinstance(given, list) else []
+    return tuple(_component_result(item, language) for item in items[:_MAX_COMPONENTS])
+
+
+def _component_result(item: Mapping[str, Any], language: str) -> AssertionResult:
+    passed, score, assertion = _passed(item), _number(item.get("score")), item.get("assertion")
+    kind = assertion.get("type") if isinstance(assertion, Mapping) else None
+    return AssertionResult(
+        type=storable(kind if isinstance(kind, str) else language, 200),
+        passed=passed,
+        score=_share(float(passed) if score is None else score),
+        reason=storable(to_text(item.get("reason") or ""), _MAX_TEXT_LENGTH),
+    )
+
+
+def _named_scores(data: Mapping[str, Any], language: str) -> tuple[AssertionResult, ...]:
+    """Each named score counts for the metric of its name."""
+    given = data.get("namedScores", data.get("named_scores"))
+    scores = {name: _number(value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    return tuple(
+        AssertionResult(language, score > 0, _share(score), "", metric=storable(str(name), 200))
+        for name, score in list(scores.items())[:_MAX_COMPONENTS]
+        if score is not None
+    )
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return float(value) if is_number else None
+
+
+def _share(score: float) -> float:
+    """Scores are from 0 to 1; promptfoo's may be any number."""
+    return min(1.0, max(0.0, float(score)))
+
+
+def _shown(value: Any) -> str:
+    text = to_text(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
