@@ -10,7 +10,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 @dataclass(frozen=True)
 class AssertionContext:
     output: str
-    """The last reply of the target."""
+    """The last reply of the target, or what the assertion's transform makes of it."""
     messages: tuple[Message, ...] = ()
     """The whole conversation, including the system message and the output."""
     latency_ms: float | None = None
@@ -25,6 +25,8 @@ class AssertionContext:
     name: str = ""
     """The scenario's, like `metadata`; what code of assertions is given."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = None
+    """The JSON that the transform returns, if it is no text."""
 
     def at_turn(self, turn: int) -> "AssertionContext":
         """The conversation up to this answer, from 1. Raises ValueError if it has fewer answers."""

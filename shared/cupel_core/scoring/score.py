@@ -27,6 +27,7 @@ from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog
 from cupel_core.scoring.checks import CHECKS, compute_bounded
 from cupel_core.scoring.code_assertions import CodeRunner, check_by_code, score_by_code
 from cupel_core.scoring.grade_log import GradeLog
+from cupel_core.scoring.transforms import TransformFailed, as_text, transformed
 
 if TYPE_CHECKING:
     from cupel_core.scoring.external_evaluators import ExternalResults
@@ -112,8 +113,10 @@ class _Scorer:
 
     async def _computed(self, assertion: Assertion, spend_log: SpendLog) -> AssertionResult:
         try:
-            context = _context_of(assertion, self.context)
+            context = await _context_of(assertion, self.context)
             check_result = await self._compute(_render(assertion, context), context, spend_log)
+        except TransformFailed as error:
+            return _untransformed_result(assertion, str(error))
         except sandbox.LimitExceeded as error:
             return _error_result(assertion, f"computing it {error}")
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
@@ -147,13 +150,17 @@ class _Scorer:
         return self.code_runner
 
 
-def _context_of(assertion: Assertion, context: AssertionContext) -> AssertionContext:
-    if assertion.turn is None:
+async def _context_of(assertion: Assertion, context: AssertionContext) -> AssertionContext:
+    """The answer that the assertion is about, and what its transform makes of it. Raises TransformFailed."""
+    if assertion.turn is not None:
+        try:
+            context = context.at_turn(assertion.turn)
+        except ValueError as error:
+            raise NotComputable(str(error)) from None
+    if assertion.transform is None:
         return context
-    try:
-        return context.at_turn(assertion.turn)
-    except ValueError as error:
-        raise NotComputable(str(error)) from None
+    value = await transformed(assertion.transform, context.output)
+    return replace(context, output=as_text(value), value=None if isinstance(value, str) else value)
 
 
 def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
@@ -181,6 +188,12 @@ def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResu
         tag=None if passed else failure_tag(assertion),
         parts=check_result.parts,
     )
+
+
+def _untransformed_result(assertion: Assertion, why: str) -> AssertionResult:
+    """A failure, negated or not: the answer does not have the form in which it is checked."""
+    failed = _to_result(replace(assertion, negated=False), CheckResult(False, 0.0, f"{assertion.transform}: {why}"))
+    return replace(failed, type=assertion.type)
 
 
 def _error_result(assertion: Assertion, error: str) -> AssertionResult:

@@ -54,7 +54,7 @@ def test_code_is_stored_in_the_metadata_and_reported(kind: str) -> None:
     "entry",
     [
         {"type": "context-recall", "value": "x"},
-        {"type": "contains", "value": "x", "transform": "output.trim()"},
+        {"type": "contains", "value": "x", "transform": "output.map(f)"},
         {"type": "equals", "value": "file://x.js"},
         {"type": "equals", "value": "{{ x === 1 }}"},
         {"type": "regex", "value": "("},
@@ -140,3 +140,20 @@ def test_a_scoring_function_is_left_out_where_code_is_not_run() -> None:
 
 def test_code_outside_the_folder_is_left_out() -> None:
     assert code_assertions({"assert": [{"type": "python", "value": "file://../../check.py"}]}) == []
+
+
+def test_transforms_of_options_and_assertions_are_combined() -> None:
+    entries = [{"type": "equals", "value": "a", "transform": "output.trim()"}, {"type": "is-json"}]
+    config = test_of(*entries, options={"transform": "JSON.parse(output).text"})
+    assert [data["transform"] for data in first_assertions(config)] == [
+        "JSON.parse(output).text.trim()",
+        "JSON.parse(output).text",
+    ]
+    notes = read_suite(config).report.changed
+    assert [note.what for note in notes] == ["transform"]
+
+
+def test_a_transform_of_code_is_reported_with_the_assertions_behind_it() -> None:
+    config = test_of({"type": "is-json"}, {"type": "cost", "threshold": 1}, options={"transform": "file://t.js"})
+    assert first_assertions(config) == [{"type": "cost", "threshold": 1}]
+    assert [note.what for note in skipped(config)] == ["transform", "is-json"]

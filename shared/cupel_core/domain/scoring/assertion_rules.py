@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list
 from cupel_core.domain.scoring.assertions import NOT
+from cupel_core.domain.scoring.output_transforms import transform_error
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 from cupel_core.domain.text.json_schema import schema_errors
 from cupel_core.domain.text.near_names import did_you_mean
@@ -30,7 +31,9 @@ CODE_REFUSED = (
 MAX_TURN = 100
 OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, SELECT_BEST})
 """What is measured once per conversation, or has answers of its own."""
-_FIELDS = frozenset({"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "turn", "assert"})
+_FIELDS = frozenset(
+    {"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "transform", "turn", "assert"}
+)
 
 type ValueRule = Callable[[Any], str | None]
 
@@ -98,6 +101,7 @@ def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterato
     yield from _value_issues(kind, assertion, field)
     yield from _number_issues(kind, assertion, field)
     yield from _turn_issues(name, assertion.get("turn"), f"{field}.turn")
+    yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform")
     yield from _string_issues(assertion, field)
     yield from _config_issues(name, assertion.get("config"), f"{field}.config", allow_code)
     yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth, allow_code)
@@ -142,6 +146,13 @@ def _turn_issues(name: str, turn: Any, field: str) -> Iterator[AssertionIssue]:
         yield AssertionIssue(field, f"is not allowed in {name}, which is about the whole conversation")
     elif isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= MAX_TURN:
         yield AssertionIssue(field, f"must be a whole number from 1 to {MAX_TURN}")
+
+
+def _transform_issues(name: str, transform: Any, field: str) -> Iterator[AssertionIssue]:
+    if transform is not None and name in OF_ALL_TURNS:
+        yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
+    elif transform is not None and (error := transform_error(transform)):
+        yield AssertionIssue(field, error)
 
 
 def _string_issues(assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:

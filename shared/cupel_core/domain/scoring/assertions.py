@@ -35,6 +35,8 @@ class Assertion:
     """Tag of its failure; None for the default of its kind."""
     config: Mapping[str, Any] | None = None
     """Options of some kinds, such as the score of each category of `factuality`."""
+    transform: str | None = None
+    """What it checks instead of the whole answer (`output_transforms.py`)."""
     turn: int | None = None
     """Which answer of a conversation it checks, from 1; None for the last."""
     parts: tuple["Assertion", ...] = ()
@@ -54,6 +56,7 @@ class Assertion:
             "provider": self.provider,
             "tag": self.tag,
             "config": dict(self.config) if self.config else None,
+            "transform": self.transform,
             "turn": self.turn,
             "assert": [part.to_json() for part in self.parts] or None,
         }
@@ -73,6 +76,7 @@ class Assertion:
             provider=data.get("provider"),
             tag=data.get("tag"),
             config=data.get("config"),
+            transform=data.get("transform"),
             turn=data.get("turn"),
             parts=tuple(map(cls.from_json, data.get("assert") or ())),
         )

@@ -10,10 +10,12 @@ from cupel_core.domain.scoring.assertion_rules import (
     ASSERTION_KINDS,
     CODE_FILE,
     CODE_KINDS,
+    OF_ALL_TURNS,
     SCORING_FUNCTION,
     assertion_issues,
 )
 from cupel_core.domain.scoring.assertions import NOT, Assertion
+from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders
 from cupel_core.imports.promptfoo.provider_services import convert
@@ -27,7 +29,6 @@ CODE_LEFT_OUT = (
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
-_INDEPENDENT_OF_OUTPUT = frozenset({"latency", "cost", "finish-reason"})
 _NOT_IMPORTED = {
     "rubricPrompt": "Cupel judges use their own prompts",
     "transformVars": "code is not executed",
@@ -113,12 +114,7 @@ class AssertionImporter:
         if reason := self._reason_to_skip(kind, entry):
             self._skip(entry, where, reason)
             return None
-        data: dict[str, Any] = {"type": f"{negation}{kind}"}
-        for name in ("threshold", "weight"):
-            if entry.get(name) is not None:
-                data[name] = entry[name]
-        if entry.get("metric"):
-            data["metric"] = render(str(entry["metric"]), self.variables)
+        data: dict[str, Any] = {"type": f"{negation}{kind}", **self._common_fields(kind, entry)}
         if kind == ASSERT_SET:
             data["assert"] = self._convert_list(entry.get("assert") or (), f"{where}.assert")
         elif kind in CODE_KINDS:
@@ -131,6 +127,14 @@ class AssertionImporter:
         if model := self._grader_model(rules.needs_embedder, rules.needs_judge, entry, where):
             data["provider"] = model
         return data
+
+    def _common_fields(self, kind: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {name: entry[name] for name in ("threshold", "weight") if entry.get(name) is not None}
+        if entry.get("metric"):
+            fields["metric"] = render(str(entry["metric"]), self.variables)
+        if kind not in OF_ALL_TURNS and (transform := self._transform(entry)) is not None:
+            fields["transform"] = transform
+        return fields
 
     def _code(self, value: Any) -> Any:
         if isinstance(value, str) and value.startswith(SCHEME):
@@ -148,13 +152,17 @@ class AssertionImporter:
             return CODE_LEFT_OUT
         if kind not in ASSERTION_KINDS and kind not in CODE_KINDS:
             return "this assertion type is not supported"
-        for name in (*_TRANSFORMS, "contextTransform"):
-            if entry.get(name):
-                return f"it checks the output of its {name}, and code is not executed"
-        transform = next((name for name in _TRANSFORMS if self.options.get(name)), None)
-        if transform and kind not in _INDEPENDENT_OF_OUTPUT and kind != ASSERT_SET:
-            return f"it checks the output of options.{transform}, and code is not executed"
+        if entry.get("contextTransform"):
+            return "it checks the output of its contextTransform, and code is not executed"
         return None
+
+    def _transform(self, entry: Mapping[str, Any]) -> str | None:
+        """What the options' transform returns is the input of the assertion's own."""
+        first, second = (next(filter(None, map(each.get, _TRANSFORMS)), None) for each in (self.options, entry))
+        try:
+            return compose(first, second)
+        except TransformError as error:
+            raise NotImportable(f"its transform {error}") from None
 
     def _value(self, value: Any) -> Any:
         match value:
@@ -208,10 +216,14 @@ class AssertionImporter:
 
 def report_unsupported_options(options: Mapping[str, Any], where: str, report: ImportReport) -> None:
     for name in sorted(set(options) - _SUPPORTED_OPTIONS):
-        reason = (
-            "code is not executed" if name in _TRANSFORMS else _NOT_IMPORTED.get(name, "this option is not supported")
-        )
-        report.skip(f"{where}.options.{name}", name, reason)
+        if name not in _TRANSFORMS:
+            report.skip(f"{where}.options.{name}", name, _NOT_IMPORTED.get(name, "this option is not supported"))
+        elif (error := transform_error(options[name])) is None:
+            report.note_change(
+                f"{where}.options.{name}", name, "assertions check what it returns; the answer is stored as it is"
+            )
+        else:
+            report.skip(f"{where}.options.{name}", name, f"it {error}")
 
 
 def _parse_schema(kind: str, value: Any) -> Any:
