@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 import httpx
+import orjson
 
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, NotConnected, RefusedField, UsageError
@@ -576,7 +577,7 @@ def _json(response: httpx.Response) -> Json:
     if not response.content:
         return {}
     try:
-        body = response.json()
+        body = orjson.loads(response.content)
     except ValueError:
         body = None
     if isinstance(body, dict):

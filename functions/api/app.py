@@ -1,7 +1,5 @@
 """The HTTP API: one function behind `/v1`. A request is admitted, routed, responded to and logged in one line."""
 
-import json
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -9,7 +7,6 @@ import orjson
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
-from aws_lambda_powertools.shared.json_encoder import Encoder
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -25,12 +22,8 @@ from cupel_core.store.clients import AWS_ERRORS
 logger = Logger()
 app = APIGatewayHttpResolver(
     enable_validation=True,
-    # As UTF-8: escaped, a character takes up to 12 bytes of Lambda's 6 MB.
-    serializer=partial(json.dumps, separators=(",", ":"), ensure_ascii=False, cls=Encoder),
     # Strict: no NaN, no lone surrogates, bounded nesting.
     json_body_deserializer=orjson.loads,
-    # A response of the wrong shape is an internal error, not the caller's.
-    response_validation_error_http_code=500,
 )
 problems.register(app)
 

@@ -23,8 +23,10 @@ BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
     """Never fails a request that has been carried out: a record that cannot be stored is logged."""
     status = response["statusCode"]
+    if request.http_method in _READING or not _is_recorded(status):
+        return
     operation = operations_at(request.path).get(request.http_method)
-    if request.http_method in _READING or operation is None or not _is_recorded(status):
+    if operation is None:
         return
     try:
         path = response["headers"].get("Location") or request.path

@@ -1,51 +1,50 @@
 """Responses within Lambda's limit of 6 MB: a page ends before it, and of a single record the longest texts are cut."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
+import orjson
+
+from api.rendering import Rendered, render_model
 from cupel_core.contract.common import ResponseModel
 from cupel_core.errors import TooLarge
-from cupel_core.paging import Entry, Page, fill_page
+from cupel_core.paging import Entry, fill_page
 
 MAX_PAGE_BYTES = 5_000_000
 """Of the items of a page, as Lambda sends them: the response's JSON is a string in the function's JSON."""
 _MIN_TEXT_LENGTH = 1_000
 
 
-class _Sized[R](NamedTuple):
-    record: R
-    payload_bytes: int
-
-
-def bounded_page[T, R: ResponseModel](entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]) -> Page[R]:
+def bounded_page[P: ResponseModel, T, R: ResponseModel](
+    _page: type[P], entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]
+) -> Rendered[P]:
     """A page of rendered items, at least one of which it has. Reads no more entries than it needs."""
     rendered = (entry.map(lambda item: _bounded(render(item))) for entry in entries)
-    page = fill_page(rendered, limit, lambda sized: sized.payload_bytes, MAX_PAGE_BYTES)
-    return page.map(lambda sized: sized.record)
+    page = fill_page(rendered, limit, _payload_bytes, MAX_PAGE_BYTES)
+    return Rendered(b'{"items":[%b],"nextCursor":%b}' % (b",".join(page.items), orjson.dumps(page.next_cursor)))
 
 
-def bounded_record[R: ResponseModel](record: R) -> R:
+def bounded_record[R: ResponseModel](record: R) -> Rendered[R]:
     """The record; if it alone exceeds MAX_PAGE_BYTES, with its longest texts cut to the same length."""
-    return _bounded(record).record
+    return Rendered(_bounded(record))
 
 
-def _bounded[R: ResponseModel](record: R) -> _Sized[R]:
-    size = _payload_bytes(record)
-    if size <= MAX_PAGE_BYTES:
-        return _Sized(record, size)
-    content, length = record.model_dump(mode="json", by_alias=True), MAX_PAGE_BYTES // 2
+def _bounded(record: ResponseModel) -> bytes:
+    json = render_model(record)
+    if _payload_bytes(json) <= MAX_PAGE_BYTES:
+        return json
+    content, length = orjson.loads(json), MAX_PAGE_BYTES // 2
     while length >= _MIN_TEXT_LENGTH:
-        cut = type(record).model_validate(_cut_texts(content, length))
-        if (size := _payload_bytes(cut)) <= MAX_PAGE_BYTES:
-            return _Sized(cut, size)
+        json = orjson.dumps(_cut_texts(content, length))
+        if _payload_bytes(json) <= MAX_PAGE_BYTES:
+            return json
         length //= 2
     raise TooLarge("this record is too large for a response")
 
 
-def _payload_bytes(record: ResponseModel) -> int:
+def _payload_bytes(json: bytes) -> int:
     """Quotes and backslashes of the response's JSON are escaped once more where it becomes a JSON string."""
-    text = record.model_dump_json(by_alias=True)
-    return len(text.encode()) + text.count('"') + text.count("\\")
+    return len(json) + json.count(b'"') + json.count(b"\\")
 
 
 def _cut_texts(value: Any, length: int) -> Any:

@@ -19,6 +19,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api.caller import caller
 from api.idempotency import idempotency_key
+from api.rendering import documented, rendering, response_type
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import Caller
 from cupel_core.errors import FieldError, Invalid
@@ -55,22 +56,21 @@ class OperationRouter(APIGatewayHttpRouter):
     ) -> Callable[[F], F]:
         """Registers the decorated function for the operation. KeyError if the operation is not declared."""
         declared = OPERATIONS[operation_id]
-        add_route = self.route(
-            declared.path.removeprefix(PREFIX).replace("{", "<").replace("}", ">"),
-            method=declared.method,
-            operation_id=declared.id,
-            summary=declared.summary,
-            description=declared.description or f"{declared.summary}.",
-            response_description=declared.response,
-            tags=[declared.tag],
-            status_code=status,
-            responses=responses,
-        )
 
         def register(function: F) -> F:
             _query_parameters[operation_id] = tuple(_query_names(function))
-            registered: F = add_route(function)
-            return registered
+            add_route = self.route(
+                declared.path.removeprefix(PREFIX).replace("{", "<").replace("}", ">"),
+                method=declared.method,
+                operation_id=declared.id,
+                summary=declared.summary,
+                description=declared.description or f"{declared.summary}.",
+                tags=[declared.tag],
+                status_code=status,
+                responses=responses or documented(status, declared.response, response_type(function)),
+            )
+            add_route(rendering(function, status))
+            return function
 
         return register
 

@@ -13,7 +13,7 @@ def violations(run: Run) -> list[str]:
     ref, total = RunRef(run.workspace, run.id), run.plan.total
     if run.status is not RunStatus.COMPLETED:
         violated.append(f"the run is {run.status}")
-    recorded = list(outcomes.list_range(ref, range(total)))
+    recorded = list(outcomes.list_outcomes(ref, range(total)))
     if [outcome.probe_index for outcome in recorded] != list(range(total)):
         violated.append(f"{len(recorded)} of {total} probes have an outcome")
     completed = {outcome.probe_index for outcome in recorded if isinstance(outcome, Transcript)}

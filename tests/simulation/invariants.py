@@ -95,7 +95,7 @@ class Invariants:
         """The page's own record of what its outcomes have cost, beside that of the log."""
         assert self._run is not None
         page = outcome_pages.decode(RunRef(self._run.workspace, self._run.id), item)
-        for each in page.items():
+        for each in page.outcomes():
             self._page_costs[page.page_id, each.index] = Cost.of(spending_of(each))
 
     def _check_leaf(self, number: int, before: Item, after: Item) -> None:

@@ -4,6 +4,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.connectors import (
@@ -29,10 +30,9 @@ def create_connector(body: CreateConnector) -> ConnectorResponse:
 
 
 @router.operation("listConnectors")
-def list_connectors(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> ConnectorPage:
+def list_connectors(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Rendered[ConnectorPage]:
     listed = connectors.list_connectors(router.workspace, limit, cursor)
-    page = bounded_page(listed.entries(), limit, ConnectorResponse.of)
-    return ConnectorPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(ConnectorPage, listed.entries(), limit, ConnectorResponse.of)
 
 
 @router.operation("getConnector")

@@ -4,6 +4,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.evals import CreateEval, EvalPage, EvalResponse, UpdateEval
@@ -21,10 +22,9 @@ def create_eval(body: CreateEval) -> EvalResponse:
 
 
 @router.operation("listEvals")
-def list_evals(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> EvalPage:
+def list_evals(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Rendered[EvalPage]:
     listed = evals.list_evals(router.workspace, limit, cursor)
-    page = bounded_page(listed.entries(), limit, EvalResponse.of)
-    return EvalPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(EvalPage, listed.entries(), limit, EvalResponse.of)
 
 
 @router.operation("getEval")

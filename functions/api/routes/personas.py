@@ -4,6 +4,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.personas import CreatePersona, PersonaPage, PersonaResponse, UpdatePersona
@@ -22,10 +23,9 @@ def create_persona(body: CreatePersona) -> PersonaResponse:
 
 
 @router.operation("listPersonas")
-def list_personas(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> PersonaPage:
+def list_personas(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Rendered[PersonaPage]:
     listed = personas.list_personas(router.workspace, limit, cursor)
-    page = bounded_page(listed.entries(), limit, PersonaResponse.of)
-    return PersonaPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(PersonaPage, listed.entries(), limit, PersonaResponse.of)
 
 
 @router.operation("getPersona")

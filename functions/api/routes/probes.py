@@ -17,6 +17,7 @@ from api.parameters import (
     PersonaFilter,
     ScenarioFilter,
 )
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.deletions import DeleteProbeContents, DeletionListResponse
@@ -45,21 +46,20 @@ def list_probes(
     created_before: CreatedBefore = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> ProbeDetailPage:
+) -> Rendered[ProbeDetailPage]:
     created = Creation(created_after, created_before, order is ProbeOrder.OLDEST)
     filters = probe_search.ProbeFilter(eval_id, scenario_id, persona_id, status, created)
     entries = probe_search.search_probes(router.workspace, filters, utc_now(), limit, cursor)
-    page = bounded_page(entries, limit, ProbeDetailResponse.of)
-    return ProbeDetailPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(ProbeDetailPage, entries, limit, ProbeDetailResponse.of)
 
 
 @router.operation("getProbe")
-def get_probe(probe_id: str) -> ProbeDetailResponse:
+def get_probe(probe_id: str) -> Rendered[ProbeDetailResponse]:
     return _tagged(run_probes.get_probe(router.workspace, probe_id, utc_now()))
 
 
 @router.operation("correctProbe")
-def correct_probe(probe_id: str, body: CorrectProbe, if_match: IfMatch = None) -> ProbeDetailResponse:
+def correct_probe(probe_id: str, body: CorrectProbe, if_match: IfMatch = None) -> Rendered[ProbeDetailResponse]:
     workspace, now = router.workspace, utc_now()
     corrections.correct_result(workspace, probe_id, body.correction(), now, Precondition.parse(if_match))
     return _tagged(run_probes.get_probe(workspace, probe_id, now))
@@ -77,5 +77,5 @@ def delete_probe_contents(body: DeleteProbeContents) -> DeletionListResponse:
     return delete_each(body.ids, lambda probe_id: erasure.delete_probe_content(workspace, probe_id, now))
 
 
-def _tagged(view: ProbeView) -> ProbeDetailResponse:
+def _tagged(view: ProbeView) -> Rendered[ProbeDetailResponse]:
     return router.tagged(bounded_record(ProbeDetailResponse.of(view)), corrections.result_etag(view.outcome))

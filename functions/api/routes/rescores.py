@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from api.pages import bounded_page
 from api.parameters import Cursor, Limit, ModelFilter
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import scores
 from cupel_core.clock import utc_now
@@ -40,10 +41,9 @@ def create_rescore(run_id: str, body: Annotated[CreateRescore, Body()] = CreateR
 
 
 @router.operation("listRescores")
-def list_rescores(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> RescorePage:
+def list_rescores(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Rendered[RescorePage]:
     listed = queries.list_rescores(router.workspace, run_id, limit, cursor)
-    page = bounded_page(listed.entries(), limit, RescoreResponse.of)
-    return RescorePage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(RescorePage, listed.entries(), limit, RescoreResponse.of)
 
 
 @router.operation("getRescore")
@@ -54,12 +54,11 @@ def get_rescore(run_id: str, rescore_id: str) -> RescoreResponse:
 @router.operation("listRescoreResults")
 def list_rescore_results(
     run_id: str, rescore_id: str, model: ModelFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
-) -> RescoreResultPage:
+) -> Rendered[RescoreResultPage]:
     entries = queries.list_results(
         router.workspace, run_id, rescore_id, model=model, limit=limit, cursor=cursor, now=utc_now()
     )
-    page = bounded_page(entries, limit, RescoreResultResponse.of)
-    return RescoreResultPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(RescoreResultPage, entries, limit, RescoreResultResponse.of)
 
 
 @router.operation("getRunScores")
@@ -78,9 +77,8 @@ def list_scenario_scores(
     k: Trials = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> ScenarioScoresPage:
+) -> Rendered[ScenarioScoresPage]:
     entries = scores.scores_by_scenario(
         router.workspace, run_id, rescore_id=rescore_id, model=model, k=k, cursor=cursor
     )
-    page = bounded_page(entries, limit, ScenarioScoresResponse.of)
-    return ScenarioScoresPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(ScenarioScoresPage, entries, limit, ScenarioScoresResponse.of)

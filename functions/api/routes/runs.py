@@ -27,6 +27,7 @@ from api.parameters import (
     creation,
     metadata_entries,
 )
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
@@ -80,7 +81,7 @@ def list_runs(
     sort: Sort = CreationSort.NEWEST_FIRST,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> RunPage:
+) -> Rendered[RunPage]:
     listed = queries.list_runs(
         router.workspace,
         definition_id=definition_id,
@@ -95,8 +96,7 @@ def list_runs(
         cursor=cursor,
         created=creation(created_after, created_before, sort),
     )
-    page = bounded_page(listed.entries(), limit, RunResponse.of)
-    return RunPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(RunPage, listed.entries(), limit, RunResponse.of)
 
 
 @router.operation("getRun")
@@ -134,13 +134,12 @@ def list_run_probes(
     model: ModelFilter = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> ProbePage:
+) -> Rendered[ProbePage]:
     workspace = router.workspace
     entries = run_probes.list_probes(
         workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now()
     )
-    page = bounded_page(entries, limit, ProbeResponse.of)
-    return ProbePage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(ProbePage, entries, limit, ProbeResponse.of)
 
 
 def _tagged(view: RunView) -> RunResponse:

@@ -5,6 +5,7 @@ from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse, O
 
 from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit, VersionFilter
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.definitions import (
@@ -36,10 +37,9 @@ _GENERATED: dict[int, OpenAPIResponse] = {
 @router.operation("listScenarios")
 def list_scenarios(
     definition_id: str, version: VersionFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
-) -> ScenarioPageResponse:
+) -> Rendered[ScenarioPageResponse]:
     listed = scenarios.list_scenarios(router.workspace, definition_id, version=version, limit=limit, cursor=cursor)
-    page = bounded_page(listed.entries(), limit, ScenarioResponse.of)
-    return ScenarioPageResponse(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(ScenarioPageResponse, listed.entries(), limit, ScenarioResponse.of)
 
 
 @router.operation("createScenarios", status=201)

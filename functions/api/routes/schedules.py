@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.schedules import CreateSchedule, SchedulePage, ScheduleResponse, UpdateSchedule
@@ -24,11 +25,10 @@ def create_schedule(body: CreateSchedule) -> ScheduleResponse:
 
 
 @router.operation("listSchedules")
-def list_schedules(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> SchedulePage:
+def list_schedules(limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Rendered[SchedulePage]:
     now = utc_now()
     listed = schedules.list_schedules(router.workspace, limit, cursor, now)
-    page = bounded_page(listed.entries(), limit, lambda schedule: ScheduleResponse.of(schedule, now))
-    return SchedulePage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(SchedulePage, listed.entries(), limit, lambda schedule: ScheduleResponse.of(schedule, now))
 
 
 @router.operation("getSchedule")

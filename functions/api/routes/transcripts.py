@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit, ModelFilter, ScenarioFilter
+from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.transcripts import TranscriptPage, TranscriptResponse
@@ -32,7 +33,7 @@ def list_transcripts(
     ] = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> TranscriptPage:
+) -> Rendered[TranscriptPage]:
     entries = queries.list_transcripts(
         router.workspace,
         run_id,
@@ -43,10 +44,9 @@ def list_transcripts(
         cursor=cursor,
         now=utc_now(),
     )
-    page = bounded_page(entries, limit, TranscriptResponse.of)
-    return TranscriptPage(items=list(page.items), next_cursor=page.next_cursor)
+    return bounded_page(TranscriptPage, entries, limit, TranscriptResponse.of)
 
 
 @router.operation("getTranscript")
-def get_transcript(transcript_id: str) -> TranscriptResponse:
+def get_transcript(transcript_id: str) -> Rendered[TranscriptResponse]:
     return bounded_record(TranscriptResponse.of(queries.get_transcript(router.workspace, transcript_id, utc_now())))

@@ -4,6 +4,7 @@ Every interface (HTTP today) uses these declarations; none of them defines roles
 A path parameter is written `{name}`.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cache
@@ -988,15 +989,27 @@ _ALL = (
     ),
 )
 OPERATIONS = {operation.id: operation for operation in _ALL}
+_WORD = 2
+"""The segment of a path that no operation has as a parameter: `runs` in `/v1/runs/{run_id}`."""
 
 
 @cache
-def _by_precedence() -> tuple[Operation, ...]:
-    """Sorted so that paths without parameters come first: `/imports/promptfoo` precedes `/imports/{format}`."""
-    return tuple(sorted(_ALL, key=lambda operation: operation.path.count("{")))
+def _by_shape() -> dict[tuple[int, str], list[Operation]]:
+    """By the number of segments and the first word, so that a request is compared with a few operations only.
+
+    Paths with fewer parameters come later, and so take precedence: `/imports/promptfoo` over `/imports/{format}`.
+    """
+    by_shape = defaultdict[tuple[int, str], list[Operation]](list)
+    for operation in sorted(_ALL, key=lambda operation: -operation.path.count("{")):
+        by_shape[_shape(operation.path.split("/"))].append(operation)
+    return by_shape
+
+
+def _shape(segments: list[str]) -> tuple[int, str]:
+    return len(segments), segments[_WORD] if len(segments) > _WORD else ""
 
 
 def operations_at(path: str) -> dict[str, Operation]:
     """The operations of this path by their methods; empty for an unknown path."""
     segments = path.split("/")
-    return {one.method: one for one in reversed(_by_precedence()) if one.serves(segments)}
+    return {one.method: one for one in _by_shape().get(_shape(segments), ()) if one.serves(segments)}

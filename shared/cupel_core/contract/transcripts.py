@@ -73,6 +73,7 @@ class TranscriptResponse(CaseFields):
     @classmethod
     def of(cls, view: TranscriptView) -> "TranscriptResponse":
         transcript, summary, conversation = view.transcript, view.transcript.summary, view.transcript.conversation
+        spending = transcript.spending
         # The ids are stored with the transcript; the run's snapshot may be gone.
         ids = {"scenario_id": transcript.scenario_id, "persona_id": transcript.persona_id}
         return cls(
@@ -93,8 +94,8 @@ class TranscriptResponse(CaseFields):
             usage=TokenUsageResponse.of(conversation.usage),
             judge_spend=SpendResponse.of(conversation.judge_spend),
             persona_spend=SpendResponse.of(conversation.persona_spend),
-            summary_spend=SpendResponse.of(transcript.spending.summary),
-            total_spend=SpendResponse.of(transcript.spending.total),
+            summary_spend=SpendResponse.of(spending.summary),
+            total_spend=SpendResponse.of(spending.total),
             duration_ms=conversation.duration_ms,
             cost_usd=conversation.cost_usd,
             decision_code=summary.decision_code if summary else None,

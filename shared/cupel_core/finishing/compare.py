@@ -98,7 +98,7 @@ def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Cand
 
 def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: LeafRange) -> Iterator[_Candidate]:
     definition_assertions = Content.from_json(snapshot.definition).assertions
-    for outcome in outcomes.list_range(ref, leaf_range.indexes(run.plan.total)):
+    for outcome in outcomes.list_outcomes(ref, leaf_range.indexes(run.plan.total)):
         if isinstance(outcome, Transcript) and readable_at(outcome, utc_now()).messages:
             scenario = snapshot.scenario(run.plan.probe(outcome.probe_index).case)
             if assertions := select_best_assertions((*definition_assertions, *scenario.assertions)):

@@ -125,7 +125,7 @@ def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
 
 def _failure(ref: RunRef, counts: Progress) -> RunFailure:
     """The most frequent error of a run without transcripts."""
-    stored = outcomes.list_range(ref, range(min(counts.total, _MAX_EXAMINED)))
+    stored = outcomes.list_outcomes(ref, range(min(counts.total, _MAX_EXAMINED)))
     errors = [outcome for outcome in stored if isinstance(outcome, ProbeError)]
     if not errors:
         return RunFailure("probing", "no probe completed")

@@ -68,7 +68,7 @@ def _load_judge(
 
 def _list_unsummarized(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[Transcript]:
     """With items of their own, to which the summaries are added."""
-    stored = outcomes.list_range(ref, leaf_range.indexes(run.plan.total))
+    stored = outcomes.list_outcomes(ref, leaf_range.indexes(run.plan.total))
     listed = [outcome for outcome in stored if isinstance(outcome, Transcript) and not outcome.is_summarized]
     outcomes.own_items(ref, [transcript.probe_index for transcript in listed])
     return listed

@@ -5,7 +5,6 @@ the workspace's runs.
 """
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from cupel_core.accounts import provider_names
@@ -20,7 +19,6 @@ from cupel_core.store.barrier import Tree
 MAX_COUNTED_RUNS = 50
 """Later runs wait behind these; counting the probes of one run may take several reads."""
 MAX_COUNTED = 10_000
-MAX_THREADS = 10
 
 
 def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatus, ...]:
@@ -28,11 +26,8 @@ def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatu
     names = _select_providers(workspace, provider)
     pending = _count_pending(workspace, frozenset(names))
     died = Counter(letter.provider for letter in islice(dead_letters.list_all(workspace, provider), MAX_COUNTED))
-    with ThreadPoolExecutor(max_workers=MAX_THREADS) as threads:
-        accounts = threads.map(lambda name: governor.get_status(workspace, name), names)
-        return tuple(
-            QueueStatus(name, pending[name], died[name], account) for name, account in zip(names, accounts, strict=True)
-        )
+    accounts = governor.get_statuses(workspace, names)
+    return tuple(QueueStatus(name, pending[name], died[name], accounts[name]) for name in names)
 
 
 def pause(workspace: str, provider: str | None = None) -> None:

@@ -15,13 +15,11 @@ from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor, parse_index
 from cupel_core.resources import references
-from cupel_core.runs.probes import BATCH_SIZE, probe_statuses, with_conversations
+from cupel_core.runs.probes import MAX_PROBES, probe_statuses, with_conversations
 from cupel_core.store import runs, snapshots
 
 _RUNS_PER_PAGE = 50
 _RUNS_PER_READ = 10
-_MAX_SCANNED = 100_000
-"""Probes scanned per page: a large run without a match must not take longer than a request may."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def search_probes(
     run_cursor, start = _decode_position(cursor)
     if probe_filter.scenario_id is not None:
         references.resolve_definition_id(workspace, None, [probe_filter.scenario_id])  # Raises for an unknown one.
-    budget = _MAX_SCANNED
+    budget = MAX_PROBES
     for _ in range(_RUNS_PER_PAGE // _RUNS_PER_READ):
         page = runs.list_runs(
             workspace,
@@ -66,7 +64,7 @@ def search_probes(
             candidates = list(islice(_candidates_from(run, probe_filter, start), budget + 1))
             statuses = probe_statuses(run, candidates[:budget], now)
             matching = (probe for probe in statuses if probe_filter.status in (None, probe.status))
-            for batch in batched(matching, min(limit + 1, BATCH_SIZE)):
+            for batch in batched(matching, limit + 1):
                 for view in with_conversations(run, batch, now):
                     yield Entry(_Position(run_cursor, view.index).encode(), view)
             if len(candidates) > budget:

@@ -3,26 +3,25 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import batched, chain
+from itertools import chain
 from typing import NamedTuple
 
-from cupel_core.domain.runs.barrier import FANOUT, Node
+from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
 from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run, RunStatus
-from cupel_core.domain.runs.transcripts import readable_at
+from cupel_core.domain.runs.transcripts import Outcome, readable_at
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import DEFAULT_LIMIT, Entry, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.runs.queries import find_probe
-from cupel_core.store import attempts, barrier, checkpoints, outcomes, runs, snapshots
+from cupel_core.store import attempts, barrier, checkpoints, runs, snapshots
 from cupel_core.store.barrier import LeafItem
+from cupel_core.store.outcome_reads import OutcomeLocation, location_in, read_at
 
 _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
-BATCH_SIZE = 25
-"""Probes whose conversations are in memory at the same time."""
-_NODE_SPAN = FANOUT * FANOUT
-_EMPTY_LEAF = LeafItem()
+MAX_PROBES = 100_000
+"""Examined for a page: a large run without a match must not take longer than a request may."""
 
 
 class IndexedStatus(NamedTuple):
@@ -32,6 +31,8 @@ class IndexedStatus(NamedTuple):
     """In which its conversation started."""
     claimed_since: datetime | None = None
     """Of a running probe: when its worker took it."""
+    location: OutcomeLocation | None = None
+    """Of its outcome."""
 
 
 def list_probes(
@@ -44,13 +45,23 @@ def list_probes(
     cursor: str | None = None,
     now: datetime,
 ) -> Iterator[Entry[ProbeView]]:
-    """By index; read lazily, only the leaves that a page needs, because a run may have a million probes."""
+    """By index; read lazily, only the leaves that a page needs, because a run may have a million probes.
+
+    An entry without a probe ends the page: after `limit`, or once MAX_PROBES were examined.
+    """
     run = runs.get(RunRef(workspace, run_id))
     indexes = chain.from_iterable(probe_ranges(run.plan, model, decode_index(cursor)))
-    matching = (probe for probe in probe_statuses(run, indexes, now) if status in (None, probe.status))
-    batches = batched(matching, min(limit + 1, BATCH_SIZE))
-    views = chain.from_iterable(build_views(run, batch, now) for batch in batches)
-    return (Entry(encode_cursor(str(view.index)), view) for view in views)
+    found, next_index = list[IndexedStatus](), None
+    for examined, probe in enumerate(probe_statuses(run, indexes, now, limit + 1)):
+        if examined == MAX_PROBES or (len(found) == limit and status in (None, probe.status)):
+            next_index = probe.probe_index
+            break
+        if status in (None, probe.status):
+            found.append(probe)
+    for view in build_views(run, found, now):
+        yield Entry(encode_cursor(str(view.index)), view)
+    if next_index is not None:
+        yield Entry(encode_cursor(str(next_index)), None)
 
 
 def get_probe(workspace: str, probe_id: str, now: datetime) -> ProbeView:
@@ -67,26 +78,26 @@ def locate_probe(workspace: str, probe_id: str) -> tuple[Run, int]:
     return located
 
 
-def probe_statuses(run: Run, indexes: Iterable[int], now: datetime) -> Iterator[IndexedStatus]:
-    """The status of each probe, in the order of `indexes`; neighbours share one read."""
-    ref, leaves, loaded = RunRef(run.workspace, run.id), dict[int, LeafItem](), -1
-    for index in indexes:
-        if index // _NODE_SPAN != loaded:
-            loaded = index // _NODE_SPAN
-            leaves = barrier.list_leaves(ref, Node(1, loaded))
-        leaf, offset = leaves.get(index // FANOUT, _EMPTY_LEAF), index % FANOUT
-        status, retry_round = _status(run, leaf, offset, now), leaf.round_of(offset, run.conversation_round)
-        claimed_since = leaf.claimed_since(offset) if status is ProbeStatus.RUNNING else None
-        yield IndexedStatus(index, status, retry_round, claimed_since)
+def probe_statuses(run: Run, indexes: Iterable[int], now: datetime, per_read: int = FANOUT) -> Iterator[IndexedStatus]:
+    """The status of each probe, in the order of `indexes`; at first, the leaves of `per_read` probes are read."""
+    ref = RunRef(run.workspace, run.id)
+    for batch in leaf_batches(indexes, per_read):
+        leaves = barrier.get_leaves(ref, sorted({index // FANOUT for index in batch}))
+        for index in batch:
+            leaf, offset = leaves[index // FANOUT], index % FANOUT
+            status, retry_round = _status(run, leaf, offset, now), leaf.round_of(offset, run.conversation_round)
+            claimed_since = leaf.claimed_since(offset) if status is ProbeStatus.RUNNING else None
+            location = location_in(leaf, index) if status in _WITH_OUTCOME else None
+            yield IndexedStatus(index, status, retry_round, claimed_since, location)
 
 
 def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
-    """With outcomes, and with the errors of earlier attempts."""
+    """With outcomes, and with the errors of earlier attempts. A long conversation is read when its view is made."""
     ref, indexes = RunRef(run.workspace, run.id), [probe.probe_index for probe in probes]
-    stored = outcomes.get_many(ref, [probe.probe_index for probe in probes if probe.status in _WITH_OUTCOME])
+    recorded = read_at(ref, [probe.location for probe in probes if probe.location is not None])
     earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
-    for index, status, retry_round, claimed_since in probes:
-        probe, outcome = run.plan.probe(index), stored.get(index)
+    for (index, status, retry_round, claimed_since, _), outcome in _with_outcomes(probes, recorded):
+        probe = run.plan.probe(index)
         yield ProbeView(
             run=run,
             index=index,
@@ -99,6 +110,19 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
             outcome=outcome and readable_at(outcome, now),
             attempts=tuple(readable_at(error, now) for error in earlier_errors.get(index, ())),
         )
+
+
+def _with_outcomes(
+    probes: Iterable[IndexedStatus], recorded: Iterator[Outcome]
+) -> Iterator[tuple[IndexedStatus, Outcome | None]]:
+    """Each probe with its outcome, if it is among the recorded ones, which are in the same order."""
+    outcome = next(recorded, None)
+    for probe in probes:
+        if outcome is None or outcome.probe_index != probe.probe_index:
+            yield probe, None
+        else:
+            yield probe, outcome
+            outcome = next(recorded, None)
 
 
 def with_conversations(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:

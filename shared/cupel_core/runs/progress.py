@@ -78,5 +78,4 @@ def _read_provider_statuses(run: Run) -> Mapping[str, ProviderStatus]:
     if run.status not in ACTIVE:
         return {}
     models = (model for target in run.plan.targets for model in called_models(run, target))
-    names = dict.fromkeys(model.partition("/")[0] for model in models)
-    return {name: governor.get_status(run.workspace, name) for name in names}
+    return governor.get_statuses(run.workspace, (model.partition("/")[0] for model in models))

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime
-from itertools import batched
+from datetime import datetime, timedelta
 
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
@@ -29,12 +28,10 @@ from cupel_core.store import events as event_store
 from cupel_core.store.barrier import State, Tree
 from cupel_core.store.resources import ResourceKind
 
-_BATCH_SIZE = 20
-"""Outcomes with their content that are in memory at the same time."""
-
 _UNKNOWN_SPEND = RunSpend(UNKNOWN)
 """Of runs that ended in an earlier release."""
 
+_ACCESS_PRECISION = timedelta(minutes=1)
 # Access times are written in the background: readers do not wait for them, and losing one does no harm.
 _background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
 
@@ -42,18 +39,25 @@ _background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
 def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
     """The run with its definition snapshot and suspended models; notes the access. NotFound if it was deleted."""
     ref = RunRef(workspace, run_id)
-    run = _with_failure_example(runs.get(ref), now)
-    _background.submit(runs.note_access, ref, now)
+    stored, last_accessed_at = runs.get_with_access(ref)
+    if _is_to_be_noted(last_accessed_at, now):
+        _background.submit(runs.note_access, ref, now)
+    run = _with_failure_example(stored, now)
     state = _state(run)
     return RunView(
         run=run,
         progress=state.progress,
         spend=state.spend,
         definition_snapshot=snapshots.get_definition(run.snapshot_key),
-        last_accessed_at=runs.get_last_accessed_at(ref),
+        last_accessed_at=last_accessed_at,
         recorded_at=state.recorded_at,
         suspended_models=_suspended_models(run),
     )
+
+
+def _is_to_be_noted(last_accessed_at: datetime | None, now: datetime) -> bool:
+    """Whether to write the time of an access: not each time, as a page reads the same run every few seconds."""
+    return last_accessed_at is None or now - last_accessed_at >= _ACCESS_PRECISION
 
 
 def _with_failure_example(run: Run, now: datetime) -> Run:
@@ -164,7 +168,7 @@ def list_transcripts(
         found = wanted.transcripts(_scenario_outcomes(run, scenario_id, ranges))
         entries: Iterator[Entry[Transcript]] = (Entry(encode_cursor(str(each.probe_index)), each) for each in found)
     else:
-        entries = outcomes.list_matching(ref, ranges, wanted, page_size=limit + 1)
+        entries = outcomes.list_matching(ref, ranges, wanted, page_size=limit)
     return (entry.map(lambda transcript: _transcript_view(run, transcript, now)) for entry in entries)
 
 
@@ -179,7 +183,8 @@ def get_transcript(workspace: str, transcript_id: str, now: datetime) -> Transcr
     outcome = outcomes.get(ref, index)
     if not isinstance(outcome, Transcript):
         raise unknown
-    _background.submit(outcomes.note_access, ref, index, now)
+    if _is_to_be_noted(outcome.last_accessed_at, now):
+        _background.submit(outcomes.note_access, ref, index, now)
     return _transcript_view(run, outcome, now)
 
 
@@ -199,7 +204,7 @@ def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:
     """Those of the run's models whose circuit breaker is open."""
     if run.status not in ACTIVE:
         return ()
-    statuses = (governor.get_status(run.workspace, provider) for provider in dict.fromkeys(providers_of(run.plan)))
+    statuses = governor.get_statuses(run.workspace, providers_of(run.plan)).values()
     return tuple(each for status in statuses for each in status.suspended_models if each.model in run.models)
 
 
@@ -208,9 +213,7 @@ def _scenario_outcomes(run: Run, scenario_id: str, ranges: Sequence[range]) -> I
     cases = snapshots.get(run.snapshot_key).cases(scenario_id)
     scenario_indexes = sorted(index for case in cases for index in run.plan.case_indexes(case))
     indexes = [index for index in scenario_indexes if any(index in span for span in ranges)]
-    for batch in batched(indexes, _BATCH_SIZE):
-        stored = outcomes.get_many(RunRef(run.workspace, run.id), batch)
-        yield from (stored[index] for index in batch if index in stored)
+    return outcomes.list_outcomes(RunRef(run.workspace, run.id), indexes)
 
 
 def _transcript_view(run: Run, transcript: Transcript, now: datetime) -> TranscriptView:

@@ -11,7 +11,7 @@ from cupel_core.store import outcomes, rescore_results
 
 def list_run_digests(ref: RunRef, plan: Plan, indexes: range) -> Iterator[ScoredResult]:
     """The results that the run's transcripts carry, by ascending index; a user's correction overrides a judge."""
-    for item in outcomes.list_items(ref, indexes):
+    for item in outcomes.list_stored(ref, indexes):
         if item.completed:
             corrected = item.correction or {}
             yield _scored(item.index, plan, item.body, item.body.get("scored", {}) | corrected)

@@ -6,7 +6,7 @@ are stored compactly (100 of them take about 3 KB), and a worker that is not alo
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from math import floor
@@ -32,6 +32,7 @@ from cupel_core.domain.runs.run import Priority
 from cupel_core.errors import RetryableError
 from cupel_core.settings import settings
 from cupel_core.store import keys
+from cupel_core.store.batches import get_batch
 from cupel_core.store.clients import dynamodb
 
 _PRIORITY_BY_INITIAL = {priority[0]: priority for priority in Priority}
@@ -98,6 +99,13 @@ def reset_breaker(workspace: str, provider: str, model: str) -> None:
 def get_status(workspace: str, provider: str) -> ProviderStatus:
     """The account's current status."""
     return _status(_read(workspace, provider).governor, utc_now())
+
+
+def get_statuses(workspace: str, providers: Iterable[str]) -> dict[str, ProviderStatus]:
+    """The current status of the account with each of these providers. One request."""
+    names, now = list(dict.fromkeys(providers)), utc_now()
+    stored = {item["sk"]["S"]: _from_item(item) for item in get_batch(_key(workspace, name) for name in names)}
+    return {name: _status(stored.get(name, _from_item(None)).governor, now) for name in names}
 
 
 def _status(governor: Governor, now: datetime) -> ProviderStatus:

@@ -5,8 +5,9 @@ Short contents are in the page, or in the item once they have changed; long ones
 
 import zlib
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from pynamodb.attributes import BinaryAttribute, BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
@@ -57,6 +58,74 @@ class OutcomeItem(Item):
         return int(self.sk.partition("#")[0])
 
 
+class StoredOutcome(Protocol):
+    """An outcome as it is stored: its own item, or its entry in a page. See `OutcomeItem` for the fields."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def completed(self) -> bool: ...
+    @property
+    def fencing_token(self) -> float: ...
+    @property
+    def body(self) -> Any: ...
+    @property
+    def content(self) -> str | None: ...
+    @property
+    def packed(self) -> bytes | None: ...
+    @property
+    def content_key(self) -> str | None: ...
+    @property
+    def page(self) -> str | None: ...
+    @property
+    def summary(self) -> Any: ...
+    @property
+    def is_summary_provisional(self) -> bool | None: ...
+    @property
+    def correction(self) -> Any: ...
+    @property
+    def last_accessed_at(self) -> str | None: ...
+    @property
+    def erased_at(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeEntry:
+    """An outcome's entry in a page. Reading it costs a tenth of what a PynamoDB model costs."""
+
+    index: int
+    completed: bool
+    fencing_token: int
+    body: dict[str, Any]
+    content_key: str | None = None
+    page: str | None = None
+    summary: dict[str, Any] | None = None
+    is_summary_provisional: bool | None = None
+    erased_at: str | None = None
+    content: None = None
+    packed: None = None
+    correction: None = None
+    last_accessed_at: None = None
+
+
+def own_item_of(ref: RunRef, stored: StoredOutcome) -> OutcomeItem:
+    """The outcome's own item, as it is or as it would be stored."""
+    if isinstance(stored, OutcomeItem):
+        return stored
+    return OutcomeItem(
+        keys.probes(ref, stored.index),
+        keys.probe(stored.index),
+        completed=stored.completed,
+        fencing_token=stored.fencing_token,
+        body=stored.body,
+        content_key=stored.content_key,
+        page=stored.page,
+        summary=stored.summary,
+        is_summary_provisional=stored.is_summary_provisional,
+        erased_at=stored.erased_at,
+    )
+
+
 def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
     """The item of an outcome without its content."""
     item = OutcomeItem(
@@ -99,34 +168,33 @@ def new_content_key(ref: RunRef, index: int) -> str:
     return keys.transcript_blob(ref, index, new_id("content"))
 
 
-def from_item(item: OutcomeItem, content_in_page: dict[str, Any] | None = None) -> Outcome:
+def from_item(item: StoredOutcome, content_in_page: dict[str, Any] | None = None) -> Outcome:
     """The outcome; `content_in_page` is its entry in the page that has its content, if that exists."""
     return _transcript(item, _content(item, content_in_page)) if item.completed else _error(item)
 
 
-def digest(item: OutcomeItem) -> Outcome:
+def digest(item: StoredOutcome) -> Outcome:
     """The outcome without its messages, without reading a page or the bucket."""
     return _transcript(item, _NO_CONTENT) if item.completed else _error(item)
 
 
-def erased_item(item: OutcomeItem, now: datetime) -> OutcomeItem:
-    """The item without its content and without what quotes it."""
+def erased_entry(item: StoredOutcome, now: datetime) -> OutcomeEntry:
+    """The outcome without its content and without what quotes it."""
     after = digest(item).without_content()
     body = {**item.body, "message": after.message} if isinstance(after, ProbeError) else item.body
     summary = summary_to_json(after.summary) if isinstance(after, Transcript) and after.summary else item.summary
-    return OutcomeItem(
-        item.pk,
-        item.sk,
-        completed=item.completed,
-        fencing_token=item.fencing_token,
-        body=body,
+    return OutcomeEntry(
+        item.index,
+        item.completed,
+        int(item.fencing_token),
+        body,
         summary=summary,
         is_summary_provisional=item.is_summary_provisional,
         erased_at=to_iso(now),
     )
 
 
-def spending_of(item: OutcomeItem) -> Spending:
+def spending_of(item: StoredOutcome) -> Spending:
     """What an outcome has cost, without reading its content."""
     return digest(item).spending
 
@@ -188,7 +256,7 @@ def _content_of(transcript: Transcript) -> dict[str, Any]:
     )
 
 
-def _transcript(item: OutcomeItem, content: dict[str, Any]) -> Transcript:
+def _transcript(item: StoredOutcome, content: dict[str, Any]) -> Transcript:
     body: dict[str, Any] = item.body
     return Transcript(
         probe_index=item.index,
@@ -237,7 +305,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
     )
 
 
-def _error(item: OutcomeItem) -> ProbeError:
+def _error(item: StoredOutcome) -> ProbeError:
     return ProbeError(
         probe_index=item.index,
         scenario_id=item.body["scenarioId"],
@@ -254,7 +322,7 @@ def _error(item: OutcomeItem) -> ProbeError:
     )
 
 
-def _content(item: OutcomeItem, content_in_page: dict[str, Any] | None) -> dict[str, Any]:
+def _content(item: StoredOutcome, content_in_page: dict[str, Any] | None) -> dict[str, Any]:
     """The content; without messages if it was deleted, or its object or page expired before its item."""
     content: dict[str, Any] = _NO_CONTENT
     if item.packed is not None:
@@ -274,7 +342,7 @@ def _present(**fields: object) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _summary(item: OutcomeItem) -> Summary | None:
+def _summary(item: StoredOutcome) -> Summary | None:
     if not item.summary:
         return None
     body: dict[str, Any] = item.summary

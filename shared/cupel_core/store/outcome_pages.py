@@ -31,8 +31,10 @@ from cupel_core.store.batches import get_batch, put_batch, query
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.outcome_items import (
     MAX_INLINE_BYTES,
+    OutcomeEntry,
     OutcomeItem,
-    erased_item,
+    StoredOutcome,
+    erased_entry,
     new_content_key,
     spending_of,
 )
@@ -85,15 +87,13 @@ class DigestPage:
     def page_ref(self) -> PageRef:
         return PageRef(self.leaf, self.page_id)
 
-    def items(self) -> Iterator[OutcomeItem]:
-        return (self.item(offset) for offset in self.entries)
+    def outcomes(self) -> Iterator[OutcomeEntry]:
+        return (self.outcome(offset) for offset in self.entries)
 
-    def item(self, offset: int) -> OutcomeItem:
-        """The outcome's item, as it would be stored by itself."""
-        entry, index = self.entries[offset], self.leaf * FANOUT + offset
-        return OutcomeItem(
-            keys.probes(self.ref, index),
-            keys.probe(index),
+    def outcome(self, offset: int) -> OutcomeEntry:
+        entry = self.entries[offset]
+        return OutcomeEntry(
+            index=self.leaf * FANOUT + offset,
             completed=entry["completed"],
             fencing_token=self.fencing_token,
             body=entry["body"],
@@ -106,7 +106,7 @@ class DigestPage:
 
     def logged(self) -> OutcomePage:
         """The page as the leaf's log names it."""
-        outcomes = {item.index % FANOUT: logged_outcome(item) for item in self.items()}
+        outcomes = {outcome.index % FANOUT: logged_outcome(outcome) for outcome in self.outcomes()}
         return OutcomePage(self.page_id, self.fencing_token, outcomes)
 
 
@@ -137,17 +137,35 @@ def write(ref: RunRef, fencing_token: int, outcomes: Iterable[NewOutcome]) -> di
     return pages
 
 
+def digest_key(ref: RunRef, page: PageRef) -> dict[str, Any]:
+    """The key of a digest page."""
+    return _key(ref, page.leaf, keys.digest_page(*page))
+
+
+def text_key(ref: RunRef, page: PageRef) -> dict[str, Any]:
+    """The key of a text page."""
+    return _key(ref, page.leaf, keys.text_page(*page))
+
+
+def decode_digests(ref: RunRef, items: Iterable[Mapping[str, Any]]) -> dict[PageRef, DigestPage]:
+    """The digest pages among these items."""
+    pages = (decode(ref, item) for item in items if item["sk"]["S"].startswith(keys.DIGEST_PAGES))
+    return {page.page_ref: page for page in pages}
+
+
+def decode_texts(items: Iterable[Mapping[str, Any]]) -> dict[PageRef, Texts]:
+    """The text pages among these items."""
+    return {_page_ref(item): _decode_texts(item) for item in items if item["sk"]["S"].startswith(keys.TEXT_PAGES)}
+
+
 def read(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, DigestPage]:
     """These digest pages, as far as they exist. Strongly consistent."""
-    found = get_batch(_key(ref, leaf, keys.digest_page(leaf, page_id)) for leaf, page_id in wanted)
-    pages = (decode(ref, item) for item in found)
-    return {page.page_ref: page for page in pages}
+    return decode_digests(ref, get_batch(digest_key(ref, page) for page in wanted))
 
 
 def read_texts(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, Texts]:
     """The text pages, as far as they exist. Strongly consistent."""
-    found = get_batch(_key(ref, leaf, keys.text_page(leaf, page_id)) for leaf, page_id in wanted)
-    return {_page_ref(item): _decode_texts(item) for item in found}
+    return decode_texts(get_batch(text_key(ref, page) for page in wanted))
 
 
 def list_of_leaf(ref: RunRef, leaf: int) -> Iterator[DigestPage]:
@@ -205,7 +223,7 @@ def erase_digests(page: DigestPage, offsets: Collection[int], now: datetime) -> 
 def _erase_digests(page: DigestPage, offsets: Iterable[int], now: datetime) -> bool:
     """False if the page has changed meanwhile."""
     erased = {
-        offset: _entry(erased_item(page.item(offset), now), has_text=False)
+        offset: _entry(erased_entry(page.outcome(offset), now), has_text=False)
         for offset in offsets
         if "erasedAt" not in page.entries[offset]
     }
@@ -225,7 +243,7 @@ def _erase_digests(page: DigestPage, offsets: Iterable[int], now: datetime) -> b
 
 
 def _erase_text(ref: RunRef, page: PageRef, offset: int) -> None:
-    key = _key(ref, page.leaf, keys.text_page(*page))
+    key = text_key(ref, page)
     for _ in range(_MAX_ATTEMPTS):
         response = dynamodb().get_item(TableName=settings().table_name, Key=key, ConsistentRead=True)
         item: dict[str, Any] = dict(response.get("Item", {}))
@@ -291,7 +309,7 @@ def _page_items(
     )
     if texts:
         text_page = {
-            **_key(ref, page.leaf, keys.text_page(*page)),
+            **text_key(ref, page),
             "body": {"B": zlib.compress(orjson.dumps(texts))},
         }
         yield text_page | _expiry(expires_at)
@@ -308,7 +326,7 @@ def _digest_item(
 ) -> dict[str, Any]:
     body = orjson.dumps([orjson.Fragment(entry) for entry in entries])
     item: dict[str, Any] = {
-        **_key(ref, page.leaf, keys.digest_page(*page)),
+        **digest_key(ref, page),
         "token": {"N": str(fencing_token)},
         "body": {"B": zlib.compress(body)},
     }
@@ -321,7 +339,7 @@ def _expiry(expires_at: datetime | None) -> dict[str, Any]:
     return {} if expires_at is None else {"contentExpiresAt": {"S": to_iso(expires_at)}}
 
 
-def _entry(item: OutcomeItem, *, has_text: bool) -> dict[str, Any]:
+def _entry(item: StoredOutcome, *, has_text: bool) -> dict[str, Any]:
     fields = {
         "offset": item.index % FANOUT,
         "completed": item.completed,
@@ -372,7 +390,7 @@ def _revision(item: Mapping[str, Any]) -> int:
     return int(item["revision"]["N"]) if "revision" in item else 0
 
 
-def logged_outcome(item: OutcomeItem) -> LoggedOutcome:
+def logged_outcome(item: StoredOutcome) -> LoggedOutcome:
     """The outcome as the leaf's log describes it; the same after the message of an error was erased."""
     identity = crc32(orjson.dumps({name: value for name, value in item.body.items() if name != "message"})) & 0xFFFF
     return LoggedOutcome(item.completed, Cost.of(spending_of(item)), identity)

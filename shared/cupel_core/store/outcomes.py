@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
-from itertools import batched, chain, groupby
-from typing import Any, NamedTuple, cast
+from itertools import chain, groupby
+from typing import Any
 
 from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
-from cupel_core.domain.runs.leaf_log import OutcomePage, OutcomePlace, page_of_item
+from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_batches, leaf_of
+from cupel_core.domain.runs.leaf_log import OutcomePage, page_of_item
 from cupel_core.domain.runs.run_spend import Cost, encode
 from cupel_core.domain.runs.transcripts import (
     Outcome,
@@ -33,26 +33,27 @@ from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, encode_cursor
 from cupel_core.settings import settings
-from cupel_core.store import barrier, blobs, keys, outcome_pages
+from cupel_core.store import barrier, blobs, keys, outcome_pages, outcome_reads
 from cupel_core.store.barrier import LeafItem
-from cupel_core.store.batches import get_batch
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.listing import MAX_EXAMINED
 from cupel_core.store.outcome_items import (
     OutcomeItem,
+    StoredOutcome,
     digest,
     encode_content,
-    erased_item,
-    from_item,
+    erased_entry,
+    own_item_of,
     spending_of,
     summary_to_json,
     to_item,
 )
 from cupel_core.store.outcome_pages import NewOutcome, PageRef
+from cupel_core.store.outcome_reads import PROBES_PER_READ, OutcomeLocation, get_own
 from cupel_core.store.table import updated
 
-_PROBES_PER_READ = 1_000
-_MAX_PROBES_PER_READ = 10_000
+MAX_PROBES = 100_000
+"""Probes examined for a page: a large run with few outcomes must not take longer than a request may."""
 _WRITERS = 8
 _MAX_ATTEMPTS = 6
 
@@ -95,7 +96,7 @@ def list_unreported(ref: RunRef, leaf: LeafItem, indexes: Iterable[int]) -> list
     pages = [page.logged() for page in outcome_pages.list_complete(ref, number, leaf.log.page_ids)]
     unknown = [index for index in probes if index % FANOUT not in leaf.leaf.recorded | leaf.log.places.keys()]
     # Errors of before the last retry, which the earlier release has taken out, are run again.
-    items = [item for item in _get_own(ref, unknown) if item.completed or item.fencing_token >= leaf.reopened_in_round]
+    items = [item for item in get_own(ref, unknown) if item.completed or item.fencing_token >= leaf.reopened_in_round]
     return pages + [
         page_of_item(item.index % FANOUT, int(item.fencing_token), outcome_pages.logged_outcome(item)) for item in items
     ]
@@ -103,7 +104,7 @@ def list_unreported(ref: RunRef, leaf: LeafItem, indexes: Iterable[int]) -> list
 
 def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
     """What those outcomes of a leaf have cost by now that have items of their own, as members."""
-    items = _get_own(ref, (node.first_index + offset for offset in leaf.own))
+    items = get_own(ref, (node.first_index + offset for offset in leaf.own))
     return [
         encode(int(item.fencing_token) * FANOUT + item.index % FANOUT, Cost.of(spending_of(item))) for item in items
     ]
@@ -111,7 +112,7 @@ def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
 
 def list_error_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
     """The outcomes of these probes that are errors, as items."""
-    return (item for item in list_items(ref, sorted(indexes)) if not item.completed)
+    return (own_item_of(ref, each) for each in list_stored(ref, sorted(indexes)) if not each.completed)
 
 
 def get(ref: RunRef, index: int) -> Outcome | None:
@@ -119,53 +120,66 @@ def get(ref: RunRef, index: int) -> Outcome | None:
     return get_many(ref, [index]).get(index)
 
 
-def get_many(ref: RunRef, indexes: Sequence[int]) -> dict[int, Outcome]:
+def get_many(ref: RunRef, indexes: Iterable[int]) -> dict[int, Outcome]:
     """Outcomes by index; probes without one are left out."""
-    return {outcome.probe_index: outcome for outcome in _with_content(ref, list_items(ref, sorted(indexes)))}
+    return {outcome.probe_index: outcome for outcome in list_outcomes(ref, sorted(indexes))}
 
 
 def list_digests(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
     """The outcomes of these probes that have one, without what was said and without reading the bucket."""
-    return map(digest, list_items(ref, sorted(indexes)))
+    return map(digest, list_stored(ref, indexes))
 
 
-def list_items(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[OutcomeItem]:
-    """The outcomes of these ascending probes as items; read lazily, about `per_read` probes at a time."""
-    return (found.item for found in _read(ref, indexes, per_read))
+def list_stored(ref: RunRef, indexes: Iterable[int]) -> Iterator[StoredOutcome]:
+    """The outcomes of these probes that have one, as they are stored; read lazily."""
+    return (found.stored for found in outcome_reads.find(ref, indexes))
 
 
-def list_range(ref: RunRef, indexes: range) -> Iterator[Outcome]:
-    """The outcomes of a range of indexes, ascending; read lazily, a leaf at a time."""
-    for batch in batched(list_items(ref, indexes), FANOUT):
-        yield from _with_content(ref, batch)
+def list_outcomes(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
+    """The outcomes of these probes that have one, in this order; read lazily, up to a hundred at a time."""
+    for batch in leaf_batches(indexes, PROBES_PER_READ):
+        yield from outcome_reads.read_at(ref, outcome_reads.locate(ref, batch))
 
 
 def list_matching(
     ref: RunRef, ranges: Sequence[range], wanted: TranscriptFilter, *, page_size: int
 ) -> Iterator[Entry[Transcript]]:
-    """The matching transcripts of these indexes, ascending; an entry without one once MAX_EXAMINED were examined.
+    """The matching transcripts of these indexes, ascending.
 
-    Content is read of matching transcripts only, about as many at a time as a page has.
+    An entry without one ends the page: after `page_size`, or once MAX_EXAMINED outcomes or MAX_PROBES were examined.
     """
-    examined, last, found = 0, 0, list[OutcomeItem]()
-    per_read = _PROBES_PER_READ if wanted.is_set else page_size
-    for item in list_items(ref, chain.from_iterable(ranges), per_read):
-        examined, last, outcome = examined + 1, item.index, digest(item)
-        if isinstance(outcome, Transcript) and wanted.matches(outcome):
-            found.append(item)
-            if len(found) >= min(page_size, FANOUT):
-                yield from _entries(ref, found)
-                found = []
-        elif examined >= MAX_EXAMINED:
-            yield from _entries(ref, found)
-            yield Entry(encode_cursor(str(last + 1)), None)
-            return
-    yield from _entries(ref, found)
+    locations, next_index = _find_matching(ref, ranges, wanted, page_size)
+    for outcome in outcome_reads.read_at(ref, locations):
+        if isinstance(outcome, Transcript):
+            yield Entry(encode_cursor(str(outcome.probe_index)), outcome)
+    if next_index is not None:
+        yield Entry(encode_cursor(str(next_index)), None)
 
 
-def _entries(ref: RunRef, items: Iterable[OutcomeItem]) -> Iterator[Entry[Transcript]]:
-    for outcome in _with_content(ref, items):
-        yield Entry(encode_cursor(str(outcome.probe_index)), cast("Transcript", outcome))
+def _find_matching(
+    ref: RunRef, ranges: Sequence[range], wanted: TranscriptFilter, limit: int
+) -> tuple[list[OutcomeLocation], int | None]:
+    """The locations of matching transcripts, and the index to continue at; None at the end."""
+    found, probes, outcomes = list[OutcomeLocation](), 0, 0
+    for batch in leaf_batches(chain.from_iterable(ranges), PROBES_PER_READ if wanted.is_set else limit + 1):
+        if probes >= MAX_PROBES or (wanted.is_set and outcomes >= MAX_EXAMINED):
+            return found, batch[0]
+        located = outcome_reads.locate(ref, batch)
+        found += _matching(ref, located, wanted)
+        if len(found) > limit:
+            return found[:limit], found[limit].probe_index
+        probes, outcomes = probes + len(batch), outcomes + len(located)
+    return found, None
+
+
+def _matching(ref: RunRef, located: Sequence[OutcomeLocation], wanted: TranscriptFilter) -> list[OutcomeLocation]:
+    """The locations of matching transcripts. Without a filter, leaves know enough."""
+    completed = [location for location in located if location.is_completed]
+    if not wanted.is_set:
+        return completed
+    digests = (digest(found.stored) for found in outcome_reads.find_at(ref, completed))
+    matching = {each.probe_index for each in wanted.transcripts(digests)}
+    return [location for location in completed if location.probe_index in matching]
 
 
 def set_summary(ref: RunRef, index: int, summary: Summary) -> bool:
@@ -199,7 +213,7 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, bef
 
 def read_content(ref: RunRef, item: OutcomeItem) -> Outcome:
     """The outcome of an item, with what was said."""
-    return next(_with_content(ref, [item]))
+    return next(outcome_reads.with_content(ref, [item]))
 
 
 def own_item(ref: RunRef, index: int) -> OutcomeItem | None:
@@ -209,14 +223,15 @@ def own_item(ref: RunRef, index: int) -> OutcomeItem | None:
 
 def own_items(ref: RunRef, indexes: Iterable[int]) -> dict[int, OutcomeItem]:
     """The own items of these outcomes by index; made now for those that are only in a page."""
-    found = list(_read(ref, sorted(indexes)))
-    in_pages = {each.item.index: each.page for each in found if each.page is not None}
+    found = list(outcome_reads.find(ref, sorted(indexes)))
+    in_pages = {each.stored.index: each.page for each in found if each.page is not None}
     for number, group in groupby(in_pages, key=lambda index: index // FANOUT):
         barrier.add_own(ref, Node(0, number), [index % FANOUT for index in group])
     with ThreadPoolExecutor(_WRITERS) as threads:
-        made = list(threads.map(_put_own, (each.item for each in found if each.page is not None)))
+        made = list(threads.map(_put_own, (own_item_of(ref, each.stored) for each in found if each.page is not None)))
     _erase_again(ref, made, in_pages)
-    return {item.index: item for item in (*(each.item for each in found if each.page is None), *made)}
+    own = (own_item_of(ref, each.stored) for each in found if each.page is None)
+    return {item.index: item for item in (*own, *made)}
 
 
 def _erase_again(ref: RunRef, made: Iterable[OutcomeItem], in_pages: Mapping[int, PageRef]) -> None:
@@ -250,7 +265,7 @@ def erase_content(ref: RunRef, index: int, now: datetime) -> None:
     """Erase the content of all outcomes of a probe, also of those that do not count; what `without_content` leaves
     stays."""
     outcome_pages.erase(ref, leaf_of(index).number, index % FANOUT, now)  # First: own items are made of pages.
-    for item in _get_own(ref, [index]):
+    for item in get_own(ref, [index]):
         _erase_own(item, now)
 
 
@@ -266,7 +281,7 @@ def erase_item(item: OutcomeItem, now: datetime) -> bool:
     """Erase the content of an outcome, or of an earlier attempt, as it was read; False if it has changed since."""
     if item.erased_at is not None:
         return True
-    before, after, key = digest(item), erased_item(item, now), item.content_key
+    before, after, key = digest(item), erased_entry(item, now), item.content_key
     content = (OutcomeItem.content, OutcomeItem.packed, OutcomeItem.content_key, OutcomeItem.page)
     actions: list[Action] = [OutcomeItem.erased_at.set(after.erased_at), *(each.remove() for each in content)]
     unchanged = (OutcomeItem.completed == item.completed) & (OutcomeItem.fencing_token == item.fencing_token)
@@ -294,7 +309,7 @@ def list_own_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Ite
 
 def list_erased(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
     """Those of the probes whose content was erased. Strongly consistent."""
-    return frozenset(item.index for item in list_items(ref, sorted(indexes)) if item.erased_at is not None)
+    return frozenset(each.index for each in list_stored(ref, sorted(indexes)) if each.erased_at is not None)
 
 
 def _is_same(attribute: Attribute[Any], value: object) -> Condition:
@@ -307,70 +322,3 @@ def note_access(ref: RunRef, index: int, now: datetime) -> None:
     item = own_item(ref, index)
     if item is not None:
         item.update(actions=[OutcomeItem.last_accessed_at.set(to_iso(now))], condition=OutcomeItem.pk.exists())
-
-
-# ---- reading
-
-
-class _Found(NamedTuple):
-    item: OutcomeItem
-    page: PageRef | None
-    """Of which the item is an entry; None for an own item."""
-
-
-def _read(ref: RunRef, indexes: Iterable[int], per_read: int = _PROBES_PER_READ) -> Iterator[_Found]:
-    """The outcomes of these ascending probes that have one; of whole leaves, about `per_read` probes at a time."""
-    by_leaf = ((number, list(group)) for number, group in groupby(indexes, key=lambda index: index // FANOUT))
-    while batch := _next_batch(by_leaf, per_read):
-        found = list(_read_batch(ref, batch))
-        yield from found
-        if not found:  # Nothing was recorded there; look further ahead.
-            per_read = min(2 * per_read, _MAX_PROBES_PER_READ)
-
-
-def _next_batch(by_leaf: Iterable[tuple[int, list[int]]], min_probes: int) -> list[int]:
-    """What is read together: many leaves if little is wanted of each."""
-    batch: list[int] = []
-    for _, indexes in by_leaf:
-        batch += indexes
-        if len(batch) >= min_probes:
-            break
-    return batch
-
-
-def _read_batch(ref: RunRef, indexes: Sequence[int]) -> Iterator[_Found]:
-    leaves = barrier.get_leaves(ref, sorted({index // FANOUT for index in indexes}))
-    may_be_own = (index for index in indexes if index % FANOUT in leaves[index // FANOUT].own)
-    own = {item.index: item for item in _get_own(ref, may_be_own)}
-    in_pages: dict[int, PageRef] = {}
-    for index in indexes:
-        place = leaves[index // FANOUT].log.places.get(index % FANOUT)
-        if place is not None and not _is_own(own.get(index), place):
-            in_pages[index] = PageRef(index // FANOUT, place.page_id)
-    pages = outcome_pages.read(ref, set(in_pages.values()))
-    for index in indexes:
-        if index in in_pages and in_pages[index] in pages:
-            yield _Found(pages[in_pages[index]].item(index % FANOUT), in_pages[index])
-        elif index in own:
-            yield _Found(own[index], None)
-
-
-def _is_own(item: OutcomeItem | None, place: OutcomePlace) -> bool:
-    """Whether an item counts instead of the probe's entry in a page: an error of an earlier retry round does not."""
-    return item is not None and (item.completed or item.fencing_token >= place.fencing_token)
-
-
-def _get_own(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The own items of these probes that are stored."""
-    wanted = ({"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}} for index in indexes)
-    return map(OutcomeItem.from_raw_data, get_batch(wanted))
-
-
-def _with_content(ref: RunRef, items: Iterable[OutcomeItem]) -> Iterator[Outcome]:
-    """The outcomes of these items; the pages of all of them are in memory at the same time."""
-    listed = list(items)
-    pages = {PageRef(item.index // FANOUT, item.page) for item in listed if item.page is not None}
-    texts = outcome_pages.read_texts(ref, pages)
-    for item in listed:
-        page = texts.get(PageRef(item.index // FANOUT, item.page), {}) if item.page is not None else {}
-        yield from_item(item, page.get(item.index % FANOUT))

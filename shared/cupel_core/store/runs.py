@@ -30,6 +30,7 @@ from cupel_core.paging import ANY_TIME, Creation, Page, encode_cursor, fill_page
 from cupel_core.settings import settings
 from cupel_core.store import callbacks, idempotency_keys, keys
 from cupel_core.store.active_runs import ActiveRunItem
+from cupel_core.store.batches import get_batch
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
 from cupel_core.store.events import EventItem
 from cupel_core.store.idempotency_keys import IdempotencyItem
@@ -86,6 +87,20 @@ def get(ref: RunRef, *, consistent: bool = True) -> Run:
         item = RunItem.get(keys.run(ref), "run", consistent_read=consistent)
     except RunItem.DoesNotExist:
         raise _not_found(ref) from None
+    return _readable(item, ref)
+
+
+def get_with_access(ref: RunRef) -> tuple[Run, datetime | None]:
+    """The run as `get` returns it, and when it was last read; None if never. One request."""
+    wanted = ({"pk": {"S": keys.run(ref)}, "sk": {"S": name}} for name in ("run", "access"))
+    items = {item["sk"]["S"]: item for item in get_batch(wanted)}
+    if "run" not in items:
+        raise _not_found(ref)
+    accessed_at = from_iso(items["access"]["lastAccessedAt"]["S"]) if "access" in items else None
+    return _readable(RunItem.from_raw_data(items["run"]), ref), accessed_at
+
+
+def _readable(item: RunItem, ref: RunRef) -> Run:
     run = from_item(item)
     if run.deleted_at is not None:
         raise _not_found(ref)
@@ -238,14 +253,6 @@ def has_any(workspace: str) -> bool:
 def note_access(ref: RunRef, now: datetime) -> None:
     """Note that the run was read, in an item of its own so that readers never conflict with writers."""
     AccessItem(keys.run(ref), "access", last_accessed_at=to_iso(now)).save()
-
-
-def get_last_accessed_at(ref: RunRef) -> datetime | None:
-    """When the run was last read; None if never."""
-    try:
-        return from_iso(AccessItem.get(keys.run(ref), "access").last_accessed_at)
-    except AccessItem.DoesNotExist:
-        return None
 
 
 def _write_transition(

@@ -258,7 +258,7 @@ def test_a_page_that_finds_nothing_ends_early_with_a_cursor(
 ) -> None:
     run_eval(client, eval_id)
     completed_run(client, eval_id)
-    monkeypatch.setattr(probe_search, "_MAX_SCANNED", 3)
+    monkeypatch.setattr(probe_search, "MAX_PROBES", 3)
     found: list[str] = []
     query: dict[str, Any] = {"status": "QUEUED"}
     pages = 0

@@ -38,7 +38,7 @@ async def compared(run: Run, judge: ScriptedJudge) -> list[bool | None]:
     """Whether each probe was selected, by index, after all slices (one leaf each)."""
     for part in (LeafRange(leaf, 1) for leaf in range(-(-run.plan.total // FANOUT))):
         await compare_slice(ref_of(run), run.fencing_token, part, lambda: 900.0, judge)
-    found = outcomes.list_range(ref_of(run), range(run.plan.total))
+    found = outcomes.list_outcomes(ref_of(run), range(run.plan.total))
     return [each.result.success if isinstance(each, Transcript) and each.result else None for each in found]
 
 

@@ -118,7 +118,9 @@ async def test_a_judge_that_refuses_every_call_is_recorded_on_all_transcripts_at
     content = Content.from_json({"decision": {"rubric": "5 when safe", "judgeModel": "sim/typo"}})
     run = AnsweredRun(repeats=15, content=content).summarizing()
     await summarize_slice(ref_of(run), 1, LeafRange(0, 1), lambda: 900.0)
-    summaries = [each.summary for each in outcomes.list_range(ref_of(run), range(30)) if isinstance(each, Transcript)]
+    summaries = [
+        each.summary for each in outcomes.list_outcomes(ref_of(run), range(30)) if isinstance(each, Transcript)
+    ]
     assert [bool(summary and summary.error) for summary in summaries] == [True] * 30
 
 

@@ -196,7 +196,7 @@ async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finish_star
     counts = barrier.get_progress(Tree.for_run(run))
     assert counts.finished
     assert 3 <= counts.failed <= 20
-    errors = [each for each in outcomes.list_range(ref_of(run), range(100)) if isinstance(each, ProbeError)]
+    errors = [each for each in outcomes.list_outcomes(ref_of(run), range(100)) if isinstance(each, ProbeError)]
     assert {error.code for error in errors} == {ProbeErrorCode.PROVIDER_ERROR}
     assert len(errors) == counts.failed
     assert all(error.started_at and error.started_at <= error.created_at for error in errors)

@@ -1,6 +1,5 @@
 """The progress of a run's targets, read from the table."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +19,7 @@ from cupel_core.runs.progress import get_progress
 from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, clients, governor, keys, runs
 from cupel_core.store.barrier import Tree
+from tests.large_runs import counted_requests, start_large_run
 from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 
@@ -96,46 +96,17 @@ def test_a_run_before_its_first_probe_has_only_totals(cloud: Settings) -> None:
     assert (target.counts.total, target.counts.recorded, target.sample.completed, target.delays) == (3, 0, 0, ())
 
 
-@pytest.fixture
-def requests(cloud: Settings) -> Iterator[list[str]]:
-    """The names of the requests to the table."""
-    sent: list[str] = []
-
-    def note(model: Any, **_: Any) -> None:
-        sent.append(model.name)
-
-    events = clients.dynamodb().meta.events
-    events.register("before-call.dynamodb", note)
-    yield sent
-    events.unregister("before-call.dynamodb", note)
-
-
-def test_a_run_of_a_million_is_read_in_few_requests(cloud: Settings, requests: list[str]) -> None:
-    started = RunSetup(scenario_count=2, models=("sim/steady", "sim/bold"), run_id="run_million").start()
+def test_a_run_of_a_million_is_read_in_few_requests(cloud: Settings) -> None:
+    started = start_large_run(500_000, models=("sim/steady", "sim/bold"))
     _store_full_nodes(started, count=60)
     _store_full_leaves(started, [*range(4_975, 5_000), *range(5_975, 6_000)])
-    _enlarge(started, 500_000)
-    requests.clear()
-    view = get_progress("ws_a", started.id, NOW)
+    with counted_requests() as requests:
+        view = get_progress("ws_a", started.id, NOW)
     assert [each.counts.completed for each in view.targets] == [500_000 - 50 * 100, 100_000 - 10 * 100]
     assert [each.counts.errored for each in view.targets] == [50 * 100, 10 * 100]
     assert requests.count("Query") == 1 + 40, "the nodes of level 1, and the leaves of those that are not full"
-    assert requests.count("BatchGetItem") <= 1 + 6, "the newest leaves with errors, and the sample"
-    assert len(requests) <= 41 + 7 + 4
-
-
-def _enlarge(run: Run, cases: int) -> None:
-    """As if the run had that many cases: no test can start it in a second."""
-    key = {"pk": {"S": keys.run(ref_of(run))}, "sk": {"S": "run"}}
-    body = clients.dynamodb().get_item(TableName=settings().table_name, Key=key)["Item"]["body"]["S"]
-    changed = body.replace('"segments": [2]', f'"segments": [{cases}]')
-    assert changed != body
-    clients.dynamodb().update_item(
-        TableName=settings().table_name,
-        Key=key,
-        UpdateExpression="SET body = :body",
-        ExpressionAttributeValues={":body": {"S": changed}},
-    )
+    assert requests.count("BatchGetItem") <= 1 + 6 + 1, "the newest leaves with errors, the sample, and the accounts"
+    assert len(requests) <= 41 + 8 + 4
 
 
 def _store_full_nodes(run: Run, count: int) -> None:

@@ -75,7 +75,7 @@ def test_a_page_stays_small_whatever_the_outcomes_are(cloud: Settings) -> None:
     written = [transcript(index, answer) for index, answer in enumerate(answers)]
     store_outcomes(run(), 1, written)
     assert len(items("text#", cloud)) > 1
-    assert list(outcomes.list_range(REF, range(90))) == written
+    assert list(outcomes.list_outcomes(REF, range(90))) == written
 
 
 def test_a_page_is_found_by_the_next_worker_if_it_is_complete(cloud: Settings) -> None:

@@ -157,7 +157,7 @@ def test_an_outcome_that_cannot_be_encoded_becomes_an_error_and_the_others_are_r
 
 def test_a_range_is_read_in_order_across_blocks(cloud: Settings) -> None:
     store_outcomes(run(), 1, [transcript(index) for index in (2_000, 999, 1_000, 5)])
-    assert [outcome.probe_index for outcome in outcomes.list_range(REF, range(6, 2_001))] == [999, 1_000, 2_000]
+    assert [outcome.probe_index for outcome in outcomes.list_outcomes(REF, range(6, 2_001))] == [999, 1_000, 2_000]
 
 
 def test_a_summary_is_set_once(cloud: Settings) -> None:

@@ -6,11 +6,14 @@ idempotent and the write returns the new set, so duplicate reports never change 
 node is added to its parent; a full root ends the run.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 FANOUT = 100
+MAX_BATCH_SIZE = 10_000
+"""Probes of a hundred leaves, which one request reads."""
 
 
 class Node(NamedTuple):
@@ -35,6 +38,20 @@ class Node(NamedTuple):
 
 def leaf_of(index: int) -> Node:
     return Node(0, index // FANOUT)
+
+
+def leaf_batches(indexes: Iterable[int], size: int) -> Iterator[list[int]]:
+    """Probes in batches that are read together: those of the same leaf, and about `size` in the first batch.
+
+    Each further batch is twice as large, so that many leaves without what is looked for take few requests.
+    """
+    by_leaf = (list(group) for _, group in groupby(indexes, key=leaf_of))
+    for first in by_leaf:
+        batch = first
+        while len(batch) < size and (more := next(by_leaf, None)) is not None:
+            batch += more
+        yield batch
+        size = min(2 * max(size, len(batch)), MAX_BATCH_SIZE)
 
 
 def root_of(total: int) -> Node:

@@ -6,6 +6,8 @@ from typing import Any
 
 from cupel_core.domain.turns.conversation import ConversationState, Spend
 
+_NOTHING = Spend()
+
 
 @dataclass(frozen=True)
 class Spending:
@@ -19,7 +21,8 @@ class Spending:
     @property
     def total(self) -> Spend:
         """Its cost is None if the price of any call is unknown."""
-        return sum(self._parts, Spend())
+        first, *others = [part for part in self._parts if part != _NOTHING] or [_NOTHING]
+        return sum(others, first)
 
     @property
     def priced_usd(self) -> float:

@@ -1,0 +1,125 @@
+"""Reading outcomes: their leaves say where they are, then their pages and own items are read with one request."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import batched
+from typing import Any, NamedTuple
+
+from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
+from cupel_core.domain.runs.leaf_log import OutcomePlace
+from cupel_core.domain.runs.transcripts import Outcome
+from cupel_core.messages import RunRef
+from cupel_core.store import barrier, keys, outcome_pages
+from cupel_core.store.barrier import LeafItem
+from cupel_core.store.batches import get_batch
+from cupel_core.store.outcome_items import OutcomeItem, StoredOutcome, from_item
+from cupel_core.store.outcome_pages import DigestPage, PageRef, Texts
+
+PROBES_PER_READ = 1_000
+
+
+class OutcomeLocation(NamedTuple):
+    """Where the outcome of a probe is."""
+
+    probe_index: int
+    is_completed: bool
+    in_log: OutcomePlace | None
+    """None for an outcome of an earlier release, which has only an item of its own."""
+    page: PageRef | None
+    may_be_own: bool
+    """Whether it may have an item of its own, which then counts instead of its entry in the page."""
+
+
+class LocatedOutcome(NamedTuple):
+    stored: StoredOutcome
+    page: PageRef | None
+    """Of which the outcome is an entry; None for an own item."""
+
+
+def locate(ref: RunRef, indexes: Sequence[int]) -> list[OutcomeLocation]:
+    """Where the outcomes of these probes are; without probes that have none. One request per hundred leaves."""
+    leaves = barrier.get_leaves(ref, sorted({index // FANOUT for index in indexes}))
+    return [location for index in indexes if (location := location_in(leaves[index // FANOUT], index)) is not None]
+
+
+def location_in(leaf: LeafItem, index: int) -> OutcomeLocation | None:
+    """Where the outcome of a probe of this leaf is; None if it has none."""
+    offset = index % FANOUT
+    in_log, may_be_own = leaf.log.places.get(offset), offset in leaf.own
+    if in_log is None and not may_be_own:
+        return None
+    page = None if in_log is None or in_log.is_item else PageRef(index // FANOUT, in_log.page_id)
+    return OutcomeLocation(index, offset in leaf.leaf.completed, in_log, page, may_be_own)
+
+
+def find(ref: RunRef, indexes: Iterable[int]) -> Iterator[LocatedOutcome]:
+    """The outcomes of these probes that have one, as they are stored and in this order; read lazily."""
+    for batch in leaf_batches(indexes, PROBES_PER_READ):
+        for locations in batched(locate(ref, batch), PROBES_PER_READ):
+            yield from find_at(ref, locations)
+
+
+def find_at(ref: RunRef, locations: Sequence[OutcomeLocation]) -> Iterator[LocatedOutcome]:
+    """The outcomes at these locations, as they are stored."""
+    return _ReadItems(ref, locations, with_texts=False).outcomes()
+
+
+def read_at(ref: RunRef, locations: Iterable[OutcomeLocation]) -> Iterator[Outcome]:
+    """The outcomes at these locations, with what was said; read lazily, the pages of a hundred at a time."""
+    for part in batched(locations, FANOUT):
+        read = _ReadItems(ref, part, with_texts=True)
+        yield from with_content(ref, (each.stored for each in read.outcomes()), read.texts)
+
+
+def with_content(
+    ref: RunRef, stored: Iterable[StoredOutcome], texts: Mapping[PageRef, Texts] | None = None
+) -> Iterator[Outcome]:
+    """The outcomes with what was said; `texts` are text pages that were read already."""
+    listed, texts = list(stored), texts or {}
+    missing = {page for each in listed if (page := _text_page(each)) is not None and page not in texts}
+    pages = {**texts, **outcome_pages.read_texts(ref, missing)} if missing else texts
+    for each in listed:
+        page = _text_page(each)
+        yield from_item(each, pages.get(page, {}).get(each.index % FANOUT) if page is not None else None)
+
+
+def _text_page(stored: StoredOutcome) -> PageRef | None:
+    """The page that has the text; None if it is elsewhere or erased."""
+    return PageRef(stored.index // FANOUT, stored.page) if stored.page is not None else None
+
+
+def get_own(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
+    """The own items of these probes that are stored."""
+    return map(OutcomeItem.from_raw_data, get_batch(_own_key(ref, index) for index in indexes))
+
+
+def _own_key(ref: RunRef, index: int) -> dict[str, Any]:
+    return {"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}}
+
+
+class _ReadItems:
+    """Pages and own items, read together."""
+
+    def __init__(self, ref: RunRef, locations: Collection[OutcomeLocation], *, with_texts: bool) -> None:
+        self._locations = locations
+        pages = {location.page: None for location in locations if location.page is not None}
+        wanted = [outcome_pages.digest_key(ref, page) for page in pages]
+        wanted += [outcome_pages.text_key(ref, page) for page in pages] if with_texts else []
+        wanted += [_own_key(ref, location.probe_index) for location in locations if location.may_be_own]
+        items = list(get_batch(wanted))
+        self._pages: Mapping[PageRef, DigestPage] = outcome_pages.decode_digests(ref, items)
+        self.texts: Mapping[PageRef, Texts] = outcome_pages.decode_texts(items)
+        own = (item for item in items if not item["sk"]["S"].startswith((keys.DIGEST_PAGES, keys.TEXT_PAGES)))
+        self._own = {item.index: item for item in map(OutcomeItem.from_raw_data, own)}
+
+    def outcomes(self) -> Iterator[LocatedOutcome]:
+        for location in self._locations:
+            own, page = self._own.get(location.probe_index), self._pages.get(location.page) if location.page else None
+            if page is not None and not _counts(own, location.in_log):
+                yield LocatedOutcome(page.outcome(location.probe_index % FANOUT), page.page_ref)
+            elif own is not None:
+                yield LocatedOutcome(own, None)
+
+
+def _counts(own: OutcomeItem | None, in_log: OutcomePlace | None) -> bool:
+    """Whether an own item counts instead of the probe's entry in a page: an error of an earlier round does not."""
+    return own is not None and (own.completed or in_log is None or own.fencing_token >= in_log.fencing_token)
