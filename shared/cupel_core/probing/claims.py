@@ -22,6 +22,8 @@ from cupel_core.store.queues import Delivery
 
 CLAIM_SECONDS = 30.0
 """How long a claim lasts unless it is renewed; but never beyond its worker's invocation."""
+RENEW_BEFORE_SECONDS = 20.0
+"""A claim with more time left is not renewed: most slices end before that."""
 RECHECK_SECONDS = 10.0
 """Delay before a probe that another worker has claimed is checked again."""
 
@@ -87,6 +89,9 @@ class SliceClaimer:
             # In a new message, because this one has few receives left and the other worker may die.
             claimed.postpone(index, RECHECK_SECONDS)
         return claimed
+
+    def is_renewal_due(self, claimed: ClaimedSlice) -> bool:
+        return claimed.claim.until - self._clock() < RENEW_BEFORE_SECONDS
 
     def renew(self, claimed: ClaimedSlice) -> None:
         """Renew the claim of a slice; mark the slice as lost if another worker has revoked it."""

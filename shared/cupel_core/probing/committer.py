@@ -1,4 +1,4 @@
-"""Records outcomes together rather than one by one: about twenty at a time, or those of about two seconds."""
+"""Records outcomes together rather than one by one: as many as calls are in flight, or those of about two seconds."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,8 @@ from cupel_core.store.queues import Delivery
 
 COMMIT_INTERVAL_SECONDS = 0.2
 """How often the worker checks whether a commit is due."""
-_COMMIT_SIZE = 20
+_MAX_COMMIT_SIZE = 100
+"""With more, nothing is saved: about as many fit into a leaf."""
 _MAX_WAIT_SECONDS = 1.7
 """With the interval and the commit itself about two seconds: a crash repeats the calls whose outcomes wait."""
 _MAX_BEHIND_SECONDS = 5.0
@@ -76,11 +77,14 @@ class Committer:
         return not self._finished and not self._ended
 
     def is_due(self, in_flight: int) -> bool:
-        """Whether to commit now, while so many conversations go on: one commit costs about as much as a large one."""
+        """Whether to commit now, while so many conversations go on: a small commit costs about as much as a large one.
+
+        A crash repeats the calls in flight, and at most as many again that wait to be recorded.
+        """
         if self._waiting_since is None:
             return False
         is_late = asyncio.get_running_loop().time() - self._waiting_since >= _MAX_WAIT_SECONDS
-        has_enough = len(self._finished) >= min(_COMMIT_SIZE, max(1, in_flight // 2))
+        has_enough = len(self._finished) >= min(_MAX_COMMIT_SIZE, max(1, in_flight))
         return is_late or has_enough or self._failed_commits > 0
 
     @property

@@ -16,7 +16,7 @@ from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 
 INTERVAL_SECONDS = 8.0
-"""A claim survives two missed heartbeats."""
+"""A claim survives a missed heartbeat. Nobody takes it over while the messages stay hidden, which survive three."""
 HIDDEN_SECONDS = 32
 """A little longer than a claim, so that whoever receives the message of a dead worker finds its claim expired."""
 
@@ -46,9 +46,10 @@ class Heartbeat:
         self._claimed.pop(delivery.receipt, None)
 
     async def beat(self) -> None:
-        """Renew everything once, side by side. What fails is renewed by the next beat."""
+        """Hide all messages and renew the claims that end soon, side by side. The next beat repeats what fails."""
         hidden = asyncio.to_thread(queues.hide, list(self._deliveries.values()), HIDDEN_SECONDS)
-        await asyncio.gather(hidden, *(self.renew(claimed) for claimed in list(self._claimed.values())))
+        due = [claimed for claimed in self._claimed.values() if self._claimer.is_renewal_due(claimed)]
+        await asyncio.gather(hidden, *map(self.renew, due))
 
     async def renew(self, claimed: ClaimedSlice) -> None:
         """Renew one claim; the slice is marked as lost if another worker has taken it over."""

@@ -9,7 +9,7 @@ from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.store import runs
 
-FRESH_SECONDS = 2.0
+FRESH_SECONDS = 3.0
 STALE_SECONDS = 4.0
 """A read that took longer is repeated: a pause takes effect within five seconds."""
 

@@ -40,7 +40,8 @@ def test_nothing_is_due_without_outcomes(committer: Committer, clock: Clock) -> 
 
 
 @pytest.mark.parametrize(
-    ("finished", "in_flight", "is_due"), [(19, 50, False), (20, 50, True), (2, 4, True), (1, 4, False), (1, 0, True)]
+    ("finished", "in_flight", "is_due"),
+    [(49, 50, False), (50, 50, True), (99, 400, False), (100, 400, True), (1, 0, True)],
 )
 def test_enough_outcomes_are_due(committer: Committer, finished: int, in_flight: int, is_due: bool) -> None:
     finish(committer, finished)

@@ -9,7 +9,7 @@ from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Run
 from cupel_core.probing.claimed_slice import INTERNAL_ERROR, ClaimedSlice
-from cupel_core.probing.claims import CLAIM_SECONDS, SliceClaimer
+from cupel_core.probing.claims import CLAIM_SECONDS, RENEW_BEFORE_SECONDS, SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.settings import Settings
@@ -68,8 +68,18 @@ def test_the_slices_of_a_dead_worker_are_free_within_a_minute() -> None:
     assert CLAIM_SECONDS <= HIDDEN_SECONDS <= MAX_RECOVERY_SECONDS - 20
 
 
-def test_a_claim_survives_two_missed_heartbeats() -> None:
-    assert 3 * INTERVAL_SECONDS <= CLAIM_SECONDS
+def test_a_claim_survives_a_missed_heartbeat_and_its_message_three() -> None:
+    latest_renewal = RENEW_BEFORE_SECONDS - INTERVAL_SECONDS  # left, if the beat before came a moment too early
+    assert latest_renewal > INTERVAL_SECONDS
+    assert 4 * INTERVAL_SECONDS <= HIDDEN_SECONDS
+
+
+async def test_a_heartbeat_renews_no_claim_that_lasts_for_long(claimer: SliceClaimer, clock: Clock) -> None:
+    claimed, heartbeat = await claim(claimer, RunSetup().start()), Heartbeat(claimer)
+    heartbeat.add_claimed(claimed)
+    clock.now += INTERVAL_SECONDS
+    await heartbeat.beat()
+    assert claimed.claim.until == START + CLAIM_SECONDS
 
 
 async def test_a_claim_ends_soon_unless_it_is_renewed(claimer: SliceClaimer) -> None:

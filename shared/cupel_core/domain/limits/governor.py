@@ -18,7 +18,7 @@ from cupel_core.domain.limits.token_bucket import TokenBucket, full_bucket
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
-RENEW_INTERVAL_SECONDS = 2.0
+RENEW_INTERVAL_SECONDS = 3.0
 MAX_RENEW_INTERVAL_SECONDS = 4.0
 """A worker learns of a pause when it renews its lease, and a pause takes effect within 5 s."""
 MIN_RENEW_INTERVAL_SECONDS = 0.2
