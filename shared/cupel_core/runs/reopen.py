@@ -4,6 +4,8 @@ Both may be repeated: a leaf is reopened once per retry round, and adding a memb
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Run
@@ -25,12 +27,13 @@ def prepare_leaves(run: Run, numbers: Sequence[int]) -> dict[int, LeafItem]:
 
 
 def _report_full_leaves(run: Run, tree: Tree, leaves: Mapping[int, LeafItem]) -> None:
-    full = [Node(0, number) for number, item in leaves.items() if item.leaf.is_full(Node(0, number), tree.total)]
-    unreported = {parent: barrier.unreported_children(tree, parent) for parent in {node.parent for node in full}}
-    for node in full:
-        is_unreported = node.number % FANOUT in unreported[node.parent]
-        if is_unreported and barrier.propagate(tree, node, leaves[node.number]):
-            executions.start_finish(tree.ref, run.fencing_token)
+    full = (Node(0, number) for number, item in leaves.items() if item.leaf.is_full(Node(0, number), tree.total))
+    for parent, nodes in groupby(sorted(full), key=attrgetter("parent")):
+        by_position = {node.number % FANOUT: node for node in nodes}
+        for position in sorted(barrier.unreported_children(tree, parent, by_position)):
+            node = by_position[position]
+            if barrier.propagate(tree, node, leaves[node.number]):
+                executions.start_finish(tree.ref, run.fencing_token)
 
 
 def _reopen_leaf(

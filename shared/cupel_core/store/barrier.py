@@ -298,19 +298,19 @@ def _recorded_now() -> dict[str, Any]:
     return {":now": {"S": to_iso(utc_now())}}
 
 
-def unreported_children(tree: Tree, parent: Node) -> frozenset[int]:
-    """Positions of the children of a level-1 node that must report to it once they are full.
+def unreported_children(tree: Tree, parent: Node, positions: Collection[int]) -> frozenset[int]:
+    """Which of these children of a level-1 node must report to it if they are full.
 
-    These are the children it does not know as full. If it is full itself but its own parent does not know, one child
-    (position 0) is returned: reporting it again also reports the node to its parent.
+    Those that it does not know as full. If it is full itself but its own parent does not know, any one of them:
+    reporting it again also reports the node to its parent.
     """
     known = get_inner(tree, parent)
     if not known.is_full(parent, tree.total):
-        return frozenset(range(FANOUT)) - known.full_children
+        return frozenset(positions) - known.full_children
     is_reported = (
         parent == root_of(tree.total) or parent.number % FANOUT in get_inner(tree, parent.parent).full_children
     )
-    return frozenset() if is_reported else frozenset({0})
+    return frozenset() if is_reported else frozenset({min(positions)})
 
 
 def get_progress(tree: Tree) -> Progress:

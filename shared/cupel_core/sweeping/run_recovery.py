@@ -122,7 +122,7 @@ def _propagate_full_leaves(tree: Tree) -> int:
 
 
 def _propagate_below(tree: Tree, parent: Node) -> int:
-    unreported, propagated = barrier.unreported_children(tree, parent), 0
+    unreported, propagated = barrier.unreported_children(tree, parent, range(FANOUT)), 0
     if not unreported:
         return 0
     for number, item in barrier.list_leaves(tree.ref, parent).items():

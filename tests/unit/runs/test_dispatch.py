@@ -7,8 +7,9 @@ from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority
 from cupel_core.messages import ProbeSlice
 from cupel_core.runs import backpressure, dispatch
+from cupel_core.runs.reopen import prepare_leaves
 from cupel_core.settings import Settings
-from cupel_core.store import clients, governor, outbox, queues, runs
+from cupel_core.store import barrier, clients, governor, keys, outbox, queues, runs
 from cupel_core.store.barrier import Tree
 from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of
@@ -203,6 +204,19 @@ def test_a_resumed_run_without_missing_probes_is_finished(
     resumed = runs.transition(ref_of(run), Action.RESUME, NOW)
     dispatch.execute(dispatch_request(resumed), NOW, plenty)
     assert set(finish_starts) == {(run.id, 3)}
+
+
+def test_a_full_node_is_reported_with_whichever_of_its_leaves_is_prepared(cloud: Settings) -> None:
+    """The window that is repeated after a crash need not contain the node's first leaf."""
+    run = RunSetup(scenario_count=1, repeats=10_200).start()
+    tree, root = Tree.for_run(run), Node(2, 0)
+    for number in (100, 101):
+        indexes = range(100 * number, 100 * number + 100)
+        barrier.propagate(tree, Node(0, number), count_outcomes(tree, Node(0, number), dict.fromkeys(indexes, True)))
+    key = {"pk": {"S": keys.barrier_nodes(tree.ref, root, tree.retry_round)}, "sk": {"S": keys.barrier_node(0)}}
+    clients.dynamodb().delete_item(TableName=cloud.table_name, Key=key)  # As if its write had been lost.
+    prepare_leaves(run, [101])
+    assert barrier.get_inner(tree, root).full_children == {1}
 
 
 def test_only_the_failed_part_of_a_batch_is_sent_again(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
