@@ -202,7 +202,7 @@ def _replace(patches: Patches) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     from cupel_core.clock import utc_now
-    from cupel_core.providers import PROVIDERS
+    from cupel_core.providers import PROVIDERS, QUEUES
     from cupel_core.providers.completion import complete
     from cupel_core.providers.prices import cost_usd
 
@@ -232,6 +232,7 @@ def _replace(patches: Patches) -> None:
             (complete, simulation.complete),
             (cost_usd, lambda *_: CALL_USD),
             (PROVIDERS, {"sim": PROVIDERS["sim"]}),
+            (QUEUES, ("sim",)),
         )
     }
     for before, after in replacements.values():
