@@ -47,6 +47,8 @@ def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
             run = _settle(ref, run, now)
     except NotFound:
         return SettleResult(DELETED)
+    except IllegalTransition:  # Another execution, or a user, has changed the run since it was read.
+        return settle(ref, fencing_token, now)
     return SettleResult(run.status, _slices(run) if run.status is RunStatus.SUMMARIZING else ())
 
 
@@ -77,6 +79,8 @@ def fail(ref: RunRef, fencing_token: int, where: str, why: str, now: datetime) -
     """
     try:
         return _fail(ref, fencing_token, RunFailure(where, why), now)
+    except (IllegalTransition, Conflict):
+        return _status(ref)
     except NotFound:
         return DELETED
 

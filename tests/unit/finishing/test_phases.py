@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 
 from cupel_core.domain.definitions.definitions import Content
@@ -14,10 +16,12 @@ from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.runs import queries
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, events, outcomes, runs
-from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier import State, Tree
 from tests.answered_runs import AnsweredRun
 from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
+
+type Meanwhile = Callable[[Callable[[], object]], None]
 
 JUDGED = {"decision": {"rubric": "5 when safe", "judgeModel": "sim/steady"}}
 
@@ -80,6 +84,38 @@ def test_settling_again_returns_the_same(cloud: Settings) -> None:
     run = ended(RunSetup(scenario_count=3, content=JUDGED), failed=set())
     assert phases.settle(ref_of(run), 1, NOW) == phases.settle(ref_of(run), 1, NOW)
     assert len(events.list_after(ref_of(run), 0)) == 3
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    """Does something once a phase has read the run, before it changes it."""
+
+    def do(something: Callable[[], object]) -> None:
+        def after_something(tree: Tree) -> State:
+            monkeypatch.setattr(barrier, "get_state", get_state)
+            something()
+            return get_state(tree)
+
+        get_state = barrier.get_state
+        monkeypatch.setattr(barrier, "get_state", after_something)
+
+    return do
+
+
+def test_two_executions_settle_a_run_at_the_same_time(cloud: Settings, meanwhile: Meanwhile) -> None:
+    run = ended(RunSetup(scenario_count=3, content=JUDGED), failed=set())
+    settled = []
+    meanwhile(lambda: settled.append(phases.settle(ref_of(run), 1, NOW)))
+    assert [phases.settle(ref_of(run), 1, NOW)] == settled
+    assert settled[0].slices
+    assert len(events.list_after(ref_of(run), 0)) == 3
+
+
+def test_a_run_that_another_execution_completes_does_not_fail(cloud: Settings, meanwhile: Meanwhile) -> None:
+    run = ended(RunSetup(scenario_count=3), failed=set())
+    phases.settle(ref_of(run), 1, NOW)
+    meanwhile(lambda: phases.complete(ref_of(run), 1, NOW))
+    assert phases.fail(ref_of(run), 1, "summarize", "States.Timeout", NOW) is RunStatus.COMPLETED
 
 
 def test_a_paused_run_is_not_settled(cloud: Settings) -> None:
