@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from cupel.definition_texts import scenario_fields, to_yaml
+from cupel.definition_texts import scenario_fields, to_yaml, without_empty
 from cupel.errors import UsageError
-from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite
+from cupel_core.domain.definitions.drafts import ConnectorDraft, DefinitionDraft, ImportedSuite
 
 
 def code_folder(config: Path, output: Path) -> str:
@@ -28,7 +28,7 @@ def write_definitions(suite: ImportedSuite, paths: list[Path]) -> None:
     for draft, path in zip(suite.drafts, paths, strict=True):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_text(draft))
+            path.write_text(_text(draft, suite.connectors))
         except OSError as error:
             raise UsageError(f"--output: {path}: {error.strerror or error}") from error
 
@@ -40,9 +40,11 @@ def has_code(suite: ImportedSuite) -> bool:
     return any(True for draft in suite.drafts for each in draft.scenarios for _ in codes_of(each.assertions))
 
 
-def _text(draft: DefinitionDraft) -> str:
+def _text(draft: DefinitionDraft, connectors: tuple[ConnectorDraft, ...]) -> str:
+    agents = {"connectors": [without_empty(each.to_json()) for each in connectors]} if connectors else {}
     scenarios = [scenario_fields(each) for each in _scenarios(draft)]
-    return to_yaml({"name": draft.name, "tags": list(draft.tags), "content": draft.content, "scenarios": scenarios})
+    fields = {"name": draft.name, "tags": list(draft.tags), "content": draft.content}
+    return to_yaml({**fields, **agents, "scenarios": scenarios})
 
 
 def _scenarios(draft: DefinitionDraft) -> Iterator[dict[str, object]]:

@@ -93,7 +93,7 @@ def _write_files(source_format: str, file: Path, name: str | None, scorer: Datas
     paths = import_files.output_paths(suite, output)
     import_files.write_definitions(suite, paths)
     definitions = tuple(ImportedDefinition(draft, None) for draft in suite.drafts)
-    result = ImportResult(definitions, suite.repeats, suite.temperature, suite.report)
+    result = ImportResult(definitions, suite.repeats, suite.temperature, suite.report, suite.connectors)
     response: Json = ImportResultResponse.of(result).model_dump(mode="json", by_alias=True)
     for definition, path in zip(response["definitions"], paths, strict=True):
         definition["file"] = str(path)
@@ -135,6 +135,10 @@ def _print(session: Session, imported: Json) -> None:
         definition_id = definition.get("file") or definition["id"] or "would create"
         line = f"{definition_id}  {definition['name']}: {count_of(definition['scenarioCount'], 'scenario')}"
         session.out.print(line, markup=False, soft_wrap=True)
+    for connector in imported["connectors"]:
+        headers = ", ".join(connector["headers"])
+        line = f"connector  {connector['name']}: {connector['baseUrl']}{f'; headers: {headers}' if headers else ''}"
+        session.out.print(line, markup=False, soft_wrap=True)
     for definition in imported["definitions"]:
         if definition.get("file") or definition["id"]:
             session.out.print(_next_command(definition, imported), markup=False, soft_wrap=True)
@@ -153,7 +157,9 @@ def _escape(text: str) -> str:
 
 
 def _next_command(definition: Json, imported: Json) -> str:
-    models = ",".join(definition["models"]) or "provider/model"
+    names = {True: "connector/{}", False: "connector/<id of {}>"}[bool(definition.get("file"))]
+    agents = [names.format(connector["name"]) for connector in imported["connectors"]]
+    models = ",".join([*definition["models"], *agents]) or "provider/model"
     words = [command_name(), "run", definition.get("file") or definition["id"], "--models", models]
     if imported["repeats"] > 1:
         words += ["--repeats", str(imported["repeats"])]

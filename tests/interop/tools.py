@@ -62,6 +62,14 @@ def promptfoo_services() -> set[str]:
     return {one or other for text in texts for one, other in re.findall(pattern, text)}
 
 
+def promptfoo_keys() -> dict[str, list[str]]:
+    """The keys that its schemas know, by what they are keys of."""
+    module = _HOME / "node_modules" / "promptfoo" / "dist" / "src" / "index.js"
+    printed = _call([str(BINARIES / "node"), str(LOCKS / "promptfoo_keys.mjs"), str(module)])
+    keys: dict[str, list[str]] = json.loads(printed.splitlines()[-1])
+    return keys
+
+
 def inspect(script: str, *arguments: str) -> str:
     """Run a Python program with inspect_ai installed; returns its standard output."""
     return _call([str(BINARIES / "python"), "-c", script, *arguments])

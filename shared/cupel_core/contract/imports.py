@@ -8,7 +8,14 @@ from cupel_core.contract.common import RequestModel, ResponseModel, example
 from cupel_core.contract.definitions import Folder, Name
 from cupel_core.contract.fields import Flag
 from cupel_core.domain.definitions.datasets import DatasetScorer
-from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportNote, ImportReport, ImportResult
+from cupel_core.domain.definitions.drafts import (
+    ConnectorDraft,
+    ImportedDefinition,
+    ImportNote,
+    ImportReport,
+    ImportResult,
+)
+from cupel_core.domain.resources.connectors import ConnectorType
 
 MAX_TEXT_LENGTH = 5_000_000
 """A request to a Lambda function has at most 6 MB."""
@@ -110,11 +117,29 @@ class ImportedDefinitionResponse(ResponseModel):
         )
 
 
+class ImportedConnectorResponse(ResponseModel):
+    name: str
+    type: ConnectorType
+    base_url: str
+    config: dict[str, Any]
+    headers: Annotated[
+        dict[str, str], Field(description="Headers to set, with environment variables in place of secrets")
+    ]
+
+    @classmethod
+    def of(cls, connector: ConnectorDraft) -> "ImportedConnectorResponse":
+        return cls.model_validate(connector.to_json())
+
+
 class ImportResultResponse(ResponseModel):
     definitions: list[ImportedDefinitionResponse]
     repeats: int
     temperature: float | None
     report: ImportReportResponse
+    connectors: Annotated[
+        list[ImportedConnectorResponse],
+        Field(description="Agents that the file evaluates; create them with `POST /v1/connectors`"),
+    ]
 
     @classmethod
     def of(cls, result: ImportResult) -> "ImportResultResponse":
@@ -123,4 +148,5 @@ class ImportResultResponse(ResponseModel):
             repeats=result.repeats,
             temperature=result.temperature,
             report=ImportReportResponse.of(result.report),
+            connectors=[ImportedConnectorResponse.of(connector) for connector in result.connectors],
         )

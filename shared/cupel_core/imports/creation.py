@@ -50,7 +50,7 @@ def _import(context: ImportContext, field: str, task: str, *arguments: object) -
     definitions = tuple(
         ImportedDefinition(draft, None if context.dry_run else _create(context, draft)) for draft in suite.drafts
     )
-    return ImportResult(definitions, suite.repeats, suite.temperature, suite.report)
+    return ImportResult(definitions, suite.repeats, suite.temperature, suite.report, suite.connectors)
 
 
 def _read_in_sandbox(workspace: str, field: str, task: str, arguments: tuple[object, ...]) -> ImportedSuite:

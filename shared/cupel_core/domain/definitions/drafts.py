@@ -91,6 +91,31 @@ class DefinitionDraft:
 
 
 @dataclass(frozen=True)
+class ConnectorDraft:
+    """An agent that an imported file evaluates, of connector type `http`. The import does not create it."""
+
+    name: str
+    base_url: str
+    config: Mapping[str, Any]
+    headers: Mapping[str, str]
+    """Headers to set; their values are only references to environment variables, such as `Bearer ${TOKEN}`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the body of a request that creates it, and in a definition file."""
+        return {
+            "name": self.name,
+            "type": "http",
+            "baseUrl": self.base_url,
+            "config": dict(self.config),
+            "headers": dict(self.headers),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ConnectorDraft":
+        return cls(data["name"], data["baseUrl"], data["config"], data["headers"])
+
+
+@dataclass(frozen=True)
 class ImportedSuite:
     """Everything read from one import file."""
 
@@ -98,6 +123,7 @@ class ImportedSuite:
     report: ImportReport
     repeats: int = 1
     temperature: float | None = None
+    connectors: tuple[ConnectorDraft, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -105,12 +131,14 @@ class ImportedSuite:
             "report": self.report.to_json(),
             "repeats": self.repeats,
             "temperature": self.temperature,
+            "connectors": [connector.to_json() for connector in self.connectors],
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ImportedSuite":
         drafts = tuple(map(DefinitionDraft.from_json, data["drafts"]))
-        return cls(drafts, ImportReport.from_json(data["report"]), data["repeats"], data["temperature"])
+        connectors = tuple(map(ConnectorDraft.from_json, data["connectors"]))
+        return cls(drafts, ImportReport.from_json(data["report"]), data["repeats"], data["temperature"], connectors)
 
 
 @dataclass(frozen=True)
@@ -129,3 +157,4 @@ class ImportResult:
     repeats: int
     temperature: float | None
     report: ImportReport
+    connectors: tuple[ConnectorDraft, ...] = ()

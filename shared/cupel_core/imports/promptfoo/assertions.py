@@ -18,6 +18,7 @@ from cupel_core.domain.scoring.assertions import NOT, Assertion
 from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders
+from cupel_core.imports.promptfoo.configuration_keys import ASSERTION, OPTIONS, report_keys
 from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import RenderError, render
 from cupel_core.imports.promptfoo.variables import is_code
@@ -29,16 +30,6 @@ CODE_LEFT_OUT = (
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
-_NOT_IMPORTED = {
-    "rubricPrompt": "Cupel judges use their own prompts",
-    "transformVars": "code is not executed",
-    "storeOutputAs": "a scenario cannot use the answers of others",
-    "repeat": "a run repeats all its scenarios equally often",
-    "runSerially": "scenarios of a run have no fixed order",
-}
-_SUPPORTED_OPTIONS = frozenset(
-    {"prefix", "suffix", "provider", "disableVarExpansion", "disableDefaultAsserts", "disableConversationVar"}
-)
 
 
 @dataclass(frozen=True)
@@ -106,6 +97,7 @@ class AssertionImporter:
             self._skip(entry, where, str(error))
             return
         if data is not None and not self._skip_if_invalid(data, where, entry):
+            report_keys(ASSERTION, entry, where, self.report)
             self.report.count_imported("assertions")
             yield data
 
@@ -121,8 +113,9 @@ class AssertionImporter:
             data["value"] = self._code(entry.get("value"))
         elif entry.get("value") is not None:
             data["value"] = escape_placeholders(_parse_schema(kind, self._value(entry["value"])))
-        if kind in (*CODE_KINDS, "webhook") and isinstance(entry.get("config"), Mapping):
-            data["config"] = entry["config"]
+        config = self.options.get("factuality") if kind == "factuality" else entry.get("config")
+        if kind in (*CODE_KINDS, "webhook", "factuality") and isinstance(config, Mapping):
+            data["config"] = config
         rules = ASSERTION_KINDS.get(kind) or CODE_KINDS[kind]
         if model := self._grader_model(rules.needs_embedder, rules.needs_judge, entry, where):
             data["provider"] = model
@@ -215,10 +208,9 @@ class AssertionImporter:
 
 
 def report_unsupported_options(options: Mapping[str, Any], where: str, report: ImportReport) -> None:
-    for name in sorted(set(options) - _SUPPORTED_OPTIONS):
-        if name not in _TRANSFORMS:
-            report.skip(f"{where}.options.{name}", name, _NOT_IMPORTED.get(name, "this option is not supported"))
-        elif (error := transform_error(options[name])) is None:
+    report_keys(OPTIONS, options, f"{where}.options", report)
+    for name in sorted(set(options) & set(_TRANSFORMS)):
+        if (error := transform_error(options[name])) is None:
             report.note_change(
                 f"{where}.options.{name}", name, "assertions check what it returns; the answer is stored as it is"
             )

@@ -182,7 +182,7 @@ SYNONYMS = {
 _OWN_API = f"its API is neither OpenAI's nor another that Cupel knows; {CONNECTOR_HINT}"
 _NOT_A_MODEL = f"it is no model; {CONNECTOR_HINT}"
 _PROMPTFOO = "it belongs to promptfoo itself"
-_HTTP = f"its requests are not converted; {CONNECTOR_HINT}"
+_HTTP = "it is an agent, which becomes a connector"
 REFUSED: dict[str, str] = {
     **dict.fromkeys(("exec", "golang", "package", "python", "ruby", "javascript"), _CODE),
     **dict.fromkeys(("a2a", "acp", "bedrock-agent", "n8n", "openclaw"), _AGENT),

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.definitions.drafts import ConnectorDraft, ImportReport
+from cupel_core.imports.files import NotImportable
 from cupel_core.imports.json_documents import InvalidDocument
+from cupel_core.imports.promptfoo.configuration_keys import PROVIDER, report_keys
+from cupel_core.imports.promptfoo.http_providers import is_http, to_connector
 from cupel_core.imports.promptfoo.provider_services import Conversion, convert
 
 _IMPORTED_OPTIONS = frozenset({"temperature", "apiBaseUrl", "apiHost"})
@@ -20,6 +23,8 @@ class PromptfooProvider:
     label: str | None
     config: Mapping[str, Any]
     prompts: tuple[str, ...] | None = None
+    connector: ConnectorDraft | None = None
+    """The agent that it calls over HTTP, if any; then it has no model."""
 
 
 def read_providers(config: Mapping[str, Any], report: ImportReport) -> list[PromptfooProvider]:
@@ -43,11 +48,27 @@ def _provider(entry: Any, where: str, report: ImportReport) -> PromptfooProvider
         report.skip(where, "a provider without an id", "its model is unknown")
         return None
     config = entry.get("config") if isinstance(entry.get("config"), Mapping) else {}
+    if is_http(identifier):
+        connector = _connector(identifier, entry, config, where, report)
+        return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector)
     conversion = convert(identifier, config)
     _report_provider(where, identifier, conversion, config, entry, report)
     prompts = entry.get("prompts")
     allowed = tuple(map(str, prompts)) if isinstance(prompts, list) else None
     return PromptfooProvider(identifier, conversion.model, entry.get("label"), config, allowed)
+
+
+def _connector(
+    identifier: str, entry: Mapping[str, Any], config: Mapping[str, Any], where: str, report: ImportReport
+) -> ConnectorDraft | None:
+    try:
+        connector = to_connector(identifier, entry.get("label"), config, where, report)
+    except NotImportable as error:
+        report.skip(where, identifier, str(error))
+        return None
+    report.count_imported("connectors")
+    report.note_change(where, identifier, f"becomes the connector {connector.name}; {{{{prompt}}}} is the last message")
+    return connector
 
 
 def _report_provider(
@@ -67,8 +88,7 @@ def _report_provider(
         report.note_change(where, identifier, "; ".join(filter(None, (f"becomes the model {model}", note))))
     for name in sorted(set(config) - _IMPORTED_OPTIONS):
         report.skip(f"{where}.config.{name}", name, "a run does not have this option")
-    for name in sorted(set(entry) - {"id", "label", "config", "prompts"}):
-        report.skip(f"{where}.{name}", name, "this field is not supported")
+    report_keys(PROVIDER, entry, where, report)
 
 
 def common_temperature(providers: list[PromptfooProvider], report: ImportReport) -> float | None:

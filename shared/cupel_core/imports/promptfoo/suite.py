@@ -1,12 +1,19 @@
 """Reads a promptfoo configuration: a definition for each prompt, with a scenario for each case of each test."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from cupel_core.domain.definitions.drafts import MAX_SCENARIOS, DefinitionDraft, ImportedSuite, ImportReport
+from cupel_core.domain.definitions.drafts import (
+    MAX_SCENARIOS,
+    ConnectorDraft,
+    DefinitionDraft,
+    ImportedSuite,
+    ImportReport,
+)
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.control_characters import single_line
@@ -15,6 +22,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import FileSource, NotImportable
 from cupel_core.imports.json_documents import InvalidDocument, to_json
 from cupel_core.imports.promptfoo.assertions import AssertionImporter, report_unsupported_options
+from cupel_core.imports.promptfoo.configuration_keys import CONFIGURATION, report_keys
 from cupel_core.imports.promptfoo.conversations import VARIABLE, ConversationTurn, join_turns, repeats_history
 from cupel_core.imports.promptfoo.prompts import PromptfooPrompt, read_prompts, render_messages
 from cupel_core.imports.promptfoo.providers import PromptfooProvider, common_temperature, read_providers
@@ -30,24 +38,7 @@ from cupel_core.imports.promptfoo.variables import (
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 TAG = "promptfoo"
-_SUPPORTED = frozenset(
-    [
-        "$schema",
-        "description",
-        "prompts",
-        "providers",
-        "targets",
-        "tests",
-        "scenarios",
-        "defaultTest",
-        "assertionTemplates",
-        "evaluateOptions",
-        "commandLineOptions",
-        "repeat",
-    ]
-)
 _JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.+\sfrom\s)", re.MULTILINE)
-_IGNORED = frozenset({"outputPath", "sharing", "writeLatestResults", "env", "tags", "metadata"})
 
 
 def read_config(text: str, files: FileSource, code_folder: str | None = None) -> ImportedSuite:
@@ -61,7 +52,7 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     document = _read_document(text)
     report = ImportReport()
     config = resolve_references(document, report)
-    _report_unsupported_fields(config, report)
+    report_keys(CONFIGURATION, config, "", report)
     prompts = read_prompts(config, files, report)
     providers = read_providers(config, report)
     tests = TestLoader(config, files, report).load_all()
@@ -72,7 +63,20 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     drafts = [
         draft for prompt in prompts if (draft := reader.draft(prompt, tests, _name(config, prompt, prompts), providers))
     ]
-    return ImportedSuite(tuple(drafts), report, _repeats(config), common_temperature(providers, report))
+    temperature = common_temperature(providers, report)
+    return ImportedSuite(tuple(drafts), report, _repeats(config), temperature, _connectors(providers))
+
+
+def _connectors(providers: list[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
+    """The connectors, with distinct names."""
+    connectors: list[ConnectorDraft] = []
+    names: Counter[str] = Counter()
+    for connector in (provider.connector for provider in providers):
+        if connector is not None and connector not in connectors:
+            names[connector.name] += 1
+            count = names[connector.name]
+            connectors.append(connector if count == 1 else replace(connector, name=f"{connector.name} {count}"))
+    return tuple(connectors)
 
 
 def _read_document(text: str) -> Mapping[str, Any]:
@@ -209,10 +213,3 @@ def _check_scenario_count(tests: list[PromptfooTest], prompts: int) -> None:
     total = sum(count_combinations(test.data["vars"]) for test in tests) * max(prompts, 1)
     if total > MAX_SCENARIOS:
         raise InvalidDocument(f"the tests make {total:,} scenarios; an import may have at most {MAX_SCENARIOS:,}")
-
-
-def _report_unsupported_fields(config: Mapping[str, Any], report: ImportReport) -> None:
-    for name in sorted(set(config) - _SUPPORTED - _IGNORED):
-        report.skip(name, name, "this field is not supported")
-    if "env" in config:
-        report.skip("env", "env", "environment variables are not imported")

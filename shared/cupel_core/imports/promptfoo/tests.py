@@ -9,28 +9,11 @@ from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
 from cupel_core.imports.promptfoo.cells import read_rows, row_to_test
+from cupel_core.imports.promptfoo.configuration_keys import TEST, report_keys
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _MERGED = ("vars", "options", "metadata")
-_NOT_IMPORTED = {
-    "provider": "a run uses the same models for every scenario",
-    "providers": "a run uses the same models for every scenario",
-    "providerOutput": "outputs given in the configuration are not evaluated",
-}
-_SUPPORTED = frozenset(
-    {
-        "vars",
-        "assert",
-        "options",
-        "metadata",
-        "threshold",
-        "description",
-        "prompts",
-        "assertScoringFunction",
-        *_NOT_IMPORTED,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -90,14 +73,14 @@ class TestLoader:
             return test.data if test else {}
         if not isinstance(default, Mapping):
             raise InvalidDocument("defaultTest must be a mapping or the name of a file")
-        self._report_unsupported("defaultTest", default)
+        report_keys(TEST, default, "defaultTest", self._report)
         return self._with_vars("defaultTest", default, "") or {}
 
     def _load_list(self, value: Any, where: str) -> Iterator[PromptfooTest]:
         for test in self._expand_entries(value, where):
             data = self._with_vars(test.where, test.data, "")
             if data is not None:
-                self._report_unsupported(test.where, data)
+                report_keys(TEST, data, test.where, self._report)
                 yield PromptfooTest(test.where, data)
 
     def _expand_entries(self, value: Any, where: str) -> Iterator[PromptfooTest]:
@@ -181,13 +164,6 @@ class TestLoader:
             if name in self.default
         }
         return {**inherited, **data, **merged, "assert": asserts}
-
-    def _report_unsupported(self, where: str, data: Mapping[str, Any]) -> None:
-        for name, reason in _NOT_IMPORTED.items():
-            if name in data:
-                self._report.skip(f"{where}.{name}", name, reason)
-        for name in sorted(set(data) - _SUPPORTED):
-            self._report.skip(f"{where}.{name}", name, "this field is not supported")
 
 
 def _paths(files: FileSource, reference: str, folder: str = "") -> list[str]:

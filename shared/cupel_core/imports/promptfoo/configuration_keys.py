@@ -1,0 +1,144 @@
+"""What becomes of each key of a promptfoo configuration. docs/interop.md has the same table, and tests compare both.
+
+The reasons are those of the report. Keys of providers are in `provider_services.py` and `http_providers.py`.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from cupel_core.domain.definitions.drafts import ImportReport
+
+
+class Fate(StrEnum):
+    TAKEN = "taken"
+    CHANGED = "changed"
+    """Converted to something similar."""
+    LEFT = "left"
+    """Reported."""
+    IGNORED = "ignored"
+    """Without effect on what is evaluated, so it is not reported."""
+
+
+class Key(NamedTuple):
+    fate: Fate
+    how: str = ""
+    """What it becomes, or why it is left."""
+
+
+_TAKEN = Key(Fate.TAKEN)
+_CODE = "code is not executed"
+_SAME_MODELS = Key(Fate.LEFT, "a run uses the same models for every scenario")
+_JUDGE_PROMPT = Key(Fate.LEFT, "Cupel judges use their own prompts")
+
+CONFIGURATION: Mapping[str, Key] = {
+    "description": _TAKEN,
+    "prompts": _TAKEN,
+    "providers": _TAKEN,
+    "targets": _TAKEN,
+    "tests": _TAKEN,
+    "scenarios": _TAKEN,
+    "defaultTest": _TAKEN,
+    "assertionTemplates": _TAKEN,
+    "evaluateOptions": Key(Fate.TAKEN, "only `repeat`"),
+    "commandLineOptions": Key(Fate.TAKEN, "only `repeat`"),
+    "repeat": _TAKEN,
+    "derivedMetrics": Key(Fate.LEFT, "metrics are not computed from other metrics"),
+    "env": Key(Fate.LEFT, "environment variables are not imported"),
+    "extensions": Key(Fate.LEFT, _CODE),
+    "nunjucksFilters": Key(Fate.LEFT, _CODE),
+    "redteam": Key(Fate.LEFT, "attacks are not generated"),
+    "tracing": Key(Fate.LEFT, "traces are not collected"),
+    "$schema": Key(Fate.IGNORED),
+    "metadata": Key(Fate.IGNORED),
+    "outputPath": Key(Fate.IGNORED),
+    "sharing": Key(Fate.IGNORED),
+    "tags": Key(Fate.IGNORED),
+    "writeLatestResults": Key(Fate.IGNORED),
+}
+TEST: Mapping[str, Key] = {
+    "description": _TAKEN,
+    "vars": _TAKEN,
+    "assert": _TAKEN,
+    "options": _TAKEN,
+    "metadata": _TAKEN,
+    "prompts": Key(Fate.TAKEN, "whether the definition has the scenario"),
+    "threshold": Key(Fate.CHANGED, "that of an `assert-set` around the assertions"),
+    "assertScoringFunction": Key(Fate.CHANGED, "with `--output`, the `scoringFunction` of an `assert-set`"),
+    "provider": _SAME_MODELS,
+    "providers": _SAME_MODELS,
+    "providerOutput": Key(Fate.LEFT, "outputs given in the configuration are not evaluated"),
+}
+OPTIONS: Mapping[str, Key] = {
+    "prefix": _TAKEN,
+    "suffix": _TAKEN,
+    "provider": Key(Fate.TAKEN, "the `provider` of assertions that need a model"),
+    "factuality": Key(Fate.TAKEN, "the `config` of `factuality`"),
+    "disableConversationVar": _TAKEN,
+    "disableDefaultAsserts": _TAKEN,
+    "disableVarExpansion": _TAKEN,
+    "transform": Key(Fate.CHANGED, "the `transform` of each assertion, if it is in the subset"),
+    "postprocess": Key(Fate.CHANGED, "as `transform`"),
+    "rubricPrompt": _JUDGE_PROMPT,
+    "transformVars": Key(Fate.LEFT, _CODE),
+    "storeOutputAs": Key(Fate.LEFT, "a scenario cannot use the answers of others"),
+    "repeat": Key(Fate.LEFT, "a run repeats all its scenarios equally often"),
+    "runSerially": Key(Fate.LEFT, "scenarios of a run have no fixed order"),
+}
+ASSERTION: Mapping[str, Key] = {
+    "type": _TAKEN,
+    "value": _TAKEN,
+    "threshold": _TAKEN,
+    "weight": _TAKEN,
+    "metric": _TAKEN,
+    "provider": _TAKEN,
+    "assert": Key(Fate.TAKEN, "of an `assert-set`"),
+    "config": Key(Fate.TAKEN, "of `webhook`, `javascript` and `python`"),
+    "transform": Key(Fate.CHANGED, "its own, if it is in the subset"),
+    "postprocess": Key(Fate.CHANGED, "as `transform`"),
+    "contextTransform": Key(Fate.LEFT, _CODE),
+    "rubricPrompt": _JUDGE_PROMPT,
+}
+PROVIDER: Mapping[str, Key] = {
+    "id": _TAKEN,
+    "label": _TAKEN,
+    "prompts": _TAKEN,
+    "config": Key(Fate.TAKEN, "see below for agents"),
+    "delay": Key(Fate.LEFT, "limits are those of the workspace's providers"),
+    "env": Key(Fate.LEFT, "environment variables are not imported"),
+    "inputs": Key(Fate.LEFT, "attacks are not generated"),
+    "transform": Key(Fate.LEFT, "answers are stored as they are; use `options.transform`"),
+}
+HTTP_OPTIONS: Mapping[str, Key] = {
+    "url": Key(Fate.TAKEN, "`baseUrl`; without variables"),
+    "method": Key(Fate.TAKEN, "`POST`, `PUT` or `PATCH`"),
+    "body": Key(
+        Fate.CHANGED, "`request`; `{{prompt}}` is the user's last message, `{{sessionId}}` the conversation's id"
+    ),
+    "headers": Key(Fate.CHANGED, "names to set, with environment variables as values"),
+    "transformResponse": Key(Fate.CHANGED, "`reply`, if it is a path such as `json.choices[0].text`"),
+    "responseParser": Key(Fate.CHANGED, "as `transformResponse`"),
+    "sessionParser": Key(Fate.CHANGED, "`conversationId`, if it is a path below `data.body`"),
+    "request": Key(Fate.LEFT, "a raw HTTP request is not read: write it as url, method, headers and body"),
+    "multipart": Key(Fate.LEFT, "a connector sends JSON, not forms"),
+    "transformRequest": Key(Fate.LEFT, "code is not executed: write the request into body"),
+    "queryParams": Key(Fate.LEFT, "a connector has no query parameters: write fixed ones into url"),
+}
+NEEDED_HTTP_OPTIONS = frozenset({"request", "multipart", "transformRequest", "queryParams"})
+"""Without these, requests would be others, so a provider that has one is left."""
+SECTIONS: Mapping[str, Mapping[str, Key]] = {
+    "the configuration": CONFIGURATION,
+    "a test, or `defaultTest`": TEST,
+    "`options`": OPTIONS,
+    "an assertion": ASSERTION,
+    "a provider": PROVIDER,
+    "`config` of `http`": HTTP_OPTIONS,
+}
+
+
+def report_keys(keys: Mapping[str, Key], data: Mapping[str, Any], where: str, report: ImportReport) -> None:
+    """Report the keys of `data` that are left; unknown ones too."""
+    for name in sorted(data):
+        key = keys.get(name, Key(Fate.LEFT, "this field is not supported"))
+        if key.fate is Fate.LEFT:
+            report.skip(f"{where}.{name}".lstrip("."), name, key.how)
