@@ -112,7 +112,7 @@ def test_transcripts_are_filtered_by_result_decision_and_tag(api: FakeApi, cupel
 def test_models_providers_and_statuses_are_completed() -> None:
     assert complete_model("sim/ste") == ["sim/steady"]
     assert complete_model("sim/bold,openai/gpt-5-mi")[0] == "sim/bold,openai/gpt-5-mini"
-    assert complete_provider("OPEN") == ["openai"]
+    assert complete_provider("OPENA") == ["openai"]
     assert complete_choice(RunStatus)("pa") == ["PAUSED"]
 
 
