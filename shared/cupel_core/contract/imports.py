@@ -119,7 +119,7 @@ class ImportedDefinitionResponse(ResponseModel):
 
 class ImportedConnectorResponse(ResponseModel):
     name: str
-    type: ConnectorType
+    type: Annotated[ConnectorType, Field(description="Always `http`")]
     base_url: str
     config: dict[str, Any]
     headers: Annotated[
@@ -138,7 +138,7 @@ class ImportResultResponse(ResponseModel):
     report: ImportReportResponse
     connectors: Annotated[
         list[ImportedConnectorResponse],
-        Field(description="Agents that the file evaluates; create them with `POST /v1/connectors`"),
+        Field(description="Agents that the file evaluates, as connectors to create; the import creates none"),
     ]
 
     @classmethod

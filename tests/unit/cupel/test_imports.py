@@ -163,3 +163,32 @@ def test_hidden_files_are_not_listed(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
     assert FolderFiles(tmp_path).list_paths() == ["a.txt", "d/e.txt"]
+
+
+HTTP_CONFIG = """
+prompts: ["{{x}}"]
+providers:
+- id: https://agent.example/chat
+  label: Agent
+  config: {body: {q: "{{prompt}}"}, headers: {Authorization: "Bearer {{env.AGENT_TOKEN}}"}}
+tests: [{vars: {x: Hi}}]
+"""
+
+
+def test_agents_are_listed_with_the_headers_to_set(cupel, tmp_path: Path) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text(HTTP_CONFIG)
+    result = cupel("import", "promptfoo", tmp_path / "promptfooconfig.yaml")
+    assert "connector  Agent: https://agent.example/chat; headers: Authorization\n" in result.stdout
+    assert "--models 'connector/<id of Agent>'" in result.stdout
+
+
+def test_a_definition_file_contains_its_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text(HTTP_CONFIG)
+    output = tmp_path / "agent.yaml"
+    arguments = ["import", "promptfoo", str(tmp_path / "promptfooconfig.yaml"), "--output", str(output)]
+    result = CliRunner().invoke(app, arguments, obj=Session())
+    assert result.stdout.endswith("agent.yaml --models connector/Agent --in-process\n")
+    monkeypatch.setenv("AGENT_TOKEN", "t-1")
+    [connector] = read_definition(output).connectors
+    assert connector["headers"] == {"Authorization": "Bearer t-1"}
+    assert connector["config"] == {"method": "POST", "request": '{"q": message}', "reply": "@"}
