@@ -258,6 +258,15 @@ def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
 
 
 @mutation()
+def count_summaries_in_the_leaves_only(patches: Patches) -> None:
+    """Adds what summaries have cost to the leaves, and not to the nodes above them."""
+    from cupel_core.finishing import costs
+    from cupel_core.store import barrier
+
+    patches.set(costs, "barrier", _PatchedModule(barrier, propagate=lambda *_: False))
+
+
+@mutation()
 def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
     """What the conversations of a cancelled run have cost is not in its spend."""
     from cupel_core.probing import claims, committer

@@ -3,8 +3,15 @@
 The failure message says how to replay a failing seed. `make simulate SCHEDULES=100000` runs more schedules.
 """
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from cupel_core.domain.runs.run import RunStatus
+from cupel_core.errors import RetryableError
+from cupel_core.finishing import costs
+from tests.simulation.harness import Patches
 from tests.simulation.schedule import run_schedule
 
 _SCHEDULES = 500
@@ -25,3 +32,15 @@ def test_a_seed_always_gives_the_same_schedule(simulation: None, seed: int) -> N
     for trace in traces:
         run_schedule(seed, trace.append)
     assert traces[0] == traces[1]
+
+
+def test_a_run_whose_finishing_gives_up_need_not_have_counted_its_last_summaries(patches: Patches) -> None:
+    """Here its tasks die when they have counted a summary in its leaf and not above."""
+
+    def die(*_: Any) -> None:
+        raise RetryableError("died")
+
+    patches.set(costs, "barrier", SimpleNamespace(**vars(costs.barrier) | {"propagate": die}))
+    results = [run_schedule(seed) for seed in range(30)]
+    assert [result.violation for result in results if result.violation] == []
+    assert RunStatus.FAILED in {result.status for result in results}
