@@ -145,6 +145,19 @@ def test_summaries_add_to_the_spend_of_a_run_of_three_levels_once(cloud: Setting
     assert recorded_nano_usd(run) == 230 * 3 * CENT + 50 * CENT
 
 
+def test_a_retry_counts_the_summaries_that_were_not_counted_when_finishing_failed(cloud: Settings) -> None:
+    run = running(2)
+    record(run, 1, [transcript(0), transcript(1)])
+    phases.settle(ref_of(run), 1, NOW)
+    outcomes.set_summary(ref_of(run), 0, Summary("3", "three", NOW, spend=Spend(1, Usage(), 0.5)))
+    phases.fail(ref_of(run), 1, "summarize", "its tasks died", NOW)
+    assert recorded_nano_usd(run) == 2 * 3 * CENT
+    retried = control.retry(run.workspace, run.id, NOW)
+    phases.settle(ref_of(run), retried.fencing_token, NOW)
+    record_costs(ref_of(run), retried.fencing_token, LeafRange(0, 1))
+    assert finished(retried).spend == spent(2 * 3 * CENT + 50 * CENT)
+
+
 def test_a_run_that_is_over_has_its_spend_stored(cloud: Settings) -> None:
     run = running(2)
     record(run, 1, [transcript(0), error(1)])
