@@ -133,6 +133,15 @@ def test_a_server_of_ones_own_is_named_with_its_address(
     assert note in found.note
 
 
+@pytest.mark.parametrize(
+    "address", ["http://[", "http://user:secret@gpu.lan/v1", "http://a/$(reboot)", "http://a/`b`", "gpu.lan"]
+)
+def test_an_address_that_is_no_plain_one_is_not_repeated(address: str) -> None:
+    model, note = convert("openai:llama", {"apiBaseUrl": address})
+    assert model == "custom/llama"
+    assert "providers set custom --base-url <address>" in note
+
+
 def test_openais_own_address_is_no_other_server() -> None:
     assert convert("openai:gpt-5", {"apiBaseUrl": "https://api.openai.com/v1"}).model == "openai/gpt-5"
 

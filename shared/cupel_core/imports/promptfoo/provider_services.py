@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from cupel_core.providers import OWN_SERVER_PREFIX, find_provider
 
+_PLAIN_ADDRESS = re.compile(r"https?://([\w.:-]+)(/[\w./-]*)?", re.ASCII)
+"""Without templates, credentials and what a shell interprets: it becomes part of a command."""
 CONNECTOR_HINT = "a connector may be able to call it"
 
 
@@ -269,12 +270,12 @@ def _address(config: Mapping[str, object]) -> str:
 
 
 def _own_server(address: str) -> str:
-    """Named after its host; `custom` if that is in a variable of the environment."""
-    host = "" if "{{" in address else urlsplit(address).netloc.lower()
-    name = re.sub(r"[^a-z0-9]+", "-", host)[:40].strip("-")
+    """Named after its host; `custom` if that is in a variable of the environment, or no host."""
+    found = _PLAIN_ADDRESS.fullmatch(address)
+    name = re.sub(r"[^a-z0-9]+", "-", found[1].lower())[:40].strip("-") if found else ""
     return f"{OWN_SERVER_PREFIX}{name}" if name else "custom"
 
 
 def _set_up(provider: str, address: str) -> str:
-    shown = address if address and "{{" not in address else "<address>"
+    shown = address if _PLAIN_ADDRESS.fullmatch(address) else "<address>"
     return f"its server is set by `cupel providers set {provider} --base-url {shown}`"
