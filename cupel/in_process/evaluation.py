@@ -1,5 +1,6 @@
 """The result of an evaluation."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,7 @@ from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.scoring.derived_metrics import metrics_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import Spend
 
@@ -75,6 +77,15 @@ class Evaluation:
     def pass_rate(self) -> float | None:
         """Share of passed ones among the judged probes; None if there are none. Errored probes are not counted."""
         return pass_rate(self.models)
+
+    @cached_property
+    def metrics(self) -> dict[str, dict[str, float]]:
+        """By target: the mean of each metric of its results, and the definition's derived metrics."""
+        return {target: metrics_of(self._scored(target), self.content.derived_metrics) for target in self.targets}
+
+    def _scored(self, target: str) -> list[Mapping[str, float]]:
+        scorings = (result.scoring for result in self.completed if result.target == target)
+        return [scoring.metrics if scoring else {} for scoring in scorings]
 
     @cached_property
     def models(self) -> list[ModelResults]:

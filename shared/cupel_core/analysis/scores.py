@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import chain
 
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.derived_metrics import read_derived_metrics
 from cupel_core.domain.scoring.scores import ScenarioScores, ScoredResult, Scores, model_scores, scenario_scores
 from cupel_core.errors import TooLarge
 from cupel_core.messages import RunRef
@@ -27,8 +28,10 @@ def scores_by_model(workspace: str, run_id: str, *, rescore_id: str | None, mode
     if probe_count > MAX_PROBES:
         raise TooLarge(f"{probe_count:,} probes are too many for one response (maximum {MAX_PROBES:,}): name one model")
     trials = _trials(run, k)
+    derived = read_derived_metrics((snapshots.get_definition(run.snapshot_key) or {}).get("derivedMetrics"))
     models = (
-        model_scores(target, _results(run, rescore_id, probe_ranges(run.plan, target)), trials) for target in targets
+        model_scores(target, _results(run, rescore_id, probe_ranges(run.plan, target)), trials, derived)
+        for target in targets
     )
     return Scores(run, trials, tuple(models))
 

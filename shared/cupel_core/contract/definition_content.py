@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from cupel_core.contract.common import RequestModel
-from cupel_core.contract.fields import Assertions, Count100, JsonObject, LongText, Score
+from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.fields import SINGLE_LINE, Assertions, Count100, JsonObject, LongText, Score
+from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, MAX_LENGTH
 
 
 class DimensionLevel(RequestModel):
@@ -39,6 +40,19 @@ class DecisionRule(RequestModel):
     ] = None
 
 
+class DerivedMetricRule(RequestModel):
+    """A metric computed from others."""
+
+    model_config = example({"name": "precision", "value": "tp / (tp + fp)"})
+
+    name: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), SINGLE_LINE]
+    value: Annotated[
+        str,
+        StringConstraints(strict=True, min_length=1, max_length=MAX_LENGTH),
+        Field(description="Expression of the sums of other metrics, such as `tp / (tp + fn)`"),
+    ]
+
+
 class DefinitionContent(RequestModel):
     """In an update or a fork, omitted fields keep their value and null clears it."""
 
@@ -64,6 +78,13 @@ class DefinitionContent(RequestModel):
     assertions: Annotated[Assertions | None, Field(description="Checks for every scenario, in addition to its own")] = (
         None
     )
+    derived_metrics: Annotated[
+        list[DerivedMetricRule] | None,
+        Field(
+            max_length=MAX_DERIVED_METRICS,
+            description="Metrics computed per target from the sums of the results' metrics, in this order",
+        ),
+    ] = None
 
     def specified(self) -> dict[str, Any]:
         """The fields that were sent, as JSON."""

@@ -166,7 +166,7 @@ class ModelScoresResponse(ResponseModel):
     mean_score: float | None
     pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}")]
     pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
-    metrics: Annotated[dict[str, float], Field(description="Mean of each named metric")]
+    metrics: Annotated[dict[str, float], Field(description="Mean of each named metric, and derived metrics")]
     tags: Annotated[dict[str, int], Field(description="Number of failed transcripts by failure category")]
 
     @classmethod

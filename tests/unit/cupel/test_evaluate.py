@@ -585,7 +585,10 @@ def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, m
     [
         ({"repeats": 0}, "repeats: must be a whole number from 1 to 100"),
         ({"sample_percentage": 101}, "sample_percentage"),
-        ({"judge_modell": "x"}, "judge_modell: is not a known field (did you mean judge_model?); known fields: cache"),
+        (
+            {"judge_modell": "x"},
+            "judge_modell: is not a known field (did you mean judge_model?); known fields: allow_code",
+        ),
         ({"repeat": 2, "judgeModel": "x"}, "judgeModel: is not a known field (did you mean judge_model?)"),
         ({"repeat": 2, "judgeModel": "x"}, "repeat: is not a known field (did you mean repeats?)"),
         ({"repeats": 1.5}, "repeats: must be a whole number from 1 to 100"),
@@ -665,3 +668,10 @@ def test_an_evaluation_has_the_labels_it_was_given() -> None:
 def test_labels_are_checked_like_those_of_a_run(option: dict[str, Any], field: str) -> None:
     with pytest.raises(UsageError, match=field):
         cupel.evaluate(definition(), capital, **option)
+
+
+def test_metrics_of_a_target_include_derived_ones() -> None:
+    assertions = [{"type": "contains", "value": "Paris", "metric": "right"}]
+    content = {"assertions": assertions, "derivedMetrics": [{"name": "share", "value": "right / __count"}]}
+    evaluation = cupel.evaluate(definition(content=content), capital, progress=False)
+    assert evaluation.metrics == {"connector/capital": {"right": 0.5, "share": 0.5}}

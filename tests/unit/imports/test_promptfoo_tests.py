@@ -191,3 +191,13 @@ def test_yaml_is_read_as_in_javascript() -> None:
 def test_text_that_is_not_a_configuration_is_rejected(text: str) -> None:
     with pytest.raises(InvalidDocument):
         read_suite(text)
+
+
+def test_derived_metrics_of_arithmetic_are_imported() -> None:
+    metrics = [{"name": "f1", "value": "2 * p * r / (p + r)"}, {"name": "x", "value": "file://m.js"}, {"name": "y"}]
+    suite = read_suite({"prompts": ["a"], "derivedMetrics": metrics})
+    assert suite.drafts[0].content["derivedMetrics"] == [metrics[0]]
+    assert [(note.where, note.what) for note in suite.report.skipped] == [
+        ("derivedMetrics.1", "x"),
+        ("derivedMetrics.2", "{'name': 'y'}"),
+    ]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.matching_rules import rule_errors
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.derived_metrics import DerivedMetric, expression_issue, read_derived_metrics
 from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
@@ -57,6 +58,8 @@ class Content:
     decision: DecisionMethod | None = None
     assertions: tuple[Assertion, ...] = ()
     """Applied to every scenario, in addition to its own."""
+    derived_metrics: tuple[DerivedMetric, ...] = ()
+    """Computed per target from the metrics of its results."""
 
     @property
     def turns(self) -> int:
@@ -75,6 +78,7 @@ class Content:
             maxTurns=self.max_turns,
             decision=self.decision and _decision_json(self.decision),
             assertions=[assertion.to_json() for assertion in self.assertions],
+            derivedMetrics=[metric._asdict() for metric in self.derived_metrics],
         )
 
     @classmethod
@@ -90,6 +94,7 @@ class Content:
             decision=decision
             and DecisionMethod(decision.get("pattern"), decision.get("rubric"), decision.get("judgeModel")),
             assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
+            derived_metrics=read_derived_metrics(data.get("derivedMetrics")),
         )
 
 
@@ -162,6 +167,7 @@ def content_errors(content: Content) -> tuple[ContentIssue, ...]:
         *_dimension_issues(content),
         *_rule_issues(content),
         *_decision_issues(content.decision or DecisionMethod()),
+        *_metric_issues(content.derived_metrics),
     )
 
 
@@ -229,6 +235,16 @@ def _rule_issues(content: Content) -> Iterator[ContentIssue]:
 def _decision_issues(decision: DecisionMethod) -> Iterator[ContentIssue]:
     if decision.pattern is not None and (error := decision_pattern_error(decision.pattern)):
         yield ContentIssue("decision.pattern", error)
+
+
+def _metric_issues(metrics: tuple[DerivedMetric, ...]) -> Iterator[ContentIssue]:
+    for number, metric in enumerate(metrics):
+        if not metric.name.strip() or has_control_characters(metric.name):
+            yield ContentIssue(f"derivedMetrics.{number}.name", "must be text in one line, and not blank")
+        elif metric.name in [earlier.name for earlier in metrics[:number]]:
+            yield ContentIssue(f"derivedMetrics.{number}.name", f"{metric.name} is used twice")
+        if error := expression_issue(metric.value):
+            yield ContentIssue(f"derivedMetrics.{number}.value", error)
 
 
 def _dimension(data: Mapping[str, Any]) -> Dimension:

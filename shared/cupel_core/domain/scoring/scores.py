@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive
 from cupel_core.domain.statistics import Cluster, Interval, Proportion, mean, pass_at_k, pass_hat_k
 
 
@@ -133,6 +134,14 @@ class _RunningTotals:
             self.score.add(result.score)
         return result
 
+    @property
+    def mean_metrics(self) -> dict[str, float]:
+        return {name: metric.value for name, metric in sorted(self.metrics.items()) if metric.value is not None}
+
+    def derived(self, metrics: Sequence[DerivedMetric]) -> dict[str, float]:
+        sums = {name: metric.total for name, metric in self.metrics.items()}
+        return derive(metrics, sums, self.share.trials + self.unscored)
+
     def add_scenario(self, scenario: ScenarioScores) -> None:
         self.share.add(Cluster(scenario.judged, scenario.successes))
         self.unscored += scenario.unscored
@@ -140,8 +149,13 @@ class _RunningTotals:
         self.hat_k.add(scenario.pass_hat_k)
 
 
-def model_scores(model_id: str, results: Iterable[ScoredResult], k: int) -> ModelScores:
-    """Scores of one model. pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021)."""
+def model_scores(
+    model_id: str, results: Iterable[ScoredResult], k: int, derived: Sequence[DerivedMetric] = ()
+) -> ModelScores:
+    """Scores of one model, with its derived metrics.
+
+    pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021).
+    """
     totals = _RunningTotals()
     for scenario in scenario_scores(map(totals.add_result, results), k):
         totals.add_scenario(scenario)
@@ -157,7 +171,7 @@ def model_scores(model_id: str, results: Iterable[ScoredResult], k: int) -> Mode
         mean_score=totals.score.value,
         pass_at_k=totals.at_k.value,
         pass_hat_k=totals.hat_k.value,
-        metrics={name: metric.value for name, metric in sorted(totals.metrics.items()) if metric.value is not None},
+        metrics=totals.mean_metrics | totals.derived(derived),
         tags=dict(totals.tags.most_common()),
     )
 

@@ -43,7 +43,7 @@ CONFIGURATION: Mapping[str, Key] = {
     "evaluateOptions": Key(Fate.TAKEN, "only `repeat`"),
     "commandLineOptions": Key(Fate.TAKEN, "only `repeat`"),
     "repeat": _TAKEN,
-    "derivedMetrics": Key(Fate.LEFT, "metrics are not computed from other metrics"),
+    "derivedMetrics": Key(Fate.TAKEN, "`derivedMetrics`, if it is arithmetic"),
     "env": Key(Fate.LEFT, "environment variables are not imported"),
     "extensions": Key(Fate.LEFT, _CODE),
     "nunjucksFilters": Key(Fate.LEFT, _CODE),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.definitions.drafts import (
     MAX_SCENARIOS,
     ConnectorDraft,
@@ -16,6 +17,7 @@ from cupel_core.domain.definitions.drafts import (
 )
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -59,7 +61,7 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     for test in tests:
         report_unsupported_options(test.data["options"], test.where, report)
     _check_scenario_count(tests, len(prompts))
-    reader = _SuiteReader(files, report, code_folder)
+    reader = _SuiteReader(files, report, code_folder, _derived_metrics(config.get("derivedMetrics"), report))
     drafts = [
         draft for prompt in prompts if (draft := reader.draft(prompt, tests, _name(config, prompt, prompts), providers))
     ]
@@ -98,6 +100,7 @@ class _SuiteReader:
     files: FileSource
     report: ImportReport
     code_folder: str | None
+    derived_metrics: list[dict[str, str]]
 
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: list[PromptfooProvider]
@@ -116,7 +119,9 @@ class _SuiteReader:
             provider for provider in providers if provider.prompts is None or any(map(prompt.matches, provider.prompts))
         ]
         models = tuple(dict.fromkeys(provider.model for provider in allowed if provider.model))
-        content = {**({"system": system} if system else {}), "maxTurns": _turns(scenarios)}
+        content: dict[str, Any] = {**({"system": system} if system else {}), "maxTurns": _turns(scenarios)}
+        if self.derived_metrics:
+            content["derivedMetrics"] = self.derived_metrics
         return DefinitionDraft(name, content, scenarios, models, (TAG,))
 
     def _test_turns(self, prompt: PromptfooPrompt, test: PromptfooTest) -> Iterator[ConversationTurn]:
@@ -163,6 +168,22 @@ class _SuiteReader:
         scenario = Scenario("", name[:500], messages, metadata=metadata, assertions=imported.assertions)
         key = to_json(test.conversation_id) if is_turn else None
         return ConversationTurn(scenario, where, key, repeats)
+
+
+def _derived_metrics(value: Any, report: ImportReport) -> list[dict[str, str]]:
+    metrics: list[dict[str, str]] = []
+    for number, entry in enumerate(value if isinstance(value, list) else []):
+        match entry:
+            case {"name": str(name), "value": str(text)}:
+                issues = content_errors(Content(derived_metrics=(DerivedMetric(name, text),)))
+                reason = issues[0].message if issues else None
+            case _:
+                name, text, reason = str(entry)[:80], "", "it has no name and expression"
+        if reason is None:
+            metrics.append({"name": name, "value": text})
+        else:
+            report.skip(f"derivedMetrics.{number}", name, reason)
+    return metrics[:MAX_DERIVED_METRICS]
 
 
 def _turns(scenarios: tuple[Scenario, ...]) -> int:
