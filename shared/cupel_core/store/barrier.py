@@ -86,13 +86,18 @@ class LeafItem:
     log: LogContent = field(default_factory=LogContent)
     own: frozenset[int] = frozenset()
     """Offsets whose outcomes may have an item of their own, which then counts instead of their entry in a page."""
-    costs: frozenset[int] = frozenset()
+    added_costs: frozenset[int] = frozenset()
     checkpoint_costs: frozenset[int] = frozenset()
-    """What its outcomes and its unfinished conversations have cost, as members."""
+    """What was added to the costs of its outcomes, and what its unfinished conversations have cost, as members."""
     lost: Cost = field(default_factory=Cost)
     """What outcomes have cost that were not recorded."""
     recorded_at: datetime | None = None
     """When an outcome was last added."""
+
+    @property
+    def costs(self) -> frozenset[int]:
+        """What its outcomes have cost, as members."""
+        return self.added_costs | self.log.costs
 
     def spend(self, node: Node, plan: Plan) -> RunSpend:
         def target_of(offset: int) -> int:
@@ -469,7 +474,7 @@ def decode_leaf(item: Mapping[str, Any]) -> LeafItem:
         {**_read_rounds(item), **log.rounds},
         log,
         own=_read_set(item, "own") | earlier.recorded | {offset for offset, at in log.places.items() if at.is_item},
-        costs=_read_set(item, "costs") | log.costs,
+        added_costs=_read_set(item, "costs"),
         checkpoint_costs=_read_set(item, "checkpointCosts"),
         lost=total(_read_set(item, "lostCosts")) + log.lost,
         recorded_at=_read_recorded_at(item),

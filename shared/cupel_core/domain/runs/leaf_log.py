@@ -79,12 +79,17 @@ class LogContent:
     places: Mapping[int, OutcomePlace] = field(default_factory=dict)
     """By offset, also of errors that were taken out."""
     page_ids: frozenset[str] = frozenset()
-    costs: frozenset[int] = frozenset()
-    """What the outcomes have cost that counted at some time, as members (see run_spend)."""
+    counted_costs: Mapping[tuple[int, int], Cost] = field(default_factory=dict)
+    """What the outcomes have cost that counted at some time, by offset and fencing token."""
     lost: Cost = field(default_factory=Cost)
     """What the others have cost: another worker had recorded the probe."""
     rounds: Mapping[int, int] = field(default_factory=dict)
     """By offset, the retry round that last took it out."""
+
+    @property
+    def costs(self) -> frozenset[int]:
+        """The same as members (see run_spend)."""
+        return frozenset(encode(token * FANOUT + offset, cost) for (offset, token), cost in self.counted_costs.items())
 
     def in_leaf(self, earlier: Leaf) -> Leaf:
         """The leaf with the outcomes of the log, after those that it had before there were logs."""
@@ -101,9 +106,7 @@ def resolve(log: Iterable[LogEntry], earlier: frozenset[int] = frozenset()) -> L
             reader.reopen(entry)
         else:
             reader.add(entry)
-    return LogContent(
-        reader.places, frozenset(reader.page_ids), frozenset(reader.costs.values()), reader.lost, reader.rounds
-    )
+    return LogContent(reader.places, frozenset(reader.page_ids), reader.costs, reader.lost, reader.rounds)
 
 
 class _LogReader:
@@ -112,7 +115,7 @@ class _LogReader:
         self._retry_round = 0
         self.places: dict[int, OutcomePlace] = {}
         self.page_ids: set[str] = set()
-        self.costs: dict[tuple[int, int], int] = {}
+        self.costs: dict[tuple[int, int], Cost] = {}
         """By offset and fencing token."""
         self._lost: dict[tuple[int, int, int], Cost] = {}
         """By offset, fencing token and identity."""
@@ -149,7 +152,7 @@ class _LogReader:
             self.places[offset] = OutcomePlace(
                 page.id, page.fencing_token, outcome.is_completed, is_taken_out=offset not in counted
             )
-            self.costs[offset, page.fencing_token] = encode(page.fencing_token * FANOUT + offset, outcome.cost)
+            self.costs[offset, page.fencing_token] = outcome.cost
 
     def _is_placed(self, page: OutcomePage, offset: int, *, counts: bool) -> bool:
         """Whether an outcome is the first one of its probe, or replaces an error of an earlier worker."""
