@@ -25,6 +25,7 @@ from cupel_core.scoring.code_assertions import JAVASCRIPT, PYTHON, Code, code_of
 
 _PROGRAMS = Path(__file__).parent / "programs"
 _SHOWN_ERROR_LENGTH = 500
+_SIZE_CHECK_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class ProcessCodeRunner:
             )
             try:
                 async with asyncio.timeout(self.limits.seconds):
-                    exit_code = await process.wait()
+                    exit_code = await _exit_code(process, (stdout, stderr), self.limits)
             except TimeoutError:
                 raise NotComputable(f"the code takes more than {self.limits.seconds:g} s") from None
             finally:
@@ -100,18 +101,33 @@ def _node() -> str:
     return shutil.which("node") or "node"
 
 
-def _read(file: IO[bytes], limits: CodeLimits) -> bytes:
-    file.seek(0)
-    content = file.read(limits.max_output_bytes + 1)
-    if len(content) > limits.max_output_bytes:
+async def _exit_code(process: asyncio.subprocess.Process, files: Iterable[IO[bytes]], limits: CodeLimits) -> int:
+    """Wait for the end of the process. Raises NotComputable as soon as it has printed too much."""
+    waiting = asyncio.ensure_future(process.wait())
+    while not (await asyncio.wait({waiting}, timeout=_SIZE_CHECK_SECONDS))[0]:
+        for file in files:
+            _check_size(file, limits)
+    return waiting.result()
+
+
+def _check_size(file: IO[bytes], limits: CodeLimits) -> None:
+    if os.fstat(file.fileno()).st_size > limits.max_output_bytes:
         raise NotComputable(f"the code prints or returns more than {limits.max_output_bytes:,} bytes")
-    return content
+
+
+def _read(file: IO[bytes], limits: CodeLimits) -> bytes:
+    _check_size(file, limits)
+    file.seek(0)
+    return file.read()
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
     """End the process and those that it has started."""
     try:
-        os.killpg(process.pid, signal.SIGKILL)
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return
 
@@ -120,7 +136,7 @@ def _result(output: _ProcessOutput, nonce: bytes, code: Code) -> Any:
     _, separator, line = output.stdout.rpartition(nonce)
     if not separator:
         raise NotComputable(_exit_message(output))
-    answer = json.loads(line)
+    answer = json.loads(line.partition(b"\n")[0])  # Code may print at its end, too.
     if "error" in answer:
         where = f"{code.file}: " if code.file else ""
         raise NotComputable(f"the code failed: {where}{answer['error']}")
@@ -128,7 +144,7 @@ def _result(output: _ProcessOutput, nonce: bytes, code: Code) -> Any:
 
 
 def _exit_message(output: _ProcessOutput) -> str:
-    if output.exit_code == -signal.SIGXCPU:
+    if sys.platform != "win32" and output.exit_code == -signal.SIGXCPU:
         return "the code takes too much CPU time"
     said = output.stderr.decode(errors="replace").strip()[-_SHOWN_ERROR_LENGTH:]
     return f"the code ended with {output.exit_code} and without a result{f': {said}' if said else ''}"

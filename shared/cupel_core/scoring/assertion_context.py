@@ -7,6 +7,10 @@ from typing import Any
 from cupel_core.domain.turns.model_request import Message, MessageRole
 
 
+class ShortConversation(ValueError):
+    """A conversation ended before the answer that an assertion is about."""
+
+
 @dataclass(frozen=True)
 class AssertionContext:
     output: str
@@ -29,11 +33,11 @@ class AssertionContext:
     """The JSON that the transform returns, if it is no text."""
 
     def at_turn(self, turn: int) -> "AssertionContext":
-        """The conversation up to this answer, from 1. Raises ValueError if it has fewer answers."""
+        """The conversation up to this answer, from 1. Raises ShortConversation if it has fewer answers."""
         positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
         answers = positions[max(0, len(positions) - self.turns) :]
         if turn > len(answers):
-            raise ValueError(f"the conversation has only {len(answers)} answers, and this is about answer {turn}")
+            raise ShortConversation(f"the conversation has only {len(answers)} answers")
         end = answers[turn - 1] + 1
         return replace(self, output=self.messages[end - 1].content, messages=self.messages[:end], turns=turn)
 

@@ -16,13 +16,14 @@ from cupel_core.domain.scoring.assertion_rules import (
 )
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
+from cupel_core.domain.scoring.output_transforms import TransformError
 from cupel_core.domain.scoring.scoring import combine, failure_tag, metrics
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import AssertionGrade, Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
-from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.assertion_context import AssertionContext, ShortConversation
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog
 from cupel_core.scoring.checks import CHECKS, compute_bounded
 from cupel_core.scoring.code_assertions import CodeRunner, check_by_code, score_by_code
@@ -152,14 +153,14 @@ class _Scorer:
 
 async def _context_of(assertion: Assertion, context: AssertionContext) -> AssertionContext:
     """The answer that the assertion is about, and what its transform makes of it. Raises TransformFailed."""
-    if assertion.turn is not None:
-        try:
+    try:
+        if assertion.turn is not None:
             context = context.at_turn(assertion.turn)
-        except ValueError as error:
-            raise NotComputable(str(error)) from None
-    if assertion.transform is None:
-        return context
-    value = await transformed(assertion.transform, context.output)
+        if assertion.transform is None:
+            return context
+        value = await transformed(assertion.transform, context.output)
+    except (ShortConversation, TransformError) as error:
+        raise NotComputable(str(error)) from None
     return replace(context, output=as_text(value), value=None if isinstance(value, str) else value)
 
 

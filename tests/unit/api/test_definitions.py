@@ -145,6 +145,19 @@ def test_all_errors_of_content_and_scenarios_are_reported_at_once(client: Client
     ]
 
 
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        {"type": "python", "value": "True"},
+        {"type": "assert-set", "config": {"scoringFunction": "file://s.py"}, "assert": [{"type": "is-json"}]},
+    ],
+)
+def test_code_is_refused_with_the_way_to_run_it(client: Client, assertion: dict[str, Any]) -> None:
+    refused = client.post("/v1/definitions", {"name": "two", "content": {"assertions": [assertion]}})
+    assert refused.status == 422
+    assert "cupel run --in-process --allow-code" in refused.json()["detail"]
+
+
 def test_an_invalid_assertion_alone_does_not_leave_an_empty_content(client: Client) -> None:
     refused = client.post("/v1/definitions", {"name": "two", "content": {"assertions": [{"type": "equalz"}]}})
     assert [each["field"] for each in refused.json()["errors"]] == ["content.assertions.0.type"]

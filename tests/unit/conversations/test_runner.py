@@ -148,9 +148,7 @@ async def test_an_assertion_may_be_about_an_earlier_answer(harness: Harnesses) -
     transcript = completed(await harness(content=content, criteria=Criteria(), target=answers).run())
     assert transcript.scoring
     assert [result.passed for result in transcript.scoring.results] == [True, True, None]
-    assert transcript.scoring.results[2].error == (
-        "answer 3: the conversation has only 2 answers, and this is about answer 3"
-    )
+    assert transcript.scoring.results[2].error == "answer 3: the conversation has only 2 answers"
 
 
 async def test_seed_messages_are_part_of_what_the_target_sees(harness: Harnesses) -> None:

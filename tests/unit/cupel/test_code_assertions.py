@@ -68,6 +68,10 @@ def test_inline_code_is_an_expression_or_the_body_of_a_function(code: str) -> No
     assert run_code(code) is True
 
 
+def test_code_may_print_after_its_result() -> None:
+    assert run_code("import atexit\natexit.register(print, 'bye')\nreturn True") is True
+
+
 @pytest.mark.usefixtures("folder")
 def test_code_of_files_runs_in_a_process_of_its_own() -> None:
     checked, later, combined = results(
@@ -92,6 +96,7 @@ def test_code_of_files_runs_in_a_process_of_its_own() -> None:
         ("import sys\nsys.exit(3)", "the code failed: SystemExit: 3 (line 2)"),
         ("a b", "the code failed: SyntaxError"),
         ("print('x' * 5_000_000)", "prints or returns more than 4,000,000 bytes"),
+        ("while True:\n    print('x' * 1_000)", "prints or returns more than 4,000,000 bytes"),
         ("object()", "TypeError: Object of type object is not JSON serializable"),
         ("import time\ntime.sleep(60)", "takes more than 1 s"),
         ("x = [0]\nwhile True: x += x", "MemoryError"),

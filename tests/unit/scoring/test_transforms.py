@@ -132,3 +132,8 @@ async def test_an_assertion_checks_what_its_transform_returns() -> None:
 async def test_an_answer_that_cannot_be_transformed_fails(kind: str) -> None:
     [(passed, reason)] = await results("Ada", {"type": kind, "value": "x", "transform": "JSON.parse(output).name"})
     assert (passed, reason) == (False, "JSON.parse(output).name: the output is not JSON")
+
+
+async def test_a_transform_that_is_no_longer_accepted_is_an_error() -> None:
+    [(passed, _)] = await results("Ada", {"type": "contains", "value": "x", "transform": "output.map(f)"})
+    assert passed is None
