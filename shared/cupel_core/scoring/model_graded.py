@@ -3,10 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from cupel_core.domain.scoring.assertion_rules import RUBRIC_PROMPT
+from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
@@ -30,6 +32,12 @@ async def ask_grader[T: StructuredReply](
 ) -> T:
     """Ask a model for a reply of this type. Raises GraderError when the call fails or the reply is unusable."""
     messages = (Message(MessageRole.SYSTEM, f"{instructions}\n\n{_MATERIAL}"), Message(MessageRole.USER, material))
+    return await _ask(grader, messages, reply_type, spend_log)
+
+
+async def _ask[T: StructuredReply](
+    grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog
+) -> T:
     try:
         reply = await request_structured(grader, ModelRequest(messages, temperature=0.0), reply_type, spend_log)
     except GraderError as error:
@@ -62,12 +70,29 @@ async def llm_rubric(
     The judge sees the whole conversation if it has more than one exchange.
     """
     value = assertion.value
-    parts = {"rubric": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
+    rubric = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    judge, prompt = graders.judge(assertion.provider), (assertion.config or {}).get(RUBRIC_PROMPT)
+    if prompt is not None:
+        grade = await _ask(judge, _own_prompt(prompt, rubric, context), _Grade, spend_log)
+        return CheckResult(grade.passes and grade.score >= threshold_of(assertion), grade.score, grade.reason)
+    parts = {"rubric": rubric}
     if len(context.messages_without_system) > 2:
         parts["conversation"] = as_material(context.messages_without_system)
     parts["output"] = context.output
-    grade = await ask_grader(graders.judge(assertion.provider), _RUBRIC, tagged(**parts), _Grade, spend_log)
+    grade = await ask_grader(judge, _RUBRIC, tagged(**parts), _Grade, spend_log)
     return CheckResult(grade.passes and grade.score >= threshold_of(assertion), grade.score, grade.reason)
+
+
+def _own_prompt(prompt: Any, rubric: str, context: AssertionContext) -> tuple[Message, ...]:
+    """The author's prompt, with the output, the rubric and the scenario's variables filled in."""
+    variables = {**context.variables, "output": context.output, "rubric": rubric}
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    try:
+        return tuple(
+            Message(MessageRole(each["role"]), render_variables(each["content"], variables)) for each in messages
+        )
+    except ValueError as error:
+        raise NotComputable(f"its {RUBRIC_PROMPT} has an {error}") from None
 
 
 _STEPS = """You prepare the evaluation of texts. Out of the criteria, write three or four short steps by which anybody

@@ -34,6 +34,7 @@ GOOD: list[dict[str, Any]] = [
     {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "equals", "value": "a"}]},
     {"type": "select-best", "value": "the shortest"},
     {"type": "contains", "value": "yes", "turn": 2},
+    {"type": "llm-rubric", "value": "is kind", "config": {"rubricPrompt": "Grade {{output}}"}},
 ]
 
 
@@ -61,6 +62,18 @@ def test_an_assertion_survives_json(assertion: dict[str, Any]) -> None:
         ({"type": "contains", "value": "a", "turn": 0}, "0.turn", "a whole number from 1 to 100"),
         ({"type": "contains", "value": "a", "turn": True}, "0.turn", "a whole number from 1 to 100"),
         ({"type": "cost", "threshold": 1, "turn": 1}, "0.turn", "about the whole conversation"),
+        ({"type": "cost", "threshold": 1, "transform": "output"}, "0.transform", "not check the text"),
+        ({"type": "contains", "value": "a", "transform": "f()"}, "0.transform", "code that is not run here"),
+        (
+            {"type": "llm-rubric", "value": "a", "config": {"rubricPrompt": "Grade it"}},
+            "0.config.rubricPrompt",
+            "must contain {{output}}",
+        ),
+        (
+            {"type": "llm-rubric", "value": "a", "config": {"rubricPrompt": [{"role": "tool", "content": "x"}]}},
+            "0.config.rubricPrompt",
+            "a list of messages",
+        ),
         ({"type": "not-select-best", "value": "short"}, "0.type", "cannot be negated"),
         ({"type": "equals"}, "0.value", "is required"),
         ({"type": "contains", "value": ""}, "0.value", "must be a non-empty string or a number"),

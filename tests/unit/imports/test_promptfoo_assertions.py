@@ -157,3 +157,33 @@ def test_a_transform_of_code_is_reported_with_the_assertions_behind_it() -> None
     config = test_of({"type": "is-json"}, {"type": "cost", "threshold": 1}, options={"transform": "file://t.js"})
     assert first_assertions(config) == [{"type": "cost", "threshold": 1}]
     assert [note.what for note in skipped(config)] == ["transform", "is-json"]
+
+
+CHAT_PROMPT = '[{"role": "system", "content": "Grade by {{rubric}}."}, {"role": "user", "content": "{{ output }}"}]'
+
+
+def test_a_rubric_prompt_of_plain_variables_is_the_judges() -> None:
+    entries = [
+        {"type": "llm-rubric", "value": "a", "rubricPrompt": "Own: {{output}}"},
+        {"type": "llm-rubric", "value": "b"},
+    ]
+    config = test_of(*entries, options={"rubricPrompt": CHAT_PROMPT})
+    assert [data["config"]["rubricPrompt"] for data in first_assertions(config)] == [
+        "Own: {{output}}",
+        json.loads(CHAT_PROMPT),
+    ]
+
+
+@pytest.mark.parametrize("prompt", ["{{ output | upper }}", "{% if rubric %}{{output}}{% endif %}", "no output", 3])
+def test_another_rubric_prompt_is_reported(prompt: object) -> None:
+    config = test_of({"type": "llm-rubric", "value": "a", "rubricPrompt": prompt})
+    assert first_assertions(config) == [{"type": "llm-rubric", "value": "a"}]
+    assert [note.what for note in read_suite(config).report.changed] == ["rubricPrompt"]
+
+
+def test_a_rubric_prompt_of_another_type_is_reported() -> None:
+    config = test_of(
+        {"type": "factuality", "value": "a", "rubricPrompt": "x {{output}}"}, options={"factuality": {"agree": 1}}
+    )
+    assert first_assertions(config)[0]["config"] == {"agree": 1}
+    assert [note.where for note in read_suite(config).report.changed] == ["tests.0.assert.0.rubricPrompt"]

@@ -232,3 +232,17 @@ def test_the_cosine_of_a_zero_vector_is_zero() -> None:
 )
 def test_assertions_that_need_a_model_are_recognized(written: dict[str, Any], asks: bool) -> None:
     assert needs_model(Assertion.from_json(written)) is asks
+
+
+async def test_a_rubric_may_have_a_prompt_of_its_own(grader_of: ScriptedGraders) -> None:
+    judge = grader_of(GOOD)
+    prompt = [{"role": "system", "content": "By {{rubric}}"}, {"role": "user", "content": "{{x}}: {{output}}"}]
+    written = {**KIND, "config": {"rubricPrompt": prompt}}
+    result = await grade(judge, written, context_of(variables={"x": "Reply"}))
+    assert result.passed
+    assert [message.content for message in judge.requests[0].messages[:2]] == ["By is kind", "Reply: Hello, dear."]
+
+
+async def test_an_unknown_variable_of_a_prompt_is_an_error(grader_of: ScriptedGraders) -> None:
+    result = await grade(grader_of(GOOD), {**KIND, "config": {"rubricPrompt": "{{y}} {{output}}"}})
+    assert (result.passed, result.error) == (None, "its rubricPrompt has an unknown variable y")

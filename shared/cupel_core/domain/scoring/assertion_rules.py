@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from cupel_core.domain.scoring.assertion_values import has_variables, parse_list
+from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.scoring.output_transforms import transform_error
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
@@ -21,6 +21,11 @@ MAX_NESTING = 3
 MAX_NAME_LENGTH = 200
 ASSERT_SET = "assert-set"
 SELECT_BEST = "select-best"
+LLM_RUBRIC = "llm-rubric"
+RUBRIC_PROMPT = "rubricPrompt"
+"""In the `config` of an `llm-rubric`: the judge's prompt, with `{{output}}`, `{{rubric}}` and the scenario's variables.
+"""
+MAX_RUBRIC_PROMPT_LENGTH = 20_000
 SCORING_FUNCTION = "scoringFunction"
 """In the `config` of a set: code that makes the set's result from those of its parts."""
 CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
@@ -165,17 +170,43 @@ def _string_issues(assertion: Mapping[str, Any], field: str) -> Iterator[Asserti
 
 
 def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
-    if config is not None and not isinstance(config, dict):
+    if config is None:
+        return
+    if not isinstance(config, dict):
         yield AssertionIssue(field, "must be an object")
-    elif config and "headers" in config:
+        return
+    if "headers" in config:
         yield AssertionIssue(
             f"{field}.headers", "is not allowed: definitions must not contain secrets; use the evaluator's headers"
         )
-    if name == ASSERT_SET and isinstance(config, dict) and (value := config.get(SCORING_FUNCTION)) is not None:
-        if not allow_code:
-            yield AssertionIssue(f"{field}.{SCORING_FUNCTION}", CODE_REFUSED)
-        elif not (isinstance(value, str) and CODE_FILE.fullmatch(value)):
-            yield AssertionIssue(f"{field}.{SCORING_FUNCTION}", "must name a file: file://score.py:function")
+    if name == LLM_RUBRIC and RUBRIC_PROMPT in config and (error := rubric_prompt_error(config[RUBRIC_PROMPT])):
+        yield AssertionIssue(f"{field}.{RUBRIC_PROMPT}", error)
+    if name == ASSERT_SET and config.get(SCORING_FUNCTION) is not None:
+        yield from _scoring_function_issues(config[SCORING_FUNCTION], f"{field}.{SCORING_FUNCTION}", allow_code)
+
+
+def _scoring_function_issues(value: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
+    if not allow_code:
+        yield AssertionIssue(field, CODE_REFUSED)
+    elif not (isinstance(value, str) and CODE_FILE.fullmatch(value)):
+        yield AssertionIssue(field, "must name a file: file://score.py:function")
+
+
+def rubric_prompt_error(prompt: Any) -> str | None:
+    """What is wrong with the judge's prompt of an `llm-rubric`; None if it is valid."""
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    if not isinstance(messages, list) or not messages or not all(map(_is_message, messages)):
+        return "must be a text, or a list of messages with a role (system, user, assistant) and a content"
+    text = "".join(message["content"] for message in messages)
+    if len(text) > MAX_RUBRIC_PROMPT_LENGTH:
+        return f"must have at most {MAX_RUBRIC_PROMPT_LENGTH:,} characters"
+    return None if "output" in variable_names(text) else "must contain {{output}}, which the judge grades"
+
+
+def _is_message(message: Any) -> bool:
+    if not isinstance(message, dict) or set(message) != {"role", "content"}:
+        return False
+    return message["role"] in ("system", "user", "assistant") and bool(_text(message["content"]) is None)
 
 
 def _part_issues(name: str, parts: Any, field: str, depth: int, allow_code: bool) -> Iterator[AssertionIssue]:
@@ -303,7 +334,7 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "finish-reason": AssertionKind(_text),
     "is-refusal": AssertionKind(),
     "similar": AssertionKind(_references, threshold=0.75, is_fraction=True, needs_embedder=True),
-    "llm-rubric": AssertionKind(_rubric, is_fraction=True, needs_judge=True),
+    LLM_RUBRIC: AssertionKind(_rubric, is_fraction=True, needs_judge=True),
     "g-eval": AssertionKind(_references, threshold=0.7, is_fraction=True, needs_judge=True),
     "factuality": AssertionKind(_text, needs_judge=True),
     "answer-relevance": AssertionKind(threshold=0, is_fraction=True, needs_judge=True, needs_embedder=True),

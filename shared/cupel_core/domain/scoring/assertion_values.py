@@ -48,6 +48,11 @@ def has_variables(value: object) -> bool:
     return any(isinstance(text, str) and _VARIABLE.search(text) for text in texts)
 
 
+def variable_names(text: str) -> set[str]:
+    """The names of the variables that a text contains."""
+    return {name for escape, name in _VARIABLE.findall(text) if not escape}
+
+
 def render_variables(value: Any, variables: Mapping[str, Any]) -> Any:
     """Replaces `{{variables}}` in a string or in the strings of a list; `\\{{name}}` is rendered as `{{name}}`.
 

@@ -10,14 +10,17 @@ from cupel_core.domain.scoring.assertion_rules import (
     ASSERTION_KINDS,
     CODE_FILE,
     CODE_KINDS,
+    LLM_RUBRIC,
     OF_ALL_TURNS,
+    RUBRIC_PROMPT,
     SCORING_FUNCTION,
     assertion_issues,
+    rubric_prompt_error,
 )
 from cupel_core.domain.scoring.assertions import NOT, Assertion
 from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
-from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders
+from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
 from cupel_core.imports.promptfoo.configuration_keys import ASSERTION, OPTIONS, report_keys
 from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import RenderError, render
@@ -113,8 +116,8 @@ class AssertionImporter:
             data["value"] = self._code(entry.get("value"))
         elif entry.get("value") is not None:
             data["value"] = escape_placeholders(_parse_schema(kind, self._value(entry["value"])))
-        config = self.options.get("factuality") if kind == "factuality" else entry.get("config")
-        if kind in (*CODE_KINDS, "webhook", "factuality") and isinstance(config, Mapping):
+        config = self._config(kind, entry, where)
+        if config:
             data["config"] = config
         rules = ASSERTION_KINDS.get(kind) or CODE_KINDS[kind]
         if model := self._grader_model(rules.needs_embedder, rules.needs_judge, entry, where):
@@ -128,6 +131,31 @@ class AssertionImporter:
         if kind not in OF_ALL_TURNS and (transform := self._transform(entry)) is not None:
             fields["transform"] = transform
         return fields
+
+    def _config(self, kind: str, entry: Mapping[str, Any], where: str) -> Any:
+        if kind in (*CODE_KINDS, "webhook"):
+            return entry.get("config")
+        prompt = entry.get(RUBRIC_PROMPT) or self.options.get(RUBRIC_PROMPT)
+        if kind == LLM_RUBRIC and prompt is not None:
+            return self._rubric_config(prompt, f"{where}.{RUBRIC_PROMPT}")
+        if entry.get(RUBRIC_PROMPT):
+            self.report.note_change(f"{where}.{RUBRIC_PROMPT}", kind, "the judge uses Cupel's own prompt")
+        return self.options.get("factuality") if kind == "factuality" else None
+
+    def _rubric_config(self, prompt: Any, where: str) -> dict[str, Any] | None:
+        """The judge's prompt, if it consists of text and plain variables."""
+        try:
+            text = read_file(self.files, prompt) if isinstance(prompt, str) and prompt.startswith(SCHEME) else prompt
+            read = (
+                from_yaml(text, "it") if isinstance(text, str) and text.lstrip().startswith(("[", "- role:")) else text
+            )
+            error = rubric_prompt_error(read) or _template_error(read)
+        except (NotImportable, InvalidDocument) as problem:
+            read, error = None, str(problem)
+        if error is None:
+            return {RUBRIC_PROMPT: read}
+        self.report.note_change(where, RUBRIC_PROMPT, f"the judge uses Cupel's own prompt: this one {error}")
+        return None
 
     def _code(self, value: Any) -> Any:
         if isinstance(value, str) and value.startswith(SCHEME):
@@ -216,6 +244,12 @@ def report_unsupported_options(options: Mapping[str, Any], where: str, report: I
             )
         else:
             report.skip(f"{where}.options.{name}", name, f"it {error}")
+
+
+def _template_error(prompt: Any) -> str | None:
+    """Why a prompt cannot be rendered with the output when a conversation is scored."""
+    rest = PLAIN_VARIABLE.sub("", to_json(prompt))
+    return "has a template with more than plain variables" if "{{" in rest or "{%" in rest else None
 
 
 def _parse_schema(kind: str, value: Any) -> Any:

@@ -29,7 +29,7 @@ class Key(NamedTuple):
 _TAKEN = Key(Fate.TAKEN)
 _CODE = "code is not executed"
 _SAME_MODELS = Key(Fate.LEFT, "a run uses the same models for every scenario")
-_JUDGE_PROMPT = Key(Fate.LEFT, "Cupel judges use their own prompts")
+_JUDGE_PROMPT = Key(Fate.CHANGED, "the `config` of `llm-rubric`, if it has plain variables only")
 
 CONFIGURATION: Mapping[str, Key] = {
     "description": _TAKEN,
