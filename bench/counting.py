@@ -27,6 +27,7 @@ from cupel_core.domain.definitions.generations import GenerationMode, Generation
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.finishing import phases
 from cupel_core.generation import generations
 from cupel_core.messages import DispatchRequest, RunRef
@@ -97,7 +98,7 @@ def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
     total = generations.start_generation(
         _WORKSPACE, definition.head.id, GenerationSpec(GenerationMode.MATRIX), utc_now()
     ).total
-    return RunSpec(definition.head.id, MODELS, repeats=max(1, round(probes / total / len(MODELS))))
+    return RunSpec(definition.head.id, plain_targets(*MODELS), repeats=max(1, round(probes / total / len(MODELS))))
 
 
 async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, int, float]:

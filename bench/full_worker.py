@@ -28,6 +28,7 @@ from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.event_loop import run
 from cupel_core.generation import generations
 from cupel_core.messages import DispatchRequest
@@ -96,7 +97,7 @@ def _probe(prompt: str, probes: int, memory_mb: int | None) -> float:
     }
     definition = catalog.create(_WORKSPACE, Labels(name=f"full worker, {probes}"), content, utc_now())
     generations.start_generation(_WORKSPACE, definition.head.id, GenerationSpec(GenerationMode.MATRIX), utc_now())
-    spec = RunSpec(definition.head.id, ("custom/bench",), repeats=ceil(probes / _SCENARIOS))
+    spec = RunSpec(definition.head.id, plain_targets("custom/bench"), repeats=ceil(probes / _SCENARIOS))
     started = start.start(_WORKSPACE, spec, None, utc_now()).run
     request = DispatchRequest(workspace=_WORKSPACE, run_id=started.id, fencing_token=started.fencing_token)
     url, began_at = settings().probe_queue_url("custom"), time.monotonic()

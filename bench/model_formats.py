@@ -85,7 +85,7 @@ def _read_anthropic(body: Json, _model: str) -> Prompt:
 def _reply_anthropic(prompt: Prompt, reply: ReplyBody) -> Json:
     """An object becomes a call of the forced tool, as in the real API."""
     if isinstance(reply, dict) and prompt.schema is not None:
-        block: Json = {"type": "tool_use", "id": "toolu_bench", "name": "answer", "input": reply}
+        block: Json = {"type": "tool_use", "id": "toolu_bench", "name": "cupel_answer", "input": reply}
     else:
         block = {"type": "text", "text": _text(reply)}
     return {

@@ -319,8 +319,11 @@ class Client:
         """For a browser's EventSource, for 15 minutes: `{ticket, path, expiresAt}`."""
         return self._send("POST", f"/runs/{_segment(run_id)}/event-tickets")
 
-    def list_run_probes(self, run_id: str, *, status: str | None = None, model: str | None = None) -> Pages:
-        return self._pages(f"/runs/{_segment(run_id)}/probes", status=status, model=model)
+    def list_run_probes(
+        self, run_id: str, *, status: str | None = None, model: str | None = None, prompt_id: str | None = None
+    ) -> Pages:
+        """`model` is the id of a target, or a model; in the following methods too."""
+        return self._pages(f"/runs/{_segment(run_id)}/probes", status=status, model=model, promptId=prompt_id)
 
     def list_probes(self, *, order: str = "newest", **filters: str | None) -> Pages:
         """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`,
@@ -347,13 +350,15 @@ class Client:
         run_id: str,
         *,
         model: str | None = None,
+        prompt_id: str | None = None,
         scenario_id: str | None = None,
         result: str | None = None,
         decision: str | None = None,
         tag: str | None = None,
     ) -> Pages:
         """`result` is passed, failed or unscored; `tag` is one of a failed assertion."""
-        filters = {"model": model, "scenarioId": scenario_id, "result": result, "decision": decision, "tag": tag}
+        of_column = {"model": model, "promptId": prompt_id}
+        filters = {**of_column, "scenarioId": scenario_id, "result": result, "decision": decision, "tag": tag}
         return self._pages(f"/runs/{_segment(run_id)}/transcripts", **filters)
 
     def get_transcript(self, transcript_id: str) -> Json:
@@ -370,22 +375,38 @@ class Client:
     def get_rescore(self, run_id: str, rescore_id: str) -> Json:
         return self._get(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}")
 
-    def list_rescore_results(self, run_id: str, rescore_id: str, *, model: str | None = None) -> Pages:
+    def list_rescore_results(
+        self, run_id: str, rescore_id: str, *, model: str | None = None, prompt_id: str | None = None
+    ) -> Pages:
         """One result per probe."""
-        return self._pages(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/results", model=model)
+        path = f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/results"
+        return self._pages(path, model=model, promptId=prompt_id)
 
     def get_run_scores(
-        self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
+        self,
+        run_id: str,
+        *,
+        rescore_id: str | None = None,
+        model: str | None = None,
+        prompt_id: str | None = None,
+        k: int | None = None,
     ) -> Json:
-        """Statistics per model, of the run's own scoring or of a rescore. `k` is the k of pass@k and pass^k."""
-        return self._get(f"/runs/{_segment(run_id)}/scores", rescoreId=rescore_id, model=model, k=k)
+        """Statistics per target and prompt, of the run's own scoring or of a rescore. `k` is that of pass@k."""
+        path = f"/runs/{_segment(run_id)}/scores"
+        return self._get(path, rescoreId=rescore_id, model=model, promptId=prompt_id, k=k)
 
     def list_scenario_scores(
-        self, run_id: str, *, rescore_id: str | None = None, model: str | None = None, k: int | None = None
+        self,
+        run_id: str,
+        *,
+        rescore_id: str | None = None,
+        model: str | None = None,
+        prompt_id: str | None = None,
+        k: int | None = None,
     ) -> Pages:
-        """Statistics per scenario and model, of the run's own scoring or of a rescore."""
-        trials = None if k is None else str(k)
-        return self._pages(f"/runs/{_segment(run_id)}/scores/scenarios", rescoreId=rescore_id, model=model, k=trials)
+        """Statistics per scenario, target and prompt, of the run's own scoring or of a rescore."""
+        path, trials = f"/runs/{_segment(run_id)}/scores/scenarios", None if k is None else str(k)
+        return self._pages(path, rescoreId=rescore_id, model=model, promptId=prompt_id, k=trials)
 
     def judge_conversation(self, conversation: Json) -> Json:
         """Judge `{messages, successCriteria?, failureCriteria?, model?}`; returns a verdict and what it cost."""

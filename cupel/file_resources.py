@@ -1,6 +1,6 @@
 """The personas and connectors of a definition file: looked up in the workspace by name, and created if missing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,12 +27,27 @@ def resolve_personas(client: "Client", file: DefinitionFile) -> DefinitionFile:
     return replace(file, scenarios=[_with_persona_ids(scenario, ids) for scenario in file.scenarios])
 
 
-def resolve_targets(client: "Client", file: DefinitionFile, targets: Sequence[str]) -> list[str]:
-    """Replace the names of the file's connectors with ids. Only connectors that are targets are created."""
-    names = {_connector_name(target) for target in targets}
+def resolve_targets(client: "Client", file: DefinitionFile, chosen: Json) -> Json:
+    """Replace the names of the file's connectors in `models` or `targets` with ids.
+
+    Only connectors that are targets are created.
+    """
+    named = [*(chosen.get("models") or ()), *(str(each.get("model")) for each in chosen.get("targets") or ())]
+    names = set(map(_connector_name, named))
     used = [connector for connector in file.connectors if connector["name"] in names]
     ids = _ids_by_name("connectors", used, client.list_connectors, client.create_connector) if used else {}
-    return [f"{_PREFIX}{ids[name]}" if (name := _connector_name(target)) in ids else target for target in targets]
+    if "models" in chosen:
+        return {"models": [_with_id(model, ids) for model in chosen["models"]]}
+    return {"targets": [_target_with_id(target, ids) for target in chosen["targets"]]}
+
+
+def _with_id(target: str, ids: dict[str, str]) -> str:
+    name = _connector_name(target)
+    return f"{_PREFIX}{ids[name]}" if name in ids else target
+
+
+def _target_with_id(target: Json, ids: dict[str, str]) -> Json:
+    return {**target, "model": _with_id(target["model"], ids)} if isinstance(target.get("model"), str) else target
 
 
 def _connector_name(target: str) -> str:

@@ -122,7 +122,7 @@ def _spent(spend: Json) -> str | None:
 
 def _target_rows(targets: Sequence[Json], width: int, room: int) -> Iterator[Text]:
     """One line per target if all fit into the width, else two; of more than fit into `room`, those with most to do."""
-    names = [one_line(target["target"]) for target in targets]
+    names = [one_line(render.column_title(target)) for target in targets]
     prefix = max(map(cell_len, ("target", *names))) + 2
     layout = _FigureLayout(_columns(targets), gap=2)
     lines_per_target = 1 if prefix + _MIN_BAR + layout.width <= width else 2
@@ -228,7 +228,7 @@ def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
     causes: dict[str, list[tuple[str, Json]]] = {}
     for target in targets:
         for cause in target["errors"]["causes"]:
-            causes.setdefault(cause["code"], []).append((target["target"], cause))
+            causes.setdefault(cause["code"], []).append((render.column_title(target), cause))
     at_least = "" if all(target["errors"]["isComplete"] for target in targets) else "at least "
     for code, found in causes.items():
         where = found[0][0] if len(found) == 1 else count_of(len(found), "target")

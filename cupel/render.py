@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from rich.table import Table
 
+from cupel.columns import column_of
 from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.results import ModelResults, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
+from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.statistics import DECISION_CODES, OTHER
 
@@ -38,7 +40,7 @@ def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColu
     headings = [column.heading for column in columns]
     rows = table("model", *headings, right=[column.heading for column in columns if column.right])
     for model in results:
-        rows.add_row(escape(model.model), *(column.cell(model) for column in columns))
+        rows.add_row(escape(model.name), *(column.cell(model) for column in columns))
     return rows
 
 
@@ -53,10 +55,10 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
     for model in results:
         if model.unscored:
             lines.append(
-                f"{model.model}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
+                f"{model.name}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
             )
-        lines += [f"{model.model}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
-    simulated = [model.model for model in results if model.simulated]
+        lines += [f"{model.name}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
+    simulated = [model.name for model in results if model.simulated]
     if simulated:
         lines.append(f"simulated, no real model was called: {', '.join(simulated)}")
     return lines
@@ -77,7 +79,7 @@ def _decision_legend(results: Sequence[ModelResults], has_rule: bool | None) -> 
     yield "mean, s.d.: of decisions 1-5; s.e.: standard error of the mean, clustered by scenario"
     for model in results:
         if model.completed and not model.decisions.decided:
-            yield f"{model.model}: no decision could be read from its {count_of(model.completed, 'answer')}"
+            yield f"{model.name}: no decision could be read from its {count_of(model.completed, 'answer')}"
 
 
 def bar_chart(counts: Sequence[int]) -> str:
@@ -135,7 +137,10 @@ def _spend(spend: Json | None) -> str:
     if spend is None or not amount:
         return ""
     lost = f" and {format_cost(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
-    models = [f"{escape(each['model'])} {_amount(each) or 'unknown'}" for each in spend.get("models") or ()]
+    models = [
+        f"{escape(column_name(each['targetId'], each['promptId']))} {_amount(each) or 'unknown'}"
+        for each in spend.get("models") or ()
+    ]
     return f", spent {amount}{lost}" + (f" ({', '.join(models)})" if len(models) > 1 else "")
 
 
@@ -288,6 +293,11 @@ def result_word(transcript: Json) -> str:
     return "unscored" if is_unscored(transcript) else ""
 
 
+def column_title(item: Json) -> str:
+    """The target and the prompt of a transcript, a probe or a score; agents by name if it was read."""
+    return str(item.get("column") or column_of(item).name)
+
+
 def scenario_title(item: Json) -> str:
     """The name of the scenario of a transcript, a probe or a score; its id if the name is not known any more."""
     return str(item.get("scenarioName") or item["scenarioId"])
@@ -386,7 +396,7 @@ _USAGE = (
 _TRANSCRIPT_COLUMNS = (
     TranscriptColumn("probe", lambda each: str(each["probeIndex"]), right=True),
     TranscriptColumn("id", lambda each: str(each["id"]), is_id=True),
-    TranscriptColumn("model", lambda each: str(each["modelId"])),
+    TranscriptColumn("target", column_title),
     TranscriptColumn("scenario", scenario_title, text=True),
     TranscriptColumn("scenario id", lambda each: str(each["scenarioId"]), is_id=True),
     TranscriptColumn("persona", lambda each: str(each.get("personaName") or ""), text=True, is_optional=True),

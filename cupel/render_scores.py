@@ -8,7 +8,7 @@ from rich.table import Table
 from cupel.counts import count_of
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_status, scenario_title
+from cupel.render import column_title, format_status, scenario_title
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
 
@@ -46,7 +46,7 @@ def models_table(models: Iterable[Json], k: int) -> Table:
     for model in models:
         interval = model["interval95"]
         columns.add_row(
-            escape(model["modelId"]),
+            escape(column_title(model)),
             f"{model['judged']:,}",
             f"{model['successes']:,}",
             _with_error(model),
@@ -65,7 +65,7 @@ def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
         columns.add_row(
             escape(scenario_title(row)),
             *([escape(row["scenarioId"])] * ids),
-            escape(row["modelId"]),
+            escape(column_title(row)),
             f"{row['judged']:,}",
             f"{row['successes']:,}",
             _with_error(row),
@@ -82,7 +82,7 @@ def results_table(results: Iterable[Json]) -> Table:
         columns.add_row(
             str(each["probeIndex"]),
             escape(each["scenarioId"]),
-            escape(each["modelId"]),
+            escape(column_title(each)),
             "unscored" if each["success"] is None else "passed" if each["success"] else "failed",
             NO_VALUE if each["score"] is None else f"{each['score']:.2f}",
         )
@@ -97,7 +97,7 @@ def legend(scores: Json) -> list[str]:
     for model in scores["models"]:
         metrics = [f"{name} {value:.2f}" for name, value in model["metrics"].items()]
         tags = [f"{count:,} {tag}" for tag, count in model["tags"].items()]
-        lines += [f"{model['modelId']}: {', '.join(each)}" for each in (metrics, tags) if each]
+        lines += [f"{column_title(model)}: {', '.join(each)}" for each in (metrics, tags) if each]
     return lines
 
 

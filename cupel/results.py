@@ -1,4 +1,4 @@
-"""A run's results per model, computed from its transcripts and errored probes."""
+"""A run's results per target and prompt, computed from its transcripts and errored probes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
+from cupel.columns import RunColumn, column_of, columns_of
 from cupel.json_types import Json
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.statistics import (
@@ -32,7 +33,7 @@ class ErrorReason:
 
 @dataclass
 class ModelTotals:
-    """Running totals over the transcripts and errors of one model. `judged` and `successes` are by scenario."""
+    """Running totals over the transcripts and errors of one column. `judged` and `successes` are by scenario."""
 
     decisions: list[ScenarioDecision] = field(default_factory=list)
     durations_ms: list[int] = field(default_factory=list)
@@ -92,7 +93,7 @@ class ModelResults:
     """`cost_usd` is that of all calls: target, judge, simulated user and summary, also of errored probes. It is None if
     no call was answered or the price of any is unknown. `pass_rate` is None if nothing was judged."""
 
-    model: str
+    column: RunColumn
     probes: int
     completed: int
     errored: int
@@ -106,8 +107,12 @@ class ModelResults:
     reasons: tuple[ErrorReason, ...]
 
     @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
     def simulated(self) -> bool:
-        return self.model.startswith("sim/")
+        return self.column.model.startswith("sim/")
 
 
 def collect(client: "Client", run: Json, on_read: Callable[[int], None] = lambda _: None) -> list[ModelResults]:
@@ -119,24 +124,24 @@ def collect(client: "Client", run: Json, on_read: Callable[[int], None] = lambda
             on_read(count)
 
     errored = client.list_run_probes(run["id"], status=ProbeStatus.ERROR) if run["progress"]["failed"] else iter(())
-    return tabulate(run["config"]["models"], run["progress"]["total"], transcripts(), errored)
+    return tabulate(columns_of(run), run["progress"]["total"], transcripts(), errored)
 
 
 def tabulate(
-    models: Sequence[str], total: int, transcripts: Iterable[Json], errored_probes: Iterable[Json]
+    columns: Sequence[RunColumn], total: int, transcripts: Iterable[Json], errored_probes: Iterable[Json]
 ) -> list[ModelResults]:
-    """Results from transcripts and errored probes in the fields of the API. Models have equal shares of `total`."""
-    totals_by_model = {model: ModelTotals() for model in models}
+    """Results from transcripts and errored probes in the fields of the API. Columns have equal shares of `total`."""
+    totals_by_column = {column: ModelTotals() for column in columns}
     for transcript in transcripts:
-        totals_by_model[transcript["modelId"]].add_transcript(transcript)
+        totals_by_column[column_of(transcript)].add_transcript(transcript)
     for probe in errored_probes:
-        totals_by_model[probe["modelId"]].add_error(probe["error"])
-    return [_results(model, total // len(models), totals) for model, totals in totals_by_model.items()]
+        totals_by_column[column_of(probe)].add_error(probe["error"])
+    return [_results(column, total // len(columns), totals) for column, totals in totals_by_column.items()]
 
 
-def _results(model: str, probes: int, totals: ModelTotals) -> ModelResults:
+def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResults:
     return ModelResults(
-        model=model,
+        column=column,
         probes=probes,
         completed=len(totals.durations_ms),
         errored=totals.errors.total(),
@@ -166,7 +171,9 @@ def to_json(results: Iterable[ModelResults]) -> list[Json]:
 def _model_json(model: ModelResults) -> Json:
     decisions, rate = model.decisions, model.pass_rate
     return {
-        "model": model.model,
+        "model": model.column.model,
+        "target": model.column.target,
+        "prompt": model.column.prompt,
         "simulated": model.simulated,
         "probes": model.probes,
         "completed": model.completed,

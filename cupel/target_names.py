@@ -1,9 +1,11 @@
 """Names of agents in what people read: `connector/Booking bot` for `connector/con_01jd3v…`."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from cupel.columns import RunColumn, column_of
 from cupel.errors import ApiProblem
 from cupel.json_types import Json
 
@@ -27,9 +29,12 @@ class TargetNames:
             self._names[target] = self._read(target)
         return self._names[target]
 
-    def named(self, items: Iterable[Json], field: str = "modelId") -> list[Json]:
-        """The items with the name of their target."""
-        return [{**item, field: self.of(item[field])} for item in items]
+    def named(self, items: Iterable[Json]) -> list[Json]:
+        """The items with the name of their target and prompt as `column`."""
+        return [{**item, "column": self.of_column(column_of(item)).name} for item in items]
+
+    def of_column(self, column: RunColumn) -> RunColumn:
+        return replace(column, target=self.of(column.target))
 
     def _read(self, target: str) -> str:
         try:

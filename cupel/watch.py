@@ -30,7 +30,7 @@ def watch(session: Session, client: "Client", run: Json) -> Json:
     names = TargetNames(client)
     with progress_display(session.err, run) as show:
         for progress in _poll(lambda: client.get_run_progress(run["id"]), session.sleep, longest):
-            show({**progress, "targets": names.named(progress["targets"], "target")})
+            show({**progress, "targets": names.named(progress["targets"])})
             if is_waiting_for_repair(progress) and not session.err.is_terminal:
                 break
     return client.get_run(run["id"])

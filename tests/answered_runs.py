@@ -10,6 +10,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
@@ -54,7 +55,7 @@ class AnsweredRun:
             id=run_id,
             definition_id=definition_id,
             definition_version=1,
-            plan=Plan(self.models, (len(self.scenarios),), repeats=self.repeats),
+            plan=Plan(plain_targets(*self.models), (len(self.scenarios),), repeats=self.repeats),
             sample_percentage=100,
             sample_seed=1,
             snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
@@ -90,7 +91,7 @@ class AnsweredRun:
         identity: dict[str, Any] = {
             "probe_index": index,
             "scenario_id": scenario.id,
-            "model_id": run.plan.targets[probe.target],
+            "model_id": run.plan.columns[probe.column].target.model,
             "created_at": NOW,
         }
         if answer is None:

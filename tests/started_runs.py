@@ -11,6 +11,7 @@ from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -56,7 +57,7 @@ class RunSetup:
             id=run_id,
             definition_id=definition_id,
             definition_version=1,
-            plan=Plan(self.models, (len(selection),), repeats=self.repeats),
+            plan=Plan(plain_targets(*self.models), (len(selection),), repeats=self.repeats),
             sample_percentage=self.sample_percentage,
             sample_seed=1,
             grader_config=GraderConfig(judge_model=self.judge_model),

@@ -112,6 +112,7 @@ def _write(client: "Client", run: Json, file: IO[str], file_format: ExportFormat
 
 
 def _write_logs(client: "Client", run: Json, folder: Path) -> "OutcomeReader":
+    from cupel.columns import columns_of
     from cupel.exports import inspect_log
     from cupel.exports.records import OutcomeReader, open_run
 
@@ -121,9 +122,9 @@ def _write_logs(client: "Client", run: Json, folder: Path) -> "OutcomeReader":
         raise CupelError(f"{folder}: {error.strerror or error}") from error
     name, reader = _definition_name(client, run), OutcomeReader(client, run)
     with open_run(reader) as opened:
-        for number, model in enumerate(run["config"]["models"]):
-            with atomic_file(folder / inspect_log.file_name(run, model, number)) as unfinished:
-                inspect_log.write(opened.records(model), run, name, number, unfinished)
+        for number, column in enumerate(columns_of(run)):
+            with atomic_file(folder / inspect_log.file_name(run, column, number)) as unfinished:
+                inspect_log.write(opened.records(column), run, name, number, unfinished)
     return reader
 
 

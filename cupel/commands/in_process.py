@@ -10,6 +10,7 @@ from cupel.commands import saved_evaluations
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.options import InProcessOptions
 from cupel.commands.show import print_results
+from cupel.commands.targets import target_specs
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
@@ -26,6 +27,7 @@ MAX_PRINTED_FAILURES = 10
 
 _CONFIG = {
     "temperature": "temperature",
+    "params": "params",
     "maxTurns": "max_turns",
     "judgeModel": "judge_model",
     "personaModel": "persona_model",
@@ -48,7 +50,7 @@ def run_in_process(
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
     evaluation_options = _evaluation_options(specification, options)
-    evaluation = _evaluate(session, definition, evaluation_options, specification["models"])
+    evaluation = _evaluate(session, definition, evaluation_options, target_specs(specification))
     if as_json:
         session.print_json(evaluation.to_json())
     else:
@@ -80,7 +82,7 @@ def _evaluation_options(specification: Json, options: InProcessOptions) -> Evalu
     )
 
 
-def _evaluate(session: Session, definition: str, options: EvaluationOptions, targets: list[str]) -> Evaluation:
+def _evaluate(session: Session, definition: str, options: EvaluationOptions, targets: list[str | Json]) -> Evaluation:
     try:
         plan = plan_evaluation(Path(definition), targets, options)
         return saved_evaluations.run(session, plan)
@@ -95,6 +97,8 @@ def _evaluate(session: Session, definition: str, options: EvaluationOptions, tar
 def _option_of(field: str) -> str | None:
     """`--judge-model` for `judge_model`, `--models` for `targets.0`; None for a field of the file."""
     name = field.partition(".")[0]
+    if name == "params":
+        return "--param"
     if name in _OTHER_OPTIONS:
         return _OTHER_OPTIONS[name]
     return f"--{name.replace('_', '-')}" if name in (*_CONFIG.values(), *_OPTIONS) else None
@@ -112,16 +116,17 @@ def _print(session: Session, evaluation: Evaluation) -> None:
     failed = [result for result in evaluation.results if result.success is False]
     for result in failed[:MAX_PRINTED_FAILURES]:
         reason = result.result.reason if result.result else ""
-        session.out.print(f"failed: {result.target}: {result.probe.name}: {reason}", markup=False, soft_wrap=True)
+        line = f"failed: {result.probe.column.name}: {result.probe.name}: {reason}"
+        session.out.print(line, markup=False, soft_wrap=True)
     if len(failed) > MAX_PRINTED_FAILURES:
         session.out.print(f"and {len(failed) - MAX_PRINTED_FAILURES:,} more that failed", markup=False)
 
 
 def _suites(evaluation: Evaluation) -> list[junit_xml.JunitSuite]:
-    cases: dict[str, list[junit_xml.JunitCase]] = {target: [] for target in evaluation.targets}
+    cases: dict[str, list[junit_xml.JunitCase]] = {column.name: [] for column in evaluation.columns}
     for result in evaluation.results:
-        cases[result.target].append(_case(result, evaluation.id))
-    return [junit_xml.JunitSuite(target, each) for target, each in cases.items()]
+        cases[result.probe.column.name].append(_case(result, evaluation.id))
+    return [junit_xml.JunitSuite(name, each) for name, each in cases.items()]
 
 
 def _case(result: ProbeResult, run_id: str) -> junit_xml.JunitCase:

@@ -28,7 +28,20 @@ Before = Annotated[
 ]
 OldestFirst = Annotated[bool, typer.Option("--oldest-first", help="Reverse the order.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-Model = Annotated[str | None, model_option("--model", help_text="Only this model.")]
+Model = Annotated[str | None, model_option("--model", help_text="Only this target, by its label or model.")]
+Prompt = Annotated[str | None, typer.Option("--prompt", help="Only this prompt of the definition, by its id.")]
+TargetsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--targets", metavar="FILE", help="Instead of --models: targets with labels and parameters, in YAML or JSON."
+    ),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param", metavar="NAME=VALUE", help="Parameter of the targets, such as maxOutputTokens=500; may be repeated."
+    ),
+]
 Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, max=100, help="Conversations per target, scenario and persona.")

@@ -92,10 +92,10 @@ def _condition(error: str | None, **fields: str | None) -> Callable[[Json], bool
 
 
 def _table(probes: Iterable[Json]) -> Table:
-    columns = table("probe", "status", "model", "scenario", "error", texts=["scenario", "error"])
+    columns = table("probe", "status", "target", "scenario", "error", texts=["scenario", "error"])
     for probe in probes:
         error = probe.get("error")
         why = shorten(f"{error['code']}: {error['message']}", 200) if error else NO_VALUE
-        texts = map(escape, (probe["modelId"], render.case_title(probe), why))
+        texts = map(escape, (render.column_title(probe), render.case_title(probe), why))
         columns.add_row(escape(probe["id"]), render.format_status(probe["status"]), *texts)
     return columns

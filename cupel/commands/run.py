@@ -1,5 +1,6 @@
 """`cupel run` and `cupel watch`: start a run and follow it."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,18 +13,20 @@ from cupel.commands.options import (
     InProcessOptions,
     JudgeModel,
     Metadata,
+    Parameters,
     PersonaModel,
     Repeats,
     RunId,
     RunName,
     Tags,
+    TargetsFile,
     Watch,
     command_name,
     label_fields,
     model_option,
 )
 from cupel.commands.show import print_run
-from cupel.commands.targets import run_config, split_models
+from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -80,9 +83,10 @@ def run(
         str, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
     ],
     models: Annotated[
-        list[str],
+        list[str] | None,
         model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
-    ],
+    ] = None,
+    targets: TargetsFile = None,
     sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample; default: random.")] = None,
     definition_version: Annotated[
@@ -93,6 +97,7 @@ def run(
     temperature: Annotated[
         float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: the model's.")
     ] = None,
+    param: Parameters = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
@@ -121,11 +126,12 @@ def run(
         raise UsageError("--new: has no effect with --in-process, which stores no definition")
     if definition_version is not None and (in_process or Path(definition).exists()):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
-    targets = split_models(models)
+    chosen = chosen_targets(models, targets)
     config = run_config(
         session,
-        targets,
+        model_names(chosen),
         temperature=temperature,
+        params=parameters_of(param),
         max_turns=max_turns,
         judge_model=judge_model,
         persona_model=persona_model,
@@ -133,7 +139,7 @@ def run(
         evaluator_url=evaluator_url,
     )
     specification: Json = {
-        "models": targets,
+        **chosen,
         "samplePercentage": sample,
         "repeats": repeats,
         **without_none(sampleSeed=seed, priority=priority, definitionVersion=definition_version),
@@ -158,11 +164,13 @@ def rerun(
         list[str] | None,
         model_option("--models", help_text="Other targets: provider/name or connector/…; comma-separated or repeated."),
     ] = None,
+    targets: TargetsFile = None,
     repeats: Annotated[
         int | None, typer.Option(min=1, max=100, help="Conversations per target, scenario and persona.")
     ] = None,
     priority: Annotated[Priority | None, typer.Option(help="Priority relative to other runs.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")] = None,
+    param: Parameters = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
@@ -179,17 +187,18 @@ def rerun(
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
-    targets = split_models(models) if models else None
+    chosen = chosen_targets(models, targets) if models or targets else {}
     config = run_config(
         session,
-        targets or (),
+        model_names(chosen),
         temperature=temperature,
+        params=parameters_of(param),
         max_turns=max_turns,
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,
     )
-    given = without_none(models=targets, repeats=repeats, priority=priority)
+    given = {**chosen, **without_none(repeats=repeats, priority=priority)}
     overrides = {**given, **label_fields(name, tag, metadata), "config": config}
     with session.connect() as client:
         started = client.rerun_run(run_id, overrides)
@@ -239,7 +248,7 @@ def _start_on_stack(
     as_json: bool,
 ) -> None:
     with session.connect() as client:
-        resolved = resolve_definition(session, client, definition, specification["models"], new=new)
+        resolved = resolve_definition(session, client, definition, specification, new=new)
         started = client.create_run({**specification, **resolved})
         watch_or_print(session, client, started, gate_options, as_json=as_json)
 
@@ -258,26 +267,28 @@ def watch_or_print(
         session.out.print(f"{command_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
 
 
-def resolve_definition(
-    session: Session, client: "Client", definition: str, models: list[str], *, new: bool = False
-) -> Json:
-    """The `definitionId` and `models` of a run; of a file, which is uploaded, also its `definitionVersion`.
+def resolve_definition(session: Session, client: "Client", definition: str, chosen: Json, *, new: bool = False) -> Json:
+    """The `definitionId`, and `models` or `targets`, of a run; of a file, which is uploaded, also its version.
 
     File names take precedence over ids, so a file may have any name. The names of its connectors are replaced by ids.
     """
     if definition.startswith("def_") and not Path(definition).exists():
         if new:
             raise UsageError("--new: needs a definition file")
-        return {"definitionId": definition, "models": models}
+        return {"definitionId": definition, **_targets_of(chosen)}
     from cupel.file_resources import resolve_targets
     from cupel.files import read_definition
     from cupel.upload import upload_definition
 
     file = read_definition(Path(definition))
-    models = resolve_targets(client, file, models)
+    targets = resolve_targets(client, file, _targets_of(chosen))
     uploaded = upload_definition(client, file, session.sleep, new=new)
     print_uploaded(session, uploaded)
-    return {"definitionId": uploaded.id, "definitionVersion": uploaded.version, "models": models}
+    return {"definitionId": uploaded.id, "definitionVersion": uploaded.version, **targets}
+
+
+def _targets_of(chosen: Json) -> Json:
+    return {name: chosen[name] for name in ("models", "targets") if name in chosen}
 
 
 def print_uploaded(session: Session, uploaded: "UploadedDefinition") -> None:
@@ -312,7 +323,7 @@ def _print_next_commands(session: Session, client: "Client", run: Json) -> None:
         f"token  {client.source}",
         f"next   {name} show {run_id}",
         *([f"       {name} retry {run_id}"] if run["progress"]["failed"] else []),
-        f"       {name} transcripts {run_id} --model {run['config']['models'][0]}",
+        f"       {name} transcripts {run_id} --model {shlex.quote(run['config']['targets'][0]['id'])}",
         f"       {name} export {run_id} --format csv --output {run_id}.csv",
     ]
     for line in lines:

@@ -67,12 +67,17 @@ def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -
     started = schedule["run"] or schedule["evalRun"]
     for name, value in {**started, **started["config"]}.items():
         if name != "config" and value not in (None, [], {}):
-            text = ", ".join(value) if isinstance(value, list) else value
+            text = ", ".join(map(_text, value)) if isinstance(value, list) else value
             session.out.print(f"{name}: {text}", markup=False, soft_wrap=True)
     firings = table("due", "run", "error", texts=["error"])
     for firing in schedule["firings"]:
         firings.add_row(*map(escape, _firing_cells(firing)))
     session.out.print(firings)
+
+
+def _text(value: str | Json) -> str:
+    """A target is named by its label, or its model."""
+    return value if isinstance(value, str) else value["id"]
 
 
 @app.command()
@@ -123,7 +128,7 @@ def create(
             started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config, **labels}}
         else:
             run = {
-                **resolve_definition(session, client, definition or "", targets),
+                **resolve_definition(session, client, definition or "", {"models": targets}),
                 "samplePercentage": sample,
                 "repeats": repeats,
                 "config": config,

@@ -1,6 +1,6 @@
 """`cupel runs`, `show` and `transcripts`: read runs and their results."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from cupel.commands.options import (
     Ids,
     Model,
     OldestFirst,
+    Prompt,
     RunId,
     creation_filters,
     metadata_of,
@@ -77,6 +78,7 @@ def transcripts(
     ctx: typer.Context,
     run_id: RunId,
     model: Model = None,
+    prompt: Prompt = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
     result: Annotated[
         ResultKind | None,
@@ -92,7 +94,8 @@ def transcripts(
     """List a run's transcripts."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        filters = {"model": model, "scenario_id": scenario, "result": result, "decision": decision, "tag": tag}
+        of_column = {"model": model, "prompt_id": prompt}
+        filters = {**of_column, "scenario_id": scenario, "result": result, "decision": decision, "tag": tag}
         items = client.list_transcripts(run_id, **filters).first(limit)
         if not items and scenario is not None:
             run = client.get_run(run_id)
@@ -117,14 +120,15 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
         session.out.print(line, soft_wrap=True)
     session.out.print()
     names = TargetNames(client)
-    print_results(session, [replace(each, model=names.of(each.model)) for each in model_results], run)
+    print_results(session, [replace(each, column=names.of_column(each.column)) for each in model_results], run)
     return model_results
 
 
-def _named(client: "Client", runs: Iterable[Json]) -> list[Json]:
+def _named(client: "Client", runs: Sequence[Json]) -> list[Json]:
     """The runs with the names of their targets."""
     names = TargetNames(client)
-    configs = ({**run["config"], "models": list(map(names.of, run["config"]["models"]))} for run in runs)
+    targets = ([names.of(target["id"]) for target in run["config"]["targets"]] for run in runs)
+    configs = ({**run["config"], "models": named} for run, named in zip(runs, targets, strict=True))
     return [{**run, "config": config} for run, config in zip(runs, configs, strict=True)]
 
 
@@ -140,7 +144,7 @@ def print_results(session: Session, model_results: list[ModelResults], run: Json
 
 def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> None:
     session.out.rule(style="dim")
-    title = f"probe {transcript['probeIndex']}  {transcript['modelId']}  {render.case_title(transcript)}"
+    title = f"probe {transcript['probeIndex']}  {render.column_title(transcript)}  {render.case_title(transcript)}"
     session.out.print(title, markup=False, style="bold", soft_wrap=True)
     if variables := render.variables_text(transcript):
         session.out.print(variables, markup=False, soft_wrap=True)

@@ -1,10 +1,14 @@
-"""Models named on the command line."""
+"""Targets and their parameters on the command line."""
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
+from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import near_name
 
 
@@ -15,11 +19,56 @@ def split_models(models: list[str]) -> list[str]:
     return names
 
 
+def chosen_targets(models: list[str] | None, file: Path | None) -> Json:
+    """`models` or `targets` of a request. UsageError unless exactly one of the options is given."""
+    if (models is None) == (file is None):
+        raise UsageError("--models: specify either --models or --targets, a file")
+    return {"models": split_models(models)} if models is not None else {"targets": read_targets(file or Path())}
+
+
+def read_targets(path: Path) -> list[Json]:
+    """A list of targets, or a mapping with one as `targets`, in YAML or JSON."""
+    document = SourceFile.read(path).document
+    targets = document.get("targets") if isinstance(document, dict) else document
+    if not isinstance(targets, list) or not targets or not all(isinstance(each, dict) for each in targets):
+        raise UsageError(
+            f"--targets: {path}: expected a list of targets such as {{model: openai/gpt-5-mini, label: A}}"
+        )
+    return targets
+
+
+def target_specs(specification: Json) -> list[str | Json]:
+    """The targets of a request, each a model or the fields of a target."""
+    return list(specification.get("targets") or specification.get("models") or ())
+
+
+def model_names(specification: Json) -> list[str]:
+    """Of the targets of a request; of those with a `connectorId`, none."""
+    names = (each if isinstance(each, str) else each.get("model") for each in target_specs(specification))
+    return [name for name in names if isinstance(name, str)]
+
+
+def parameters_of(options: list[str] | None) -> Json:
+    """The values of --param: JSON, or text. UsageError for one that is not `name=value`."""
+    return dict(map(_parameter, options or ()))
+
+
+def _parameter(option: str) -> tuple[str, Any]:
+    name, equals, text = option.partition("=")
+    if not name or not equals:
+        raise UsageError(f"--param: {option}: expected NAME=VALUE, such as maxOutputTokens=500")
+    try:
+        return name, json.loads(text)
+    except ValueError:
+        return name, text
+
+
 def run_config(
     session: Session,
     targets: Iterable[str] = (),
     *,
     temperature: float | None = None,
+    params: Json | None = None,
     max_turns: int | None = None,
     judge_model: str | None = None,
     persona_model: str | None = None,
@@ -30,6 +79,7 @@ def run_config(
     warn_about_unlisted_models(session, (*targets, judge_model, persona_model, embedding_model))
     return without_none(
         temperature=temperature,
+        params=params or None,
         maxTurns=max_turns,
         judgeModel=judge_model,
         personaModel=persona_model,

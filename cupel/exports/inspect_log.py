@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from cupel.columns import RunColumn, columns_of
 from cupel.exports.records import Record
 from cupel.json_types import Json
 
@@ -29,10 +30,23 @@ _MAX_SUMMARY_CHARACTERS = 1_000
 """Maximum length of a text in a summary; the sample contains all of it."""
 
 
-def file_name(run: Json, model: str, number: int) -> str:
-    """A name like that of Inspect's own logs: time, task, id. The same for each export of a run and model."""
+_GENERATE_CONFIG = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "topK": "top_k",
+    "maxOutputTokens": "max_tokens",
+    "stop": "stop_seqs",
+    "seed": "seed",
+    "frequencyPenalty": "frequency_penalty",
+    "presencePenalty": "presence_penalty",
+    "reasoningEffort": "reasoning_effort",
+}
+
+
+def file_name(run: Json, column: RunColumn, number: int) -> str:
+    """A name like that of Inspect's own logs: time, task, id. The same for each export of a run and column."""
     time = re.sub(r"[:.]", "-", run["createdAt"].replace("Z", "-00-00"))
-    return f"{time}_{re.sub(r'[^A-Za-z0-9]+', '-', model)}_{_log_id(run, number)}.eval"
+    return f"{time}_{re.sub(r'[^A-Za-z0-9]+', '-', column.name)}_{_log_id(run, number)}.eval"
 
 
 def _log_id(run: Json, number: int) -> str:
@@ -80,8 +94,8 @@ class _LogTotals:
 
 
 def write(records: Iterator[Record], run: Json, name: str, number: int, path: Path) -> None:
-    """Write the log of model number `number` (from 0) of the run."""
-    totals, model = _LogTotals(), run["config"]["models"][number]
+    """Write the log of column number `number` (from 0) of the run."""
+    totals, model = _LogTotals(), columns_of(run)[number].model
     start = {"version": VERSION, "eval": _eval(run, name, number), "plan": {"name": "cupel", "steps": [], "config": {}}}
     with ZipFile(path, "w", ZIP_DEFLATED) as log, TemporaryFile("w+b") as summaries:
         log.writestr("_journal/start.json", _json(start))
@@ -105,7 +119,7 @@ def _copy_entry(summaries: IO[bytes], log: ZipFile, entry: str) -> None:
 
 
 def _eval(run: Json, name: str, number: int) -> Json:
-    config = run["config"]
+    config, column = run["config"], columns_of(run)[number]
     sampled = {"sample_percentage": config["samplePercentage"], "sample_seed": config["sampleSeed"]}
     return {
         "eval_id": _log_id(run, number),
@@ -115,15 +129,23 @@ def _eval(run: Json, name: str, number: int) -> Json:
         "task_id": run["definitionId"],
         "task_version": run["definitionVersion"],
         "task_attribs": {},
-        "task_args": {},
+        "task_args": {} if column.prompt is None else {"prompt": column.prompt},
         "dataset": {"name": run["definitionId"], "shuffled": False},
-        "model": config["models"][number],
-        "model_generate_config": {} if config.get("temperature") is None else {"temperature": config["temperature"]},
+        "model": column.model,
+        "model_generate_config": _generate_config(run, column),
         "model_args": {},
         "config": {"epochs": config["repeats"], "log_samples": True},
         "packages": {},
-        "metadata": {"cupel": sampled},
+        "metadata": {"cupel": {**sampled, "target": column.target}},
     }
+
+
+def _generate_config(run: Json, column: RunColumn) -> Json:
+    """The parameters that Inspect has too, by its names."""
+    own = next(target["params"] for target in run["config"]["targets"] if target["id"] == column.target)
+    params = {**run["config"]["params"], **own}
+    named = {name: params.get(ours) for ours, name in _GENERATE_CONFIG.items()}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _outcome(run: Json, model: str, totals: _LogTotals) -> Json:

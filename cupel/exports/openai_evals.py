@@ -40,7 +40,21 @@ def _item(record: Record) -> Json:
     metadata = {
         name: value for name, value in (scenario.get("metadata") or {}).items() if name not in ("ideal", "input")
     }
-    return {**metadata, "input": record.input_messages, **ideal, "scenario_id": scenario["id"], "epoch": record.epoch}
+    return {
+        **metadata,
+        "input": record.input_messages,
+        **ideal,
+        "scenario_id": scenario["id"],
+        "epoch": record.epoch,
+        **_column(record),
+    }
+
+
+def _column(record: Record) -> Json:
+    """What `sample.model` does not say: the target's label and the prompt."""
+    column = record.column
+    own = {"target": column.target if column.target != column.model else None, "prompt": column.prompt}
+    return {name: value for name, value in own.items() if value is not None}
 
 
 def _sample(record: Record) -> Json:

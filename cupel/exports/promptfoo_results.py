@@ -1,4 +1,4 @@
-"""promptfoo results, version 3, for `promptfoo import`. A model is a column, a scenario a row."""
+"""promptfoo results, version 3, for `promptfoo import`. A target and prompt are a column, a scenario is a row."""
 
 import json
 from collections import Counter
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from cupel.columns import RunColumn, columns_of
 from cupel.exports.records import Record
 from cupel.json_types import Json
 
@@ -15,7 +16,7 @@ _NONE, _ASSERT, _ERROR = 0, 1, 2
 
 @dataclass
 class _ModelColumn:
-    """Totals of one model."""
+    """Totals of one column."""
 
     successes: int = 0
     failures: int = 0
@@ -60,26 +61,26 @@ class _ModelColumn:
 class _ResultTable:
     """Rows are numbered in the order of their first result."""
 
-    models: list[str]
+    run_columns: list[RunColumn]
     label: str
     rows: dict[tuple[str, int], int] = field(default_factory=dict)
-    columns: dict[str, _ModelColumn] = field(default_factory=dict)
+    columns: dict[RunColumn, _ModelColumn] = field(default_factory=dict)
 
     def add(self, record: Record) -> Json:
         row = self.rows.setdefault((record.sample_id, record.epoch), len(self.rows))
-        result = _result(record, self.label, self.models.index(record.model), row)
-        self.columns.setdefault(record.model, _ModelColumn()).add(result)
+        result = _result(record, record.column.prompt or self.label, self.run_columns.index(record.column), row)
+        self.columns.setdefault(record.column, _ModelColumn()).add(result)
         return result
 
     def prompts(self) -> list[Json]:
         return [
             {
-                "raw": self.label,
-                "label": self.label,
-                "provider": model,
-                "metrics": self.columns.get(model, _ModelColumn()).metrics(),
+                "raw": column.prompt or self.label,
+                "label": column.prompt or self.label,
+                "provider": column.target,
+                "metrics": self.columns.get(column, _ModelColumn()).metrics(),
             }
-            for model in self.models
+            for column in self.run_columns
         ]
 
     def stats(self) -> Json:
@@ -95,7 +96,7 @@ class _ResultTable:
 
 def write(records: Iterator[Record], run: Json, name: str, file: IO[str]) -> None:
     """Write the totals after the results, so that the results need not fit into memory."""
-    table = _ResultTable(run["config"]["models"], name)
+    table = _ResultTable(columns_of(run), name)
     head = {"evalId": run["id"], "config": _config(run, name), "shareableUrl": None, "metadata": _metadata(run)}
     file.write(f"{_json(head)[:-1]},\n")
     file.write(f'"results": {{"version": 3, "timestamp": {_json(run["createdAt"])}, "results": [\n')
@@ -106,8 +107,15 @@ def write(records: Iterator[Record], run: Json, name: str, file: IO[str]) -> Non
 
 
 def _config(run: Json, name: str) -> Json:
-    models = [{"id": model} for model in run["config"]["models"]]
-    return {"description": name, "prompts": [name], "providers": models, "tests": []}
+    columns = columns_of(run)
+    providers = {column.target: _provider(column) for column in columns}
+    prompts = list(dict.fromkeys(column.prompt or name for column in columns))
+    return {"description": name, "prompts": prompts, "providers": list(providers.values()), "tests": []}
+
+
+def _provider(column: RunColumn) -> Json:
+    label = {} if column.target == column.model else {"label": column.target}
+    return {"id": column.model, **label}
 
 
 def _metadata(run: Json) -> Json:
@@ -126,7 +134,7 @@ def _result(record: Record, label: str, column: int, row: int) -> Json:
         "testIdx": row,
         "promptId": label,
         "prompt": {"raw": _prompt_text(record), "label": label},
-        "provider": {"id": record.model, "label": ""},
+        "provider": {"label": "", **_provider(record.column)},
         "vars": _variables(record),
         "testCase": _test_case(record),
         "response": _response(record, error),

@@ -10,6 +10,7 @@ from heapq import merge
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
+from cupel.columns import RunColumn, column_of
 from cupel.errors import ApiProblem
 from cupel.json_types import Json
 from cupel_core.domain.runs.run import ProbeStatus
@@ -34,6 +35,10 @@ class Record:
     def sample_id(self) -> str:
         persona = self.outcome.get("personaId")
         return f"{self.outcome['scenarioId']}{f'-{persona}' if persona else ''}"
+
+    @property
+    def column(self) -> RunColumn:
+        return column_of(self.outcome)
 
     @property
     def model(self) -> str:
@@ -106,17 +111,18 @@ class OutcomeReader:
     """Number read so far, like `errored`."""
     errored: int = 0
 
-    def outcomes(self, model: str | None = None) -> Iterator[Json]:
-        return merge(self._transcripts(model), self._errored(model), key=probe_index)
+    def outcomes(self, column: RunColumn | None = None) -> Iterator[Json]:
+        of_column = {} if column is None else {"model": column.target, "prompt_id": column.prompt}
+        return merge(self._transcripts(of_column), self._errored(of_column), key=probe_index)
 
-    def _transcripts(self, model: str | None) -> Iterator[Json]:
-        for transcript in self.client.list_transcripts(self.run["id"], model=model):
+    def _transcripts(self, of_column: dict[str, str | None]) -> Iterator[Json]:
+        for transcript in self.client.list_transcripts(self.run["id"], **of_column):
             self.transcripts += 1
             yield transcript
 
-    def _errored(self, model: str | None) -> Iterator[Json]:
+    def _errored(self, of_column: dict[str, str | None]) -> Iterator[Json]:
         if self.run["progress"]["failed"]:
-            for probe in self.client.list_run_probes(self.run["id"], status=ProbeStatus.ERROR, model=model):
+            for probe in self.client.list_run_probes(self.run["id"], status=ProbeStatus.ERROR, **of_column):
                 self.errored += 1
                 yield probe
 
@@ -128,12 +134,13 @@ class RunReader:
     reader: OutcomeReader
     scenarios_database: sqlite3.Connection
 
-    def records(self, model: str | None = None) -> Iterator[Record]:
+    def records(self, column: RunColumn | None = None) -> Iterator[Record]:
         epochs: Counter[tuple[str, str]] = Counter()
-        for outcome in self.reader.outcomes(model):
+        for outcome in self.reader.outcomes(column):
             record = Record(outcome, self._scenario(outcome), 0)
-            epochs[record.model, record.sample_id] += 1
-            yield replace(record, epoch=epochs[record.model, record.sample_id])
+            identity = record.column.name, record.sample_id
+            epochs[identity] += 1
+            yield replace(record, epoch=epochs[identity])
 
     def _scenario(self, outcome: Json) -> Json:
         query, scenario_id = "SELECT json FROM scenarios WHERE id = ?", outcome["scenarioId"]

@@ -26,6 +26,8 @@ _COLUMNS = (
     "metadata",
     "scenarioId",
     "personaId",
+    "targetId",
+    "promptId",
     "modelId",
     "modelVersion",
     "decisionCode",

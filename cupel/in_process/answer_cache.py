@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from cupel_core.providers.call_time import current_timer
 from cupel_core.providers.completion import Attempt, complete
 
 MAX_BYTES = 500_000_000
-_FORMAT = 1
+_FORMAT = 2
 _TRIM_EVERY = 1_000
 _SIMULATED = "sim/"
 _SCHEMA = """
@@ -127,7 +127,7 @@ class CachedCalls:
         content = _request_digest(account, model, request)
         self._requests[content] += 1
         key = digest([content, self.repeat, self._requests[content]])
-        if request.json_schema is not None:
+        if request.is_graders:
             self._graded.append(key)
         if (reply := self.answers.find(key)) is not None:
             return reply
@@ -147,8 +147,8 @@ class CachedCalls:
 
 
 def _request_digest(account: Account, model: str, request: ModelRequest) -> str:
-    messages = [[message.role, message.content] for message in request.messages]
-    sampling = [request.temperature, request.max_output_tokens, request.json_schema]
+    messages = [message.to_json() for message in request.messages]
+    sampling = asdict(request.parameters)
     simulation = str(request.simulation_key) if model.startswith(_SIMULATED) else None
     return digest([_FORMAT, account.base_url, model, messages, sampling, simulation])
 

@@ -33,7 +33,8 @@ def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[E
 
     `definition` is the path of a definition file, or a mapping with the fields of one. `targets` is one target or
     several: a model (`openai/gpt-5-mini`), a connector of the definition (`connector/<name>`), a mapping with the
-    fields of a connector, or a Python function. The options are those of `EvaluationOptions`.
+    fields of a connector or of a target (`{"model": …, "label": …, "params": {…}}`), or a Python function. The options
+    are those of `EvaluationOptions`.
 
     Errored probes are part of the results and do not stop the others. Raises UsageError, before any call, for invalid
     arguments. An exception of a callback is raised too and ends the evaluation, like Ctrl-C: no further call is made,
@@ -74,14 +75,16 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
     return Evaluation(
         id=plan.id,
         name=plan.definition.name,
-        targets=plan.probe_plan.targets,
+        columns=plan.probe_plan.columns,
         results=results,
         seed=plan.seed,
         sample_percentage=options.get("sample_percentage", 100),
         repeats=plan.probe_plan.repeats,
         grader_config=plan.grader_config,
         content=plan.definition.content,
-        temperature=options.get("temperature"),
+        params=plan.params,
+        max_attempts=options.get("max_attempts"),
+        call_timeout_seconds=options.get("call_timeout_seconds"),
         max_turns=options.get("max_turns"),
         labels=labels_of(options),
     )

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def plan_digests(plan: "EvaluationPlan") -> dict[str, str]:
     """By part. Neither keys nor the values of headers are part of any; a function is represented by its name."""
     accounts = {name: account.base_url for name, account in plan.grader_accounts.items()}
-    options = {name: plan.options.get(name) for name in ("temperature", "max_turns")}
+    options = {"params": plan.params, "max_turns": plan.options.get("max_turns")}
     return {
         "definition": digest([asdict(plan.definition.content), [_case(*case) for case in plan.cases]]),
-        "targets": digest([[target.name, _account(target.account)] for target in plan.targets]),
+        "targets": digest([[target.spec.to_json(), _account(target.account)] for target in plan.targets]),
         "configuration": digest([asdict(plan.grader_config), accounts, options, plan.probe_plan.repeats, plan.seed]),
     }
 

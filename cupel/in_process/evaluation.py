@@ -5,38 +5,54 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from cupel.columns import RunColumn
 from cupel.counts import count_of
 from cupel.gates import pass_rate
 from cupel.in_process.probes import ProbeResult, as_json
 from cupel.in_process.tables import data_frame, html_table
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
+from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
+from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.derived_metrics import metrics_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.model_parameters import ParameterFields
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """`results` are in the order of the plan: by target, scenario, persona and repeat."""
+    """`results` are in the order of the plan: by target, prompt, scenario, persona and repeat."""
 
     id: str
     name: str
     """Of the definition."""
-    targets: tuple[str, ...]
+    columns: tuple[Column, ...]
     results: tuple[ProbeResult, ...]
     seed: int
     sample_percentage: int
     repeats: int
     grader_config: GraderConfig
     content: Content
-    temperature: float | None = None
+    params: ParameterFields = field(default_factory=dict)
+    max_attempts: int | None = None
+    call_timeout_seconds: float | None = None
     max_turns: int | None = None
     labels: RunLabels = field(default_factory=RunLabels)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The names of its targets: their labels, else their models."""
+        return tuple(target.id for target in self._run_targets)
+
+    @property
+    def _run_targets(self) -> tuple[Target, ...]:
+        return tuple({column.target.id: column.target for column in self.columns}.values())
 
     def __repr__(self) -> str:
         """One line: the results of thousands of conversations would fill a notebook."""
@@ -92,7 +108,8 @@ class Evaluation:
         """Statistics per target, as in `cupel show`."""
         transcripts = (result.to_json(self.id) for result in self.completed)
         errored = (result.to_json(self.id) for result in self.errors)
-        return tabulate(self.targets, len(self.results), transcripts, errored)
+        columns = [RunColumn(each.target.id, each.target.model, each.prompt_id) for each in self.columns]
+        return tabulate(columns, len(self.results), transcripts, errored)
 
     def to_json(self) -> Json:
         """`{run, results, passRate, probes}`: run and results as in `cupel show --json`, then every probe."""
@@ -106,11 +123,16 @@ class Evaluation:
 
     def run_json(self) -> Json:
         config = RunConfigResponse(
-            models=list(self.targets),
+            models=list(dict.fromkeys(target.model for target in self._run_targets)),
+            targets=[TargetResponse.of(target) for target in self._run_targets],
+            prompt_ids=[prompt.id for prompt in self.content.prompts],
             sample_percentage=self.sample_percentage,
             sample_seed=self.seed,
             repeats=self.repeats,
-            temperature=self.temperature,
+            temperature=self.params.get("temperature"),
+            params=dict(self.params),
+            max_attempts=self.max_attempts,
+            call_timeout_seconds=self.call_timeout_seconds,
             max_turns=self.max_turns,
             judge_model=self.grader_config.judge_model,
             persona_model=self.grader_config.persona_model,

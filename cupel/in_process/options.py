@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from cupel.errors import UsageError
 from cupel.in_process.accounts import ProviderAccess
 from cupel.in_process.probes import Probe
+from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.domain.runs.labels import LabelChanges, MetadataValue, RunLabels
 from cupel_core.domain.runs.run import ProbeStatus
@@ -34,6 +35,7 @@ _RANGES = {
     "repeats": (1, 100),
     "temperature": (0, 2),
     "max_turns": (1, 100),
+    "max_attempts": (1, 10),
     "max_concurrency": (1, 1_000),
     "call_timeout_seconds": (0.001, 86_400),
 }
@@ -43,6 +45,7 @@ _TYPES = {
     "scenarios": "a list of names or mappings",
     "personas": "a list of names or mappings",
     "evaluator_headers": "a mapping",
+    "params": "a mapping",
     "providers": "a mapping",
     "resume": "a path",
     "cache": "True, False or a path",
@@ -75,6 +78,11 @@ class EvaluationOptions(TypedDict, total=False):
     """Seed of the sample and of simulated models; default: random."""
     repeats: int
     temperature: float | None
+    """Short for `params={"temperature": …}`."""
+    params: Mapping[str, Any] | None
+    """Parameters of every target that knows them, in the fields of the API: `{"topP": 0.9, "maxOutputTokens": 500}`."""
+    max_attempts: int | None
+    """Of one call, with the first; default: 4."""
     max_turns: int | None
     max_concurrency: int
     """Concurrent conversations."""
@@ -114,7 +122,17 @@ def checked_options(options: EvaluationOptions) -> EvaluationOptions:
     for name, value in given.items():
         check = _check_label if name in _LABELS else _check_value
         check(name, value)
+    if "params" in given:
+        given["params"] = _checked_parameters(options["params"] or {})
     return cast(EvaluationOptions, given)
+
+
+def _checked_parameters(params: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return ModelParametersInput.model_validate(dict(params)).fields()
+    except ValidationError as invalid:
+        error = invalid.errors(include_url=False)[0]
+        raise UsageError(f"{'.'.join(map(str, ('params', *error['loc'])))}: {field_message(error['msg'])}") from None
 
 
 def _snake_case(name: str) -> str:

@@ -9,6 +9,8 @@ from random import Random
 from secrets import randbelow
 from typing import Any
 
+from pydantic import ValidationError
+
 from cupel.errors import UsageError
 from cupel.in_process.accounts import AccountResolver
 from cupel.in_process.agents import Agent, FunctionTarget, agent_name
@@ -30,16 +32,20 @@ from cupel.in_process.options import (
 )
 from cupel.in_process.probes import Probe
 from cupel.in_process.saved_outcomes import SavedEvaluation, check_same_plan, read_saved
+from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.runner import ConversationSpec
-from cupel_core.conversations.turn import MAX_WAIT_SECONDS, Target
+from cupel_core.conversations.turn import MAX_WAIT_SECONDS, CalledTarget
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import RequestParameter
+from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.ids import new_id
@@ -47,9 +53,11 @@ from cupel_core.providers import simulated_target_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
 from cupel_core.providers.completion import Attempt
+from cupel_core.providers.parameters import omitted_parameters, parameter_errors, without_unknown
 
 type TargetSpec = str | Mapping[str, Any] | Agent
-"""A model, `connector/<name>`, a connector in the fields of a definition file, or a function (see agents.py)."""
+"""A model, `connector/<name>`, a connector in the fields of a definition file, a function (see agents.py), or
+`{model, label, params, maxAttempts, callTimeoutSeconds}`, in which `model` is one of the first two."""
 type Targets = TargetSpec | Sequence[TargetSpec]
 
 _SEED_COUNT = 2**31
@@ -60,14 +68,20 @@ _OPTIONS = {JUDGE: "judge_model", EMBEDDER: "embedding_model"}
 class ResolvedTarget:
     """A target with what is needed to call it: a function, or an account."""
 
-    name: str
+    spec: Target
     account: Account
     agent: Agent | None = None
 
-    def target(self, call_timeout_seconds: float, executor: Executor, calls: Attempt) -> Target:
-        attempt = FunctionTarget(self.agent, executor) if self.agent else calls
-        jitter = Random()  # noqa: S311
-        return Target(self.account, self.name, call_timeout_seconds, jitter, attempt=attempt)
+    def target(self, options: EvaluationOptions, executor: Executor, calls: Attempt) -> CalledTarget:
+        return CalledTarget(
+            account=self.account,
+            model=self.spec.model,
+            call_timeout_seconds=self.spec.call_timeout_seconds
+            or options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS),
+            rng=Random(),  # noqa: S311
+            max_attempts=self.spec.max_attempts or (options.get("max_attempts") or MAX_ATTEMPTS),
+            attempt=FunctionTarget(self.agent, executor) if self.agent else calls,
+        )
 
 
 @dataclass(frozen=True)
@@ -100,14 +114,27 @@ class EvaluationPlan:
 
     def probe(self, index: int, retry_round: int | None = None) -> Probe:
         """In a continuation, `retry_round` is the round in which the probe was completed; by default this one."""
-        case, target, repeat = self.probe_plan.probe(index)
+        case, column, repeat = self.probe_plan.probe(index)
         scenario, persona = self.cases[case]
         thread = thread_id(self.id, index, retry_round or self.retry_round)
         plan = self.probe_plan
-        return Probe(index, scenario, plan.targets[target], persona, repeat, plan.repeats, plan.total, thread)
+        return Probe(index, scenario, plan.columns[column], persona, repeat, plan.repeats, plan.total, thread)
+
+    def target_of(self, probe: Probe) -> ResolvedTarget:
+        return next(each for each in self.targets if each.spec == probe.column.target)
+
+    @cached_property
+    def params(self) -> ParameterFields:
+        """Of every target that knows them."""
+        temperature = self.options.get("temperature")
+        own = {} if temperature is None else {"temperature": temperature}
+        return merge_parameters(self.definition.content.params, own, self.options.get("params") or {})
 
     def conversation_spec(self, probe: Probe, graders: GraderFactory) -> ConversationSpec:
         is_withheld = self._withholds_headers(probe)
+        target, prompt = probe.column.target, self.definition.content.prompt(probe.column.prompt_id)
+        wanted = merge_parameters(self.params, target.params, prompt.params if prompt else {})
+        params = without_unknown(target, wanted)
         return ConversationSpec(
             index=probe.index,
             scenario=probe.scenario,
@@ -116,8 +143,10 @@ class EvaluationPlan:
             thread_id=probe.thread_id,
             persona=probe.persona,
             persona_headers=probe.persona.headers if probe.persona and not is_withheld else {},
-            omitted_parameters=(RequestParameter.PERSONA_HEADERS,) if is_withheld else (),
-            temperature=self.options.get("temperature"),
+            omitted_parameters=omitted_parameters(wanted.keys() - params.keys(), withholds_headers=is_withheld),
+            prompt=prompt,
+            params=params,
+            variant=probe.column.variant,
             max_turns=self.options.get("max_turns"),
             repeat=probe.repeat,
             seed=self.seed,
@@ -127,10 +156,10 @@ class EvaluationPlan:
 
     def _withholds_headers(self, probe: Probe) -> bool:
         """Whether the persona's headers were made for other connectors. A function of the caller gets them all."""
-        connectors = {each.name: each.account.connector for each in self.targets if each.account.connector is not None}
-        if probe.persona is None or not probe.persona.has_headers or probe.target not in connectors:
+        connector = self.target_of(probe).account.connector
+        if probe.persona is None or not probe.persona.has_headers or connector is None:
             return False
-        return not probe.persona.sends_headers_to(connectors[probe.target].address)
+        return not probe.persona.sends_headers_to(connector.address)
 
     @cached_property
     def code_runner(self) -> ProcessCodeRunner | None:
@@ -170,7 +199,7 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
     plan = EvaluationPlan(
         id=saved.id if saved else new_id("run"),
         definition=loaded,
-        probe_plan=_probe_plan(tuple(each.name for each in resolved_targets), len(cases), options.get("repeats", 1)),
+        probe_plan=_probe_plan(resolved_targets, loaded, len(cases), options),
         cases=cases,
         targets=resolved_targets,
         grader_config=grader_config,
@@ -203,12 +232,18 @@ def _checked_grader_config(
     return grader_config
 
 
-def _probe_plan(targets: tuple[str, ...], cases: int, repeats: int) -> Plan:
-    for position, name in enumerate(targets):
-        if name in targets[:position]:
-            hint = "; functions are named after their __name__" if name.startswith(f"{PROVIDER}/") else ""
+def _probe_plan(
+    targets: tuple[ResolvedTarget, ...], loaded: LoadedDefinition, cases: int, options: EvaluationOptions
+) -> Plan:
+    names = [each.spec.id for each in targets]
+    for position, (name, target) in enumerate(zip(names, targets, strict=True)):
+        if name in names[:position]:
+            hint = "; functions are named after their __name__" if target.agent else ": give one of them a label"
             raise UsageError(f"targets.{position}: {name} is listed twice{hint}")
-    plan = Plan(targets, (cases,), repeats=repeats)
+        for error in parameter_errors(target.spec, f"targets.{position}.params"):
+            raise UsageError(f"{error.field}: {error.message}")
+    prompt_ids = tuple(prompt.id for prompt in loaded.content.prompts)
+    plan = Plan(tuple(each.spec for each in targets), (cases,), options.get("repeats", 1), prompt_ids)
     if not 0 < plan.total <= MAX_PROBES:
         raise UsageError(f"targets: the evaluation has {plan.total:,} probes; expected 1 to {MAX_PROBES:,}")
     return plan
@@ -224,11 +259,15 @@ def _resolve_target(
     spec: TargetSpec, field: str, loaded: LoadedDefinition, accounts: AccountResolver
 ) -> ResolvedTarget:
     if callable(spec):
-        return ResolvedTarget(f"{PROVIDER}/{agent_name(spec)}", Account(PROVIDER, ""), spec)
+        return ResolvedTarget(Target(f"{PROVIDER}/{agent_name(spec)}"), Account(PROVIDER, ""), spec)
+    if isinstance(spec, Mapping) and "model" in spec:
+        own = parse_target(spec, field)
+        resolved = _resolve_target(own.model, f"{field}.model", loaded, accounts)
+        return replace(resolved, spec=replace(own, model=resolved.spec.model))
     if isinstance(spec, str) and not spec.startswith(f"{PROVIDER}/"):
         if message := simulated_target_error(spec):
             raise UsageError(f"{field}: {message}")
-        return ResolvedTarget(spec, accounts.for_model(spec, field))
+        return ResolvedTarget(Target(spec), accounts.for_model(spec, field))
     if isinstance(spec, str):
         connector = loaded.connectors.get(spec.removeprefix(f"{PROVIDER}/"))
         if connector is None:
@@ -240,7 +279,17 @@ def _resolve_target(
         kind = type(spec).__name__
         raise UsageError(f"{field}: must be a model, a connector, a mapping or a function, not {kind}")
     account = replace(Account(PROVIDER, connector.base_url), connector=connector, allow_private=True)
-    return ResolvedTarget(connector.target, account)
+    return ResolvedTarget(Target(connector.target), account)
+
+
+def parse_target(body: Mapping[str, Any], field: str) -> Target:
+    """UsageError, naming the field, if it is invalid."""
+    try:
+        return TargetInput.model_validate(dict(body)).target()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, (field, *first["loc"])))
+        raise UsageError(f"{where}: {field_message(first['msg'])}") from None
 
 
 def _grader_accounts(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from cupel.json_types import Json
 from cupel.junit_xml import case_name
+from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.runs import CaseFields, ProbeErrorResponse
 from cupel_core.contract.transcripts import TranscriptResponse
@@ -11,6 +12,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.identifiers import transcript_id
+from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.runs.views import TranscriptView
@@ -25,7 +27,7 @@ class Probe:
 
     index: int
     scenario: Scenario
-    target: str
+    column: Column
     persona: Persona | None
     repeat: int
     """From 0."""
@@ -33,6 +35,16 @@ class Probe:
     total: int
     """The number of probes of the evaluation."""
     thread_id: str
+
+    @property
+    def target(self) -> str:
+        """Its label, else its model or `connector/<name>`."""
+        return self.column.target.id
+
+    @property
+    def prompt(self) -> str | None:
+        """The id of the definition's prompt; None if it has none."""
+        return self.column.prompt_id
 
     @property
     def case(self) -> CaseView:
@@ -78,6 +90,10 @@ class ProbeResult:
         return self.probe.target
 
     @property
+    def prompt(self) -> str | None:
+        return self.probe.prompt
+
+    @property
     def persona(self) -> str | None:
         return self.probe.persona.name if self.probe.persona else None
 
@@ -116,14 +132,23 @@ class ProbeResult:
         """A transcript, or an errored probe, in the API's fields."""
         head = {"id": transcript_id(run_id, self.probe.index), "runId": run_id, "status": str(self.status)}
         if self.transcript is not None:
-            return transcript_json(run_id, self.probe.case, self.repeat, self.transcript) | head
+            return transcript_json(run_id, self.probe.column, self.probe.case, self.repeat, self.transcript) | head
         return head | _error_json(self)
 
 
-def transcript_json(run_id: str, case: CaseView, repeat: int, transcript: Transcript) -> Json:
+def transcript_json(run_id: str, column: Column, case: CaseView, repeat: int, transcript: Transcript) -> Json:
     """In the fields of `GET /transcripts/{id}`, with the agent's structured output."""
     identity = transcript_id(run_id, transcript.probe_index)
-    view = TranscriptView(identity, run_id, case, repeat, transcript, None, content_available=True)
+    view = TranscriptView(
+        id=identity,
+        run_id=run_id,
+        column=column,
+        case=case,
+        repeat=repeat,
+        transcript=transcript,
+        definition_snapshot=None,
+        content_available=True,
+    )
     output = transcript.conversation.output
     return {**as_json(TranscriptResponse.of(view)), "output": dict(output) if output else None}
 
@@ -134,7 +159,7 @@ def _error_json(result: ProbeResult) -> Json:
     return {
         **as_json(case),
         "index": probe.index,
-        "modelId": probe.target,
+        **as_json(ColumnFields(**ColumnFields.fields_of_column(probe.column))),
         "threadId": probe.thread_id,
         "error": as_json(ProbeErrorResponse.of(result.error)) if result.error else None,
     }

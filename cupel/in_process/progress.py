@@ -10,14 +10,14 @@ from cupel.json_types import Json
 from cupel_core.clock import to_iso
 from cupel_core.contract.progress import DetailedProgressResponse, TargetProgressResponse
 from cupel_core.contract.runs import RunSpendResponse
+from cupel_core.domain.runs.column_progress import ColumnCounts
+from cupel_core.domain.runs.column_samples import ColumnSample
 from cupel_core.domain.runs.delays import Delay, DelayReason
 from cupel_core.domain.runs.rates import Reading, rates, with_reading
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
-from cupel_core.domain.runs.target_progress import TargetCounts
-from cupel_core.domain.runs.target_samples import TargetSample
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
-from cupel_core.domain.runs.views import TargetProgressView
+from cupel_core.domain.runs.views import ColumnProgressView
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class _Wait:
 
 
 @dataclass
-class _TargetProgress:
-    counts: TargetCounts
-    sample: TargetSample = field(default_factory=TargetSample)
+class _ColumnProgress:
+    counts: ColumnCounts
+    sample: ColumnSample = field(default_factory=ColumnSample)
     cost: Cost = field(default_factory=Cost)
     waits: dict[int, _Wait] = field(default_factory=dict)
     """Of running probes, by index."""
@@ -67,33 +67,33 @@ class EvaluationProgress:
         self._reset()
 
     def start(self, index: int) -> None:
-        self._target_of(index).counts.running += 1
+        self._column_of(index).counts.running += 1
 
     def wait(self, index: int, model: str, until: datetime) -> None:
         """The provider of the model asks to wait before the probe continues."""
-        self._target_of(index).waits[index] = _Wait(model, until)
+        self._column_of(index).waits[index] = _Wait(model, until)
 
     def resume(self, index: int) -> None:
-        del self._target_of(index).waits[index]
+        del self._column_of(index).waits[index]
 
     def finish(self, outcome: Outcome) -> None:
         """Record the outcome of a probe that was started."""
-        self._target_of(outcome.probe_index).counts.running -= 1
+        self._column_of(outcome.probe_index).counts.running -= 1
         self.add(outcome)
 
     def add(self, outcome: Outcome) -> None:
-        self._target_of(outcome.probe_index).add(outcome)
+        self._column_of(outcome.probe_index).add(outcome)
 
     def end(self, outcomes: Iterable[Outcome]) -> None:
         """Every probe has an outcome, and these are final: `select-best` has added results and costs."""
         self._reset()
         for outcome in outcomes:
             self.add(outcome)
-        completed = sum(target.counts.completed for target in self._targets)
+        completed = sum(each.counts.completed for each in self._columns)
         self._status = RunStatus.COMPLETED if completed else RunStatus.FAILED
 
     def read(self, now: datetime) -> Json:
-        counts = [target.counts for target in self._targets]
+        counts = [each.counts for each in self._columns]
         spend = self._spend()
         return as_json(
             DetailedProgressResponse(
@@ -106,35 +106,35 @@ class EvaluationProgress:
                 completed=sum(each.completed for each in counts),
                 errored=sum(each.errored for each in counts),
                 running=sum(each.running for each in counts),
-                spend=RunSpendResponse.of(spend, self._plan.targets),
+                spend=RunSpendResponse.of(spend, self._plan.columns),
                 targets=[
-                    TargetProgressResponse.of(view, spend.of_target(number))
+                    TargetProgressResponse.of(view, spend.of_column(number))
                     for number, view in enumerate(self._views(now))
                 ],
             )
         )
 
     def _reset(self) -> None:
-        total = self._plan.total // len(self._plan.targets)
-        self._targets = [_TargetProgress(TargetCounts(total)) for _ in self._plan.targets]
+        total = self._plan.total // len(self._plan.columns)
+        self._columns = [_ColumnProgress(ColumnCounts(total)) for _ in self._plan.columns]
 
-    def _target_of(self, index: int) -> _TargetProgress:
-        return self._targets[self._plan.probe(index).target]
+    def _column_of(self, index: int) -> _ColumnProgress:
+        return self._columns[self._plan.probe(index).column]
 
-    def _views(self, now: datetime) -> list[TargetProgressView]:
+    def _views(self, now: datetime) -> list[ColumnProgressView]:
         speeds = self._measure_rates(now)
         return [
-            TargetProgressView(name, target.counts, target.sample, rate, target.delays())
-            for name, target, rate in zip(self._plan.targets, self._targets, speeds, strict=True)
+            ColumnProgressView(column, each.counts, each.sample, rate, each.delays())
+            for column, each, rate in zip(self._plan.columns, self._columns, speeds, strict=True)
         ]
 
     def _measure_rates(self, now: datetime) -> Sequence[float | None]:
         if self._status is not RunStatus.RUNNING:
-            return [None] * len(self._targets)
-        current = Reading(now.timestamp(), tuple(target.counts.recorded for target in self._targets))
+            return [None] * len(self._columns)
+        current = Reading(now.timestamp(), tuple(each.counts.recorded for each in self._columns))
         before, self._readings = self._readings, with_reading(self._readings, current)
         return rates(before, current)
 
     def _spend(self) -> RunSpend:
-        by_target = {number: target.cost for number, target in enumerate(self._targets)}
-        return RunSpend(sum(by_target.values(), Cost()), by_target=by_target)
+        by_column = {number: each.cost for number, each in enumerate(self._columns)}
+        return RunSpend(sum(by_column.values(), Cost()), by_column=by_column)

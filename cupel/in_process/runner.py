@@ -101,8 +101,7 @@ class EvaluationRunner:
         return outcome
 
     async def _run_conversation(self, probe: Probe, calls: Attempt) -> Outcome:
-        resolved = next(each for each in self.plan.targets if each.name == probe.target)
-        target = resolved.target(self.plan.call_timeout_seconds, self.executor, calls)
+        target = self.plan.target_of(probe).target(self.plan.options, self.executor, calls)
         spec = self.plan.conversation_spec(probe, replace(self.plan.graders, attempt=calls))
         checkpoints = MemoryCheckpoints()
         unstarted, waits = ConversationState((), started_at=utc_now()), 0
@@ -112,9 +111,9 @@ class EvaluationRunner:
             except RetryLater as wait:
                 waits += 1
                 if waits > MAX_WAITS:
-                    return probe_error(spec, probe.target, wait, utc_now(), None, checkpoints.state or unstarted)
+                    return probe_error(spec, target.model, wait, utc_now(), None, checkpoints.state or unstarted)
                 until = utc_now() + timedelta(seconds=wait.retry_after_seconds)
-                self.progress.wait(probe.index, wait.model or probe.target, until)
+                self.progress.wait(probe.index, wait.model or target.model, until)
                 await self.sleep(wait.retry_after_seconds)
                 self.progress.resume(probe.index)
 

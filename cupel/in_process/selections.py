@@ -40,7 +40,7 @@ async def run_selections(
 def _selection_probes(plan: EvaluationPlan) -> Iterator[int]:
     """The first probe of each case and repeat that has a select-best assertion."""
     probes = ((index, plan.probe_plan.probe(index)) for index in range(plan.probe_plan.total))
-    return (index for index, probe in probes if probe.target == 0 and _assertions(plan, index))
+    return (index for index, probe in probes if probe.column == 0 and _assertions(plan, index))
 
 
 def _assertions(plan: EvaluationPlan, index: int) -> tuple[Assertion, ...]:

@@ -30,6 +30,7 @@ def _row(result: ProbeResult) -> dict[str, Any]:
     spend = result.outcome.spending.total
     return {
         "target": result.target,
+        "prompt": result.prompt,
         "scenario": result.scenario,
         "persona": result.persona,
         "repeat": result.repeat,
@@ -58,7 +59,7 @@ def html_table(title: str, models: Sequence[ModelResults]) -> str:
 def _html_row(model: ModelResults) -> str:
     mean = model.decisions.mean
     cells = (
-        model.model,
+        model.name,
         f"{model.probes:,}",
         f"{model.completed:,}",
         f"{model.errored:,}",

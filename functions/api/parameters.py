@@ -51,7 +51,12 @@ CreatedBefore = Annotated[
     Moment | None, Query(alias="createdBefore", description="Return only what was created earlier")
 ]
 Sort = Annotated[CreationSort, Query(description="By creation time: `createdAt` ascending, `-createdAt` descending")]
-ModelFilter = Annotated[str | None, Query(description="Return only items of this model, as `provider/name`")]
+ModelFilter = Annotated[
+    str | None, Query(description="Return only items of the target with this id, or of the targets of this model")
+]
+PromptFilter = Annotated[
+    str | None, Query(alias="promptId", description="Return only items of this prompt of the definition")
+]
 ProviderFilter = Annotated[str | None, Query(description="Return only items of this provider")]
 DefinitionFilter = Annotated[
     str | None, Query(alias="definitionId", description="Return only items of this definition")

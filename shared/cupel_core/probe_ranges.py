@@ -4,9 +4,23 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.errors import Invalid
 
 
-def probe_ranges(plan: Plan, model: str | None, start: int = 0) -> list[range]:
-    """The indexes from `start` on of one model, or of all for None, ascending. Raises Invalid for an unknown model."""
-    if model is not None and model not in plan.targets:
-        raise Invalid.field("model", f"must be one of the run's models: {', '.join(plan.targets)}")
-    ranges = (range(plan.total),) if model is None else plan.target_ranges(plan.targets.index(model))
+def probe_ranges(plan: Plan, model: str | None, prompt_id: str | None = None, start: int = 0) -> list[range]:
+    """The indexes from `start` on of a target (by its id or its model) and of a prompt, or of all for None, ascending.
+
+    Raises Invalid for an unknown target or prompt.
+    """
+    check_target(plan, model)
+    if prompt_id is not None and prompt_id not in plan.prompt_ids:
+        raise Invalid.field(
+            "promptId", f"must be one of the run's prompts: {', '.join(plan.prompt_ids) or 'it has none'}"
+        )
+    is_all = model is None and prompt_id is None
+    ranges = (range(plan.total),) if is_all else plan.ranges(plan.columns_of(model, prompt_id))
     return [range(max(indexes.start, start), indexes.stop) for indexes in ranges if indexes.stop > start]
+
+
+def check_target(plan: Plan, model: str | None) -> None:
+    """Raise Invalid for one that is neither the id nor the model of a target of the plan."""
+    if model is not None and not plan.columns_of(model):
+        names = dict.fromkeys(name for target in plan.targets for name in (target.id, target.model))
+        raise Invalid.field("model", f"must be one of the run's targets or models: {', '.join(names)}")

@@ -122,7 +122,7 @@ def probe_error_of_run(
     return ProbeError(
         probe_index=index,
         scenario_id=case.scenario_id,
-        model_id=run.plan.targets[probe.target],
+        model_id=run.plan.columns[probe.column].target.model,
         code=code,
         message=message,
         attempts=attempts,

@@ -3,6 +3,7 @@
 import pytest
 
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
@@ -23,7 +24,7 @@ async def ask(to: Connector) -> Reply:
         Message(MessageRole.ASSISTANT, "Hi"),
         Message(MessageRole.USER, "And now?"),
     )
-    return await complete(account, to.target, ModelRequest(talk, temperature=0.0), 30)
+    return await complete(account, to.target, ModelRequest(talk, ModelParameters(temperature=0.0)), 30)
 
 
 async def failure(to: Connector) -> ProviderError:

@@ -9,7 +9,7 @@ from bench.invariants import violations
 from bench.model_formats import Prompt
 from bench.model_server import Behaviour
 from cupel.client import Client
-from cupel_core.domain.limits.backoff import MAX_RETRIES
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from tests.eval_api import RATING, Json, create_definition, start_run, wait_for_end
 from tests.faults.speedups import short_timeouts
 from tests.stacks import ModelServer
@@ -53,11 +53,11 @@ def test_every_probe_has_one_outcome(api: Client, result: tuple[Json, Json]) -> 
 
 
 def test_only_unrecoverable_probes_are_errored(result: tuple[Json, Json]) -> None:
-    unrecoverable = sum(calls_needed(prompt) > 1 + MAX_RETRIES for prompt in PROMPTS)
+    unrecoverable = sum(calls_needed(prompt) > MAX_ATTEMPTS for prompt in PROMPTS)
     assert (result[0]["status"], result[0]["progress"]["failed"]) == ("COMPLETED", unrecoverable)
 
 
 def test_no_more_calls_are_made_than_the_faults_require(result: tuple[Json, Json]) -> None:
-    needed = sum(min(calls_needed(prompt), 1 + MAX_RETRIES) for prompt in PROMPTS)
+    needed = sum(min(calls_needed(prompt), MAX_ATTEMPTS) for prompt in PROMPTS)
     assert result[1]["requests"] <= MAX_CALLS
     assert result[1]["requests"] <= needed

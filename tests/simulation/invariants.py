@@ -230,7 +230,7 @@ class Invariants:
 
     def _index(self, run: Run, turn: Turn) -> int:
         case = next(iter(snapshots.get(run.snapshot_key).cases(turn.scenario_id)), 0)
-        return run.plan.index(ProbePosition(case, run.plan.targets.index(turn.model), turn.repeat))
+        return run.plan.index(ProbePosition(case, run.models.index(turn.model), turn.repeat))
 
     def _check_not_recorded(self, run: Run, index: int, turn: int) -> None:
         ref, leaf = RunRef(run.workspace, run.id), self._leaf(run, index)
@@ -320,7 +320,7 @@ class Invariants:
         is_correct = low.nano_usd <= spent.nano_usd <= high.nano_usd and spent.is_complete == high.is_complete
         require(is_correct, f"8: the run has spent {spent}, its outcomes and unfinished conversations {low} to {high}")
         if is_exact:
-            self._check_targets(run)
+            self._check_columns(run)
         self._check_checkpoints_are_counted(run)
 
     def _spend_of_leaf(self, run: Run, number: int, *, is_exact: bool) -> Cost:
@@ -334,11 +334,11 @@ class Invariants:
         require(is_correct, f"8: leaf {number} has spent {counted}, but {stored} is stored")
         return sum(counted.values(), Cost())
 
-    def _check_targets(self, run: Run) -> None:
-        for target in range(len(run.plan.targets)):
-            costs = (cost for (index, _), cost in self._costs.items() if run.plan.probe(index).target == target)
-            spent, total = run.spend and run.spend.of_target(target), sum(costs, Cost())
-            require(spent == total, f"8: target {target} has spent {spent}, its outcomes {total}")
+    def _check_columns(self, run: Run) -> None:
+        for column in range(len(run.plan.columns)):
+            costs = (cost for (index, _), cost in self._costs.items() if run.plan.probe(index).column == column)
+            spent, total = run.spend and run.spend.of_column(column), sum(costs, Cost())
+            require(spent == total, f"8: column {column} has spent {spent}, its outcomes {total}")
 
     @staticmethod
     def _of_leaf(costs: dict[tuple[int, int], Cost], number: int) -> dict[int, Cost]:
@@ -382,5 +382,5 @@ class Invariants:
             require(last == len(snapshot.definition.get("followUps", ())), f"7: probe {index} ended too early")
         else:
             require(transcript.result is not None, f"7: probe {index} should have been judged and has no result")
-        calls = self._cloud.models.calls(run.plan.targets[probe.target], scenario_id, probe.repeat, last)
+        calls = self._cloud.models.calls(run.plan.columns[probe.column].target.model, scenario_id, probe.repeat, last)
         require(any(call.was_answered for call in calls), f"7: probe {index} completed without an answer")

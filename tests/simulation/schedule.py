@@ -11,6 +11,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import TERMINAL, Priority, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -60,7 +61,7 @@ class Plan:
         return cls(
             scenario_count=rng.randint(1, _MAX_SCENARIOS),
             spec={
-                "models": ("sim/steady", "sim/bold")[: rng.randint(1, 2)],
+                "targets": plain_targets("sim/steady", "sim/bold")[: rng.randint(1, 2)],
                 "sample_percentage": rng.choice((100, 100, 50)),
                 "repeats": rng.choice((1, 1, 2)),
                 "sample_seed": 1,
@@ -140,7 +141,7 @@ class _Schedule:
         )
         add_scenarios(_WORKSPACE, definition.head.id, cases)
         self._cloud.models.has_distinct_conversations = (
-            len(self._plan.spec["models"]) == self._plan.spec["repeats"] == 1
+            len(self._plan.spec["targets"]) == self._plan.spec["repeats"] == 1
         )
         spec = RunSpec(definition_id=definition.head.id, **self._plan.spec)
         self._scheduler.log(f"{self._plan}")

@@ -15,7 +15,7 @@ CORE = ROOT / "shared/cupel_core"
 PRODUCT = (CORE, ROOT / "functions", ROOT / "cupel")
 GLOSSARY = ROOT / "docs/glossary.md"
 
-WIRE_SHAPES = {"Block", "Content", "Message", "Part", "Tokens"}
+WIRE_SHAPES = {"Block", "Content", "Message", "Part", "Tokens", "ToolCall"}
 """Classes of several provider modules, each of which mirrors a part of its provider's own protocol."""
 
 RETIRED_FUNCTION_NAMES = {"tell", "told", "listed", "found", "hold", "keep", "given", "wanted"}

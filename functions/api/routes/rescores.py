@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from api.pages import bounded_page
-from api.parameters import Cursor, Limit, ModelFilter
+from api.parameters import Cursor, Limit, ModelFilter, PromptFilter
 from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import scores
@@ -53,19 +53,37 @@ def get_rescore(run_id: str, rescore_id: str) -> RescoreResponse:
 
 @router.operation("listRescoreResults")
 def list_rescore_results(
-    run_id: str, rescore_id: str, model: ModelFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+    run_id: str,
+    rescore_id: str,
+    model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
 ) -> Rendered[RescoreResultPage]:
     entries = queries.list_results(
-        router.workspace, run_id, rescore_id, model=model, limit=limit, cursor=cursor, now=utc_now()
+        router.workspace,
+        run_id,
+        rescore_id,
+        model=model,
+        prompt_id=prompt_id,
+        limit=limit,
+        cursor=cursor,
+        now=utc_now(),
     )
     return bounded_page(RescoreResultPage, entries, limit, RescoreResultResponse.of)
 
 
 @router.operation("getRunScores")
 def get_run_scores(
-    run_id: str, rescore_id: RescoreId = None, model: ModelFilter = None, k: Trials = None
+    run_id: str,
+    rescore_id: RescoreId = None,
+    model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
+    k: Trials = None,
 ) -> RunScoresResponse:
-    run_scores = scores.scores_by_model(router.workspace, run_id, rescore_id=rescore_id, model=model, k=k)
+    run_scores = scores.scores_by_column(
+        router.workspace, run_id, rescore_id=rescore_id, model=model, prompt_id=prompt_id, k=k
+    )
     return RunScoresResponse.of(run_scores, rescore_id)
 
 
@@ -74,11 +92,12 @@ def list_scenario_scores(
     run_id: str,
     rescore_id: RescoreId = None,
     model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
     k: Trials = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Rendered[ScenarioScoresPage]:
     entries = scores.scores_by_scenario(
-        router.workspace, run_id, rescore_id=rescore_id, model=model, k=k, cursor=cursor
+        router.workspace, run_id, rescore_id=rescore_id, model=model, prompt_id=prompt_id, k=k, cursor=cursor
     )
     return bounded_page(ScenarioScoresPage, entries, limit, ScenarioScoresResponse.of)

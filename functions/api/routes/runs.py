@@ -20,6 +20,7 @@ from api.parameters import (
     Limit,
     MetadataFilter,
     ModelFilter,
+    PromptFilter,
     RunNameFilter,
     ScheduleFilter,
     Sort,
@@ -132,12 +133,19 @@ def list_run_probes(
     run_id: str,
     status: Annotated[ProbeStatus | None, Query(description="Return only probes with this status")] = None,
     model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Rendered[ProbePage]:
-    workspace = router.workspace
     entries = run_probes.list_probes(
-        workspace, run_id, status=status, model=model, limit=limit, cursor=cursor, now=utc_now()
+        router.workspace,
+        run_id,
+        status=status,
+        model=model,
+        prompt_id=prompt_id,
+        limit=limit,
+        cursor=cursor,
+        now=utc_now(),
     )
     return bounded_page(ProbePage, entries, limit, ProbeResponse.of)
 

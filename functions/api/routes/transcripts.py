@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.pages import bounded_page, bounded_record
-from api.parameters import Cursor, Limit, ModelFilter, ScenarioFilter
+from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, ScenarioFilter
 from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -21,6 +21,7 @@ router = OperationRouter()
 def list_transcripts(
     run_id: str,
     model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
     scenario_id: ScenarioFilter = None,
     result: Annotated[ResultKind | None, Query(description="Return only transcripts with this result")] = None,
     decision: Annotated[
@@ -38,6 +39,7 @@ def list_transcripts(
         router.workspace,
         run_id,
         model=model,
+        prompt_id=prompt_id,
         scenario_id=scenario_id,
         wanted=TranscriptFilter(result, decision, tag),
         limit=limit,

@@ -2,10 +2,12 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, example
-from cupel_core.contract.fields import SINGLE_LINE, Assertions, Count100, JsonObject, LongText, Score
+from cupel_core.contract.fields import SINGLE_LINE, Assertions, Count100, JsonObject, Label, LongText, Score
+from cupel_core.contract.parameters import ModelParametersInput
+from cupel_core.contract.scenarios import Messages
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, MAX_LENGTH
 
 
@@ -53,6 +55,39 @@ class DerivedMetricRule(RequestModel):
     ]
 
 
+class PromptInput(RequestModel):
+    """At most one of `template` (a user message) and `messages`; without them the scenario's own are sent.
+
+    `[placeholders]` in its texts are the scenario's `metadata.vars`, the labels of its dimensions, and `[message]`,
+    the scenario's last user message.
+    """
+
+    model_config = example(
+        {
+            "id": "polite",
+            "label": "Polite",
+            "system": "You are a polite support agent.",
+            "template": "A customer writes: [message]",
+            "params": {"temperature": 0.2},
+        }
+    )
+
+    id: Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    label: Label | None = None
+    system: Annotated[LongText | None, Field(description="System prompt, instead of the definition's")] = None
+    template: LongText | None = None
+    messages: Messages | None = None
+    params: Annotated[
+        ModelParametersInput, Field(description="They take precedence over the target's, where it knows them")
+    ] = ModelParametersInput()
+
+    @model_validator(mode="after")
+    def _has_one_text(self) -> "PromptInput":
+        if self.template is not None and self.messages is not None:
+            raise ValueError("must have at most one of template and messages")
+        return self
+
+
 class DefinitionContent(RequestModel):
     """In an update or a fork, omitted fields keep their value and null clears it."""
 
@@ -74,6 +109,13 @@ class DefinitionContent(RequestModel):
         list[LongText] | None, Field(max_length=99, description="User messages after the first, in order")
     ] = None
     max_turns: Count100 | None = None
+    prompts: Annotated[
+        list[PromptInput] | None,
+        Field(max_length=100, description="Ways to ask: a run has each scenario with each of them"),
+    ] = None
+    params: Annotated[
+        ModelParametersInput | None, Field(description="Defaults for the targets of runs that know them")
+    ] = None
     decision: DecisionRule | None = None
     assertions: Annotated[Assertions | None, Field(description="Checks for every scenario, in addition to its own")] = (
         None

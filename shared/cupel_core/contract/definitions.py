@@ -241,6 +241,10 @@ class ScenarioResponse(ResponseModel):
     failure_criteria_mode: FailureCriteriaMode = FailureCriteriaMode.ON_MAX_MESSAGES
     assertions: Annotated[list[dict[str, Any]], Field(default_factory=list)]
     persona_ids: Annotated[list[str], Field(default_factory=list)]
+    messages_by_prompt: Annotated[
+        dict[str, list[MessageResponse]],
+        Field(default_factory=dict, description="By id of the definition's prompts: messages to start with instead"),
+    ]
 
     @classmethod
     def of(cls, scenario: Scenario) -> "ScenarioResponse":

@@ -5,6 +5,22 @@ models because only the document needs them, and models are loaded by every requ
 """
 
 BY_NAME = {
+    "arguments": "JSON of the arguments, as a text",
+    "callTimeoutSeconds": "Timeout of one call to a target; null for the default",
+    "frequencyPenalty": "From -2 to 2; positive values discourage repetition",
+    "maxAttempts": "Attempts of one call to a target, with the first; null for the default",
+    "maxOutputTokens": "Limit of the tokens of one answer",
+    "params": "Parameters of the calls to targets; see docs/targets.md",
+    "presencePenalty": "From -2 to 2; positive values encourage new topics",
+    "reasoningEffort": "How much a reasoning model thinks before it answers",
+    "responseFormat": "Whether the answer is text, any JSON object, or one of a schema",
+    "stop": "Texts at which the answer ends",
+    "targets": "What the probes talk to; see docs/targets.md",
+    "toolCalls": "Functions that the assistant called",
+    "toolChoice": "Whether the model may or must call a function, or which one",
+    "tools": "Functions that the model may call",
+    "topK": "Number of the likeliest tokens that are sampled from",
+    "topP": "Probability mass of the likeliest tokens that are sampled from",
     "apiKey": "API key of the provider; stored as a secret and never returned; null removes it",
     "assertions": "Checks of the answer; see docs/assertions.md",
     "attemptedAt": "When the newest attempt was made",
@@ -146,6 +162,8 @@ BY_NAME = {
 }
 
 BY_SCHEMA = {
+    "PromptInput.template": "A user message with `[placeholders]`",
+    "ResponseFormatInput.type": "`text`, `json` or `json_schema`",
     "AssertionResult.type": "Type of the assertion; see docs/assertions.md",
     "Connector.config": "Settings of the protocol; see docs/connectors.md",
     "Connector.type": "Protocol of the agent",

@@ -1,18 +1,23 @@
 """Evals (saved evaluations), and the workspace's defaults for grading."""
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
+from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
+from cupel_core.contract.parameters import ModelParametersInput, Targets, target_of, targets_of
 from cupel_core.contract.runs import GRADER_FIELDS
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 1_000
+_TARGET_FIELDS = frozenset({"connector_id", "model", "targets"})
+_TARGETS = "targets, connectorId and model"
 
 ScenarioIds = Annotated[
     list[Id],
@@ -28,7 +33,8 @@ PersonaModel = Annotated[
 
 
 class UpdateEval(RequestModel):
-    """Omitted fields keep their value and null clears it. Setting `connectorId` clears `model`, and vice versa."""
+    """Omitted fields keep their value and null clears it. `targets`, `connectorId` and `model` replace each other;
+    `params` replaces all parameters."""
 
     model_config = example({"scenarioIds": ["scn_01", "scn_02", "scn_03"], "judgeModel": "anthropic/claude-sonnet-4-5"})
 
@@ -37,6 +43,10 @@ class UpdateEval(RequestModel):
     definition_id: DefinitionId = None
     connector_id: Id | None = None
     model: ModelId | None = None
+    targets: Targets | None = None
+    params: Annotated[ModelParametersInput, Field(description="Of every target that knows them")] = (
+        ModelParametersInput()
+    )
     judge_model: ModelId | None = None
     persona_model: PersonaModel = None
     embedding_model: ModelId | None = None
@@ -44,14 +54,34 @@ class UpdateEval(RequestModel):
 
     _required_fields = field_validator("name", "scenario_ids")(not_null)
 
+    @model_validator(mode="after")
+    def _has_targets_once(self) -> Self:
+        """An update may leave the targets as they are."""
+        given = {name for name in _TARGET_FIELDS & self.model_fields_set if getattr(self, name) is not None}
+        if len(given) > 1 or (not given and _TARGET_FIELDS & self.model_fields_set):
+            raise ValueError(f"must have exactly one of {_TARGETS}")
+        return self
+
+    def own_targets(self) -> tuple[Target, ...]:
+        if self.targets is not None:
+            return targets_of(None, self.targets)
+        return (target_of(self.model, self.connector_id),)
+
     def fields(self) -> EvalFields:
-        fields = self.model_dump(exclude_unset=True)
+        fields = {
+            name: value for name, value in self.model_dump(exclude_unset=True).items() if name not in _TARGET_FIELDS
+        }
+        if _TARGET_FIELDS & self.model_fields_set:
+            fields["targets"] = self.own_targets()
+        if "params" in fields:
+            fields["params"] = self.params.fields()
         grader_fields = {name: fields.pop(name) for name in GRADER_FIELDS if name in fields}
         return cast(EvalFields, {**fields, **({"grader_config": grader_fields} if grader_fields else {})})
 
 
 class CreateEval(UpdateEval):
-    """Exactly one of `connectorId` and `model` is required. Names are unique within a workspace, ignoring case."""
+    """Exactly one of `targets`, `connectorId` and `model` is required. Names are unique within a workspace, ignoring
+    case."""
 
     model_config = example(
         {
@@ -65,19 +95,25 @@ class CreateEval(UpdateEval):
     name: ResourceName
     scenario_ids: ScenarioIds
 
+    @model_validator(mode="after")
+    def _has_targets(self) -> Self:
+        if not _TARGET_FIELDS & self.model_fields_set:
+            raise ValueError(f"must have exactly one of {_TARGETS}")
+        return self
+
     def spec(self) -> EvalSpec:
         return EvalSpec(
             name=self.name,
             scenario_ids=tuple(self.scenario_ids),
-            connector_id=self.connector_id,
-            model=self.model,
+            targets=self.own_targets(),
+            params=self.params.fields(),
             definition_id=self.definition_id,
             grader_config=GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url),
         )
 
 
 class EvalResponse(ResponseModel):
-    """An eval has either a connector or a model as its target."""
+    """An eval whose only target has no label and no parameters has it as `connectorId` or `model` too."""
 
     id: str
     name: str
@@ -85,6 +121,8 @@ class EvalResponse(ResponseModel):
     scenario_ids: list[str]
     connector_id: str | None
     model: str | None
+    targets: list[TargetResponse]
+    params: dict[str, Any]
     judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
@@ -94,14 +132,16 @@ class EvalResponse(ResponseModel):
 
     @classmethod
     def of(cls, stored: Eval) -> "EvalResponse":
-        graders = stored.grader_config
+        graders, only = stored.grader_config, stored.only_target
         return cls(
             id=stored.id,
             name=stored.name,
             definition_id=stored.definition_id,
             scenario_ids=list(stored.scenario_ids),
-            connector_id=stored.connector_id,
-            model=stored.model,
+            connector_id=only.connector_id if only else None,
+            model=only.model if only and only.connector_id is None else None,
+            targets=[TargetResponse.of(target) for target in stored.targets],
+            params=dict(stored.params),
             judge_model=graders.judge_model,
             persona_model=graders.persona_model,
             embedding_model=graders.embedding_model,

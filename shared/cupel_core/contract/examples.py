@@ -43,7 +43,24 @@ ABSENT = frozenset(
 )
 """Fields that are null or empty in the example of a schema, where they would contradict the others."""
 
+_TOOL_CALL = {"id": "call_1", "name": "find_order", "arguments": '{"number":"A-17"}'}
+
 BY_NAME: dict[str, Any] = {
+    "callTimeoutSeconds": 60.0,
+    "frequencyPenalty": 0.1,
+    "maxAttempts": 4,
+    "maxOutputTokens": 500,
+    "messagesByPrompt": {"polite": [{"role": "user", "content": _PROMPT}]},
+    "params": {"temperature": 0.2},
+    "presencePenalty": 0.1,
+    "promptId": "polite",
+    "promptIds": ["plain", "polite"],
+    "stop": ["END"],
+    "targetId": "sober",
+    "toolCallId": "call_1",
+    "toolCalls": [_TOOL_CALL],
+    "topK": 40,
+    "topP": 0.9,
     "assertions": [_ASSERTION],
     "at": _CREATED,
     "attemptedAt": _COMPLETED,
@@ -229,7 +246,6 @@ BY_NAME: dict[str, Any] = {
     "systemPrompt": "You are an impatient customer.",
     "tag": "refunds",
     "tags": ["nightly"],
-    "target": _MODEL,
     "temperature": 0.7,
     "template": "A customer asks for a refund after [delay]. Answer the customer.",
     "threadId": "0b9a6f0e-6d3c-5c0e-9a55-3c1f9a7d2e41",
@@ -264,6 +280,12 @@ BY_NAME: dict[str, Any] = {
 
 BY_SCHEMA: dict[str, Any] = {
     "AssertionResult.type": "contains",
+    "Target.id": "sober",
+    "Target.label": "sober",
+    "TargetProgress.target": "sober",
+    "ToolCall.arguments": _TOOL_CALL["arguments"],
+    "ToolCall.id": "call_1",
+    "ToolCall.name": "find_order",
     "AuditRecord.operation": "deleteRuns",
     "AuditRecord.path": "/v1/runs/bulk-delete",
     "AuditRecord.status": 200,
@@ -294,7 +316,7 @@ BY_SCHEMA: dict[str, Any] = {
     "Model.maxOutputTokens": 128_000,
     "Model.name": "gpt-5-mini",
     "Model.supportedParameters": ["tools", "toolChoice", "responseFormat", "reasoningEffort"],
-    "ModelScores.tags": {"polite": 12},
+    "ColumnScores.tags": {"polite": 12},
     "Persona.id": "per_01",
     "Persona.name": "Impatient customer",
     "PersonaInput.name": "Impatient customer",

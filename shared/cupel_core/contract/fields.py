@@ -156,6 +156,8 @@ ResourceName = Annotated[
     AfterValidator(_resource_name),
     Field(description="Unique within the workspace, ignoring case"),
 ]
+FunctionName = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
+"""As every provider accepts it."""
 Flag = Annotated[bool, Field(strict=True)]
 Count100 = Annotated[int, Field(strict=True, ge=1, le=100)]
 Seed = Annotated[int, Field(strict=True, ge=0, lt=2**53)]

@@ -4,14 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import CostUsd
 from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
+from cupel_core.domain.runs.column_samples import ErrorCause
 from cupel_core.domain.runs.delays import Delay, DelayReason
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.runs.run_spend import Cost
-from cupel_core.domain.runs.target_samples import ErrorCause
-from cupel_core.domain.runs.views import RunProgressView, TargetProgressView
+from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 Total = Annotated[int, Field(description="Number of probes")]
@@ -68,7 +69,7 @@ class TargetResultsResponse(ResponseModel):
     ]
 
     @classmethod
-    def of(cls, view: TargetProgressView) -> "TargetResultsResponse":
+    def of(cls, view: ColumnProgressView) -> "TargetResultsResponse":
         sample, completed = view.sample, view.counts.completed
         return cls(
             probes=sample.completed,
@@ -99,7 +100,7 @@ class TargetErrorsResponse(ResponseModel):
     causes: Annotated[list[ErrorCauseResponse], Field(description="The most frequent first")]
 
     @classmethod
-    def of(cls, view: TargetProgressView) -> "TargetErrorsResponse":
+    def of(cls, view: ColumnProgressView) -> "TargetErrorsResponse":
         errored = view.sample.errored
         return cls(
             probes=errored,
@@ -108,8 +109,8 @@ class TargetErrorsResponse(ResponseModel):
         )
 
 
-class TargetProgressResponse(ResponseModel):
-    target: Annotated[str, Field(description="Model as `provider/name`, or agent as `connector/<id>`")]
+class TargetProgressResponse(ColumnFields):
+    target: Annotated[str, Field(description="The same as `targetId`")]
     total: Total
     completed: Completed
     errored: Errored
@@ -125,10 +126,11 @@ class TargetProgressResponse(ResponseModel):
     delays: Annotated[list[DelayResponse], Field(description="What holds it up; empty if nothing does")]
 
     @classmethod
-    def of(cls, view: TargetProgressView, cost: Cost) -> "TargetProgressResponse":
+    def of(cls, view: ColumnProgressView, cost: Cost) -> "TargetProgressResponse":
         counts = view.counts
         return cls(
-            target=view.target,
+            **cls.fields_of_column(view.column),
+            target=view.column.target.id,
             total=counts.total,
             completed=counts.completed,
             errored=counts.errored,
@@ -156,11 +158,11 @@ class DetailedProgressResponse(ResponseModel):
     errored: Errored
     running: Running
     spend: RunSpendResponse
-    targets: Annotated[list[TargetProgressResponse], Field(description="In the order of the run's `models`")]
+    targets: Annotated[list[TargetProgressResponse], Field(description="By target, then by prompt")]
 
     @classmethod
     def of(cls, view: RunProgressView) -> "DetailedProgressResponse":
-        run, counts = view.run, [target.counts for target in view.targets]
+        run, counts = view.run, [column.counts for column in view.columns]
         return cls(
             run_id=run.id,
             status=run.status,
@@ -171,9 +173,9 @@ class DetailedProgressResponse(ResponseModel):
             completed=sum(each.completed for each in counts),
             errored=sum(each.errored for each in counts),
             running=sum(each.running for each in counts),
-            spend=RunSpendResponse.of(view.spend, run.models),
+            spend=RunSpendResponse.of(view.spend, run.plan.columns),
             targets=[
-                TargetProgressResponse.of(target, view.spend.of_target(number))
-                for number, target in enumerate(view.targets)
+                TargetProgressResponse.of(column, view.spend.of_column(number))
+                for number, column in enumerate(view.columns)
             ],
         )

@@ -4,12 +4,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Assertions, LongText, ModelId, Url
 from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictResponse
 from cupel_core.contract.runs import FailureResponse
-from cupel_core.domain.scoring.rescores import RescoreResult, RescoreSpec, RescoreStatus, RescoreView
-from cupel_core.domain.scoring.scores import ModelScores, ScenarioScores, Scores
+from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.scoring.rescores import RescoreResultView, RescoreSpec, RescoreStatus, RescoreView
+from cupel_core.domain.scoring.scores import ColumnScores, ScenarioScoresView, Scores
 from cupel_core.domain.turns.conversation import Criteria
 
 
@@ -114,10 +116,9 @@ class RescorePage(ResponseModel):
     next_cursor: str | None
 
 
-class RescoreResultResponse(ResponseModel):
+class RescoreResultResponse(ColumnFields):
     probe_index: int
     scenario_id: str
-    model_id: str
     persona_id: str | None
     success: Annotated[bool | None, Field(description="Null if nothing was graded or grading failed")]
     score: Annotated[float | None, Field(description="From 0 to 1")]
@@ -126,12 +127,12 @@ class RescoreResultResponse(ResponseModel):
     judge_spend: Annotated[SpendResponse, Field(description="Spent on judging")]
 
     @classmethod
-    def of(cls, result: RescoreResult) -> "RescoreResultResponse":
-        scoring = result.scoring
+    def of(cls, view: RescoreResultView) -> "RescoreResultResponse":
+        result, scoring = view.result, view.result.scoring
         return cls(
+            **cls.fields_of_column(view.column),
             probe_index=result.index,
             scenario_id=result.scenario_id,
-            model_id=result.model_id,
             persona_id=result.persona_id,
             success=result.success,
             score=result.score,
@@ -151,8 +152,9 @@ _ALL_OF_K = f"Unbiased estimate of the probability that all k repeats succeed; {
 _ANY_OF_K = "Unbiased estimate of the probability that at least one of k repeats succeeds, averaged over"
 
 
-class ModelScoresResponse(ResponseModel):
-    model_id: str
+class ColumnScoresResponse(ColumnFields):
+    """The scores of one target, asked by one prompt."""
+
     judged: Annotated[int, Field(description="Number of transcripts with a result")]
     successes: int
     unscored: Annotated[
@@ -170,9 +172,9 @@ class ModelScoresResponse(ResponseModel):
     tags: Annotated[dict[str, int], Field(description="Number of failed transcripts by failure category")]
 
     @classmethod
-    def of(cls, scores: ModelScores) -> "ModelScoresResponse":
+    def of(cls, scores: ColumnScores, column: Column) -> "ColumnScoresResponse":
         return cls(
-            model_id=scores.model_id,
+            **cls.fields_of_column(column),
             judged=scores.judged,
             successes=scores.successes,
             unscored=scores.unscored,
@@ -193,18 +195,18 @@ class RunScoresResponse(ResponseModel):
         str | None, Field(description="Rescore the figures come from; null for the run's own scoring")
     ]
     k: Annotated[int, Field(description="k of pass@k and pass^k")]
-    models: list[ModelScoresResponse]
+    models: Annotated[list[ColumnScoresResponse], Field(description="By target, then by prompt")]
 
     @classmethod
     def of(cls, scores: Scores, rescore_id: str | None) -> "RunScoresResponse":
-        models = [ModelScoresResponse.of(model_scores) for model_scores in scores.models]
+        columns = scores.run.plan.columns
+        models = [ColumnScoresResponse.of(each, columns[each.column]) for each in scores.columns]
         return cls(run_id=scores.run.id, rescore_id=rescore_id, k=scores.k, models=models)
 
 
-class ScenarioScoresResponse(ResponseModel):
+class ScenarioScoresResponse(ColumnFields):
     scenario_id: str
     scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
-    model_id: str
     judged: Annotated[int, Field(description="Number of transcripts with a result")]
     successes: int
     unscored: int
@@ -216,11 +218,12 @@ class ScenarioScoresResponse(ResponseModel):
     pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
 
     @classmethod
-    def of(cls, scores: ScenarioScores) -> "ScenarioScoresResponse":
+    def of(cls, view: ScenarioScoresView) -> "ScenarioScoresResponse":
+        scores = view.scores
         return cls(
+            **cls.fields_of_column(view.column),
             scenario_id=scores.scenario_id,
-            scenario_name=scores.scenario_name,
-            model_id=scores.model_id,
+            scenario_name=view.scenario_name,
             judged=scores.judged,
             successes=scores.successes,
             unscored=scores.unscored,

@@ -22,13 +22,34 @@ SimulatedUserPrompt = Annotated[
 ]
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+class ToolCallResponse(ResponseModel):
+    id: str
+    name: str
+    arguments: Annotated[str, Field(description="As the model wrote them; not necessarily valid JSON")]
+
+
 class MessageResponse(ResponseModel):
     role: MessageRole
     content: str
+    tool_calls: Annotated[
+        list[ToolCallResponse] | None,
+        Field(exclude_if=_is_none, description="Functions that the assistant called; absent if none"),
+    ] = None
+    tool_call_id: Annotated[
+        str | None,
+        Field(exclude_if=_is_none, description="Of a tool's result: the call that it answers; otherwise absent"),
+    ] = None
 
     @classmethod
     def of(cls, message: Message) -> "MessageResponse":
-        return cls(role=message.role, content=message.content)
+        calls = [ToolCallResponse(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
+        return cls(
+            role=message.role, content=message.content, tool_calls=calls or None, tool_call_id=message.tool_call_id
+        )
 
 
 class TokenUsageResponse(ResponseModel):

@@ -2,17 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
+from cupel_core.contract.parameters import (
+    CallTimeout,
+    MaxAttempts,
+    ModelParametersInput,
+    Models,
+    Parameters,
+    TargetInput,
+    TargetName,
+    Targets,
+    Temperature,
+    target_of,
+    targets_of,
+)
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.labels import MetadataValue
+from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import (
     PauseCause,
     PauseReason,
@@ -35,27 +50,38 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
-Temperature = Annotated[float, Field(strict=True, ge=0, le=2)]
 Repeats = Annotated[Count100, Field(description="Conversations of each target with each scenario and persona")]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 
 GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
 
-Targets = Annotated[
-    list[ModelId],
-    Field(
-        min_length=1,
-        max_length=100,
-        description="Targets of the run: models as `provider/name`, or agents as `connector/<id>`",
-    ),
-]
+
+class CallOptions(RequestModel):
+    """How the targets are called."""
+
+    temperature: Annotated[Temperature | None, Field(description="Short for `params.temperature`")] = None
+    params: Annotated[Parameters, Field(description="Parameters of every target that knows them")] = (
+        ModelParametersInput()
+    )
+    max_attempts: MaxAttempts | None = None
+    call_timeout_seconds: CallTimeout | None = None
+
+    @model_validator(mode="after")
+    def _has_one_temperature(self) -> Self:
+        if self.temperature is not None and "temperature" in self.params.model_fields_set:
+            raise ValueError("must have at most one of temperature and params.temperature")
+        return self
+
+    def parameters(self) -> dict[str, Any]:
+        """A null temperature removes a default, like one among the parameters."""
+        own = {"temperature": self.temperature} if "temperature" in self.model_fields_set else {}
+        return {**own, **self.params.fields()}
 
 
-class RunConfigInput(RequestModel):
+class RunConfigInput(CallOptions):
     """Grading models and the evaluator override those of the eval, which override the workspace's settings; null means
     that this run has none."""
 
-    temperature: Temperature | None = None
     max_turns: Count100 | None = None
     judge_model: Annotated[ModelId | None, Field(description="Model that judges criteria and assertions")] = None
     persona_model: Annotated[
@@ -75,6 +101,8 @@ class RunConfigInput(RequestModel):
 
 
 class CreateRun(LabelFields):
+    """Exactly one of `models` and `targets` is required."""
+
     model_config = example(
         {
             "definitionId": "def_01",
@@ -94,7 +122,8 @@ class CreateRun(LabelFields):
     definition_version: Annotated[
         int | None, Field(strict=True, ge=1, description="Version of the definition; defaults to the latest")
     ] = None
-    models: Targets
+    models: Models | None = None
+    targets: Targets | None = None
     sample_percentage: Percentage = 100
     sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; chosen at random if omitted")] = None
     priority: Priority = Priority.NORMAL
@@ -102,17 +131,25 @@ class CreateRun(LabelFields):
     repeats: Repeats = 1
     config: RunConfigInput = RunConfigInput()
 
+    @model_validator(mode="after")
+    def _has_targets(self) -> Self:
+        if (self.models is None) == (self.targets is None):
+            raise ValueError("must have exactly one of models and targets")
+        return self
+
     def spec(self) -> RunSpec:
         return RunSpec(
             definition_id=self.definition_id,
             definition_version=self.definition_version,
-            models=tuple(self.models),
+            targets=targets_of(self.models, self.targets),
             sample_percentage=self.sample_percentage,
             sample_seed=self.sample_seed,
             priority=self.priority,
             experiment_id=self.experiment_id,
             repeats=self.repeats,
-            temperature=self.config.temperature,
+            params=self.config.parameters(),
+            max_attempts=self.config.max_attempts,
+            call_timeout_seconds=self.config.call_timeout_seconds,
             max_turns=self.config.max_turns,
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
@@ -133,7 +170,9 @@ class CreateEvalRun(LabelFields):
             priority=self.priority,
             repeats=self.repeats,
             experiment_id=self.experiment_id,
-            temperature=self.config.temperature,
+            params=self.config.parameters(),
+            max_attempts=self.config.max_attempts,
+            call_timeout_seconds=self.config.call_timeout_seconds,
             max_turns=self.config.max_turns,
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
@@ -142,7 +181,7 @@ class CreateEvalRun(LabelFields):
 
 
 class CreatePlaygroundRun(CreateEvalRun):
-    """Exactly one of `connectorId` and `model` is required."""
+    """Exactly one of `target`, `connectorId` and `model` is required."""
 
     model_config = example(
         {
@@ -156,17 +195,19 @@ class CreatePlaygroundRun(CreateEvalRun):
     scenario_id: Id
     connector_id: Id | None = None
     model: ModelId | None = None
+    target: Annotated[TargetInput | None, Field(description="A target with parameters")] = None
     persona_id: Annotated[Id | None, Field(description="Persona; a generic user if omitted")] = None
     definition_id: Annotated[Id | None, Field(description="Required only if a fork shares the scenario")] = None
 
     @model_validator(mode="after")
     def _has_one_target(self) -> "CreatePlaygroundRun":
-        if (self.connector_id is None) == (self.model is None):
-            raise ValueError("must have exactly one of connectorId and model")
+        if sum(each is not None for each in (self.connector_id, self.model, self.target)) != 1:
+            raise ValueError("must have exactly one of target, connectorId and model")
         return self
 
     def playground(self) -> PlaygroundSpec:
-        return PlaygroundSpec(self.scenario_id, self.connector_id, self.model, self.persona_id, self.definition_id)
+        target = self.target.target() if self.target else target_of(self.model, self.connector_id)
+        return PlaygroundSpec(self.scenario_id, target, self.persona_id, self.definition_id)
 
 
 class RerunRun(LabelFields):
@@ -175,18 +216,26 @@ class RerunRun(LabelFields):
 
     model_config = example({"models": ["openai/gpt-5-mini"], "config": {"judgeModel": "anthropic/claude-sonnet-4-5"}})
 
-    models: Targets | None = None
+    models: Models | None = None
+    targets: Targets | None = None
     priority: Priority | None = None
     repeats: Repeats | None = None
     experiment_id: ExperimentId = None
     config: RunConfigInput = RunConfigInput()
 
+    @model_validator(mode="after")
+    def _has_targets_once(self) -> Self:
+        if self.models is not None and self.targets is not None:
+            raise ValueError("must have at most one of models and targets")
+        return self
+
     def apply_to(self, spec: RunSpec) -> RunSpec:
         """The specification of the rerun from that of a run with the same configuration."""
-        given = {name: getattr(self, name) for name in self.model_fields_set - {"config", *LabelFields.model_fields}}
-        if "models" in given:
-            given["models"] = tuple(given["models"] or ()) or spec.models
-        config = {name: getattr(self.config, name) for name in self.config.model_fields_set}
+        own = self.model_fields_set - {"config", "models", *LabelFields.model_fields}
+        given = {name: getattr(self, name) for name in own}
+        given["targets"] = targets_of(self.models, self.targets) or None
+        config = {name: getattr(self.config, name) for name in self.config.model_fields_set - {"temperature"}}
+        config["params"] = {**spec.params, **self.config.parameters()}
         graders = {name: config.pop(name) for name in list(config) if hasattr(spec.grader_config, name)}
         if "evaluator_url" in graders:
             graders["evaluator_headers_version"] = None
@@ -200,7 +249,10 @@ class RetryRun(RequestModel):
 
     model_config = example({"model": "openai/gpt-5-mini"})
 
-    model: Annotated[ModelId | None, Field(description="Retry only probes of this model")] = None
+    model: Annotated[
+        TargetName | None,
+        Field(description="Retry only probes of the target with this id, or of this model"),
+    ] = None
     probe_index: Annotated[int | None, Field(strict=True, ge=0, description="Retry only this probe")] = None
 
 
@@ -211,11 +263,16 @@ class ExpandRun(RequestModel):
 
 
 class RunConfigResponse(ResponseModel):
-    models: list[str]
+    models: Annotated[list[str], Field(description="The models of its targets, each once")]
+    targets: list[TargetResponse]
+    prompt_ids: Annotated[list[str], Field(description="The definition's prompts; empty if it has none")]
     sample_percentage: int
     sample_seed: int
     repeats: int
-    temperature: float | None
+    temperature: Annotated[float | None, Field(description="That of `params`")]
+    params: Annotated[dict[str, Any], Field(description="Of every target that knows them and has none of its own")]
+    max_attempts: int | None
+    call_timeout_seconds: float | None
     max_turns: int | None
     judge_model: str | None
     persona_model: str | None
@@ -231,10 +288,15 @@ class RunConfigResponse(ResponseModel):
         run, graders = view.run, view.run.grader_config
         return cls(
             models=list(run.models),
+            targets=[TargetResponse.of(target) for target in run.plan.targets],
+            prompt_ids=list(run.plan.prompt_ids),
             sample_percentage=run.sample_percentage,
             sample_seed=run.sample_seed,
             repeats=run.plan.repeats,
-            temperature=run.temperature,
+            temperature=run.params.get("temperature"),
+            params=dict(run.params),
+            max_attempts=run.max_attempts,
+            call_timeout_seconds=run.call_timeout_seconds,
             max_turns=run.max_turns,
             judge_model=graders.judge_model,
             persona_model=graders.persona_model,
@@ -257,15 +319,23 @@ class RunProgressResponse(ResponseModel):
 
 
 class ModelSpendResponse(ResponseModel):
-    """What the probes of a model have cost, including the calls of judges and simulated users for them."""
+    """What the probes of a target and prompt have cost, including the calls of judges and simulated users for them."""
 
     model: str
+    target_id: TargetId
+    prompt_id: PromptId
     cost_usd: CostUsd
     priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
 
     @classmethod
-    def of(cls, model: str, cost: Cost) -> "ModelSpendResponse":
-        return cls(model=model, cost_usd=_known_usd(cost), priced_usd=cost.priced_usd)
+    def of(cls, column: Column, cost: Cost) -> "ModelSpendResponse":
+        return cls(
+            model=column.target.model,
+            target_id=column.target.id,
+            prompt_id=column.prompt_id,
+            cost_usd=_known_usd(cost),
+            priced_usd=cost.priced_usd,
+        )
 
 
 def _known_usd(cost: Cost) -> float | None:
@@ -287,15 +357,15 @@ class RunSpendResponse(ResponseModel):
         ),
     ]
 
-    models: Annotated[list[ModelSpendResponse], Field(description="The same by model, in the order of the run's")]
+    models: Annotated[list[ModelSpendResponse], Field(description="The same by target and prompt")]
 
     @classmethod
-    def of(cls, spend: RunSpend, models: Sequence[str]) -> "RunSpendResponse":
+    def of(cls, spend: RunSpend, columns: Sequence[Column]) -> "RunSpendResponse":
         return cls(
             cost_usd=_known_usd(spend.recorded),
             priced_usd=spend.recorded.priced_usd,
             lost_usd=spend.lost.priced_usd,
-            models=[ModelSpendResponse.of(model, spend.of_target(number)) for number, model in enumerate(models)],
+            models=[ModelSpendResponse.of(column, spend.of_column(number)) for number, column in enumerate(columns)],
         )
 
 
@@ -414,7 +484,7 @@ class RunResponse(ResponseModel):
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),
-            spend=RunSpendResponse.of(view.spend, run.models),
+            spend=RunSpendResponse.of(view.spend, run.plan.columns),
             created_at=run.created_at,
             started_at=run.started_at,
             completed_at=run.completed_at,
@@ -478,12 +548,11 @@ class CaseFields(ResponseModel):
         return {name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(case).items()}
 
 
-class ProbeResponse(CaseFields):
+class ProbeResponse(CaseFields, ColumnFields):
     id: str
     run_id: str
     index: Annotated[int, Field(description="Position in the run, from 0; it never changes")]
     status: ProbeStatus
-    model_id: str
     thread_id: Annotated[str, Field(description="Id under which the agent knows the conversation; changes on retry")]
     created_at: Annotated[Time, Field(description="When its run was created")]
     started_at: Annotated[
@@ -514,7 +583,7 @@ class ProbeResponse(CaseFields):
             "run_id": view.run.id,
             "index": view.index,
             "status": view.status,
-            "model_id": view.model_id,
+            **ColumnFields.fields_of_column(view.column),
             "repeat": view.repeat,
             **CaseFields.fields_of_case(view.case),
             "thread_id": view.thread_id,

@@ -5,11 +5,12 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, example
-from cupel_core.contract.fields import SINGLE_LINE, Assertions, Id, JsonObject, Score, not_blank
+from cupel_core.contract.fields import SINGLE_LINE, Assertions, FunctionName, Id, JsonObject, Score, not_blank
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.tools import ToolCall
 
 MAX_NAME_LENGTH = 500
 MAX_INSTRUCTIONS_LENGTH = 50_000
@@ -35,18 +36,64 @@ PersonaIds = Annotated[
 ]
 
 
+class ToolCallInput(RequestModel):
+    model_config = example({"id": "call_1", "name": "find_order", "arguments": '{"number":"A-17"}'})
+
+    id: Id
+    name: FunctionName
+    arguments: Annotated[str, StringConstraints(strict=True, max_length=100_000)]
+
+
 class MessageInput(RequestModel):
+    """An assistant's message has a content, tool calls, or both; each call is answered by a tool's message."""
+
+    model_config = example({"role": "user", "content": "I want my money back."})
+
     role: MessageRole
-    content: Text
+    content: Annotated[str, StringConstraints(strict=True, max_length=MAX_TEXT_LENGTH)] = ""
+    tool_calls: Annotated[list[ToolCallInput], Field(default_factory=list, max_length=100)]
+    tool_call_id: Annotated[Id | None, Field(description="Of a tool's message: the call that it answers")] = None
+
+    @model_validator(mode="after")
+    def _fits_its_role(self) -> "MessageInput":
+        if self.tool_calls and self.role is not MessageRole.ASSISTANT:
+            raise ValueError("must not have toolCalls: only an assistant's message has")
+        if (self.tool_call_id is not None) != (self.role is MessageRole.TOOL):
+            raise ValueError("must have a toolCallId if, and only if, its role is tool")
+        if not self.content.strip() and not self.tool_calls and self.role is not MessageRole.TOOL:
+            raise ValueError("must have a content that is not blank")
+        return self
+
+    def message(self) -> Message:
+        calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in self.tool_calls)
+        return Message(self.role, self.content, calls, self.tool_call_id)
+
+
+def _answers_calls(messages: list[MessageInput]) -> list[MessageInput]:
+    """Providers refuse results of calls that were not made."""
+    made: set[str] = set()
+    for number, message in enumerate(messages):
+        made |= {call.id for call in message.tool_calls}
+        if message.tool_call_id is not None and message.tool_call_id not in made:
+            raise ValueError(f"must not answer an unknown tool call: {message.tool_call_id} in message {number}")
+    return messages
+
+
+Messages = Annotated[list[MessageInput], Field(min_length=1, max_length=MAX_MESSAGES), AfterValidator(_answers_calls)]
 
 
 class ScenarioFields(RequestModel):
     name: Annotated[str, StringConstraints(strict=True, max_length=MAX_NAME_LENGTH), SINGLE_LINE] | None = None
     prompt: Annotated[Text | None, Field(description="The user's first message")] = None
-    messages: Annotated[
-        list[MessageInput] | None,
-        Field(min_length=1, max_length=MAX_MESSAGES, description="Messages the conversation starts with"),
-    ] = None
+    messages: Annotated[Messages | None, Field(description="Messages the conversation starts with")] = None
+    messages_by_prompt: Annotated[
+        dict[Id, Messages],
+        Field(
+            default_factory=dict,
+            max_length=100,
+            description="By id of the definition's prompts: messages to start with instead",
+        ),
+    ]
     dimensions: Annotated[
         dict[str, Score], Field(default_factory=dict, max_length=100, description="Scores by dimension name")
     ]
@@ -87,8 +134,12 @@ class CreateScenario(ScenarioFields):
     def _has_one_start(self) -> "CreateScenario":
         if self.prompt is not None and self.messages is not None:
             raise ValueError("must have either a prompt or messages, not both")
-        if self.prompt is None and self.messages is None and self.instructions is None:
-            raise ValueError("must have a prompt, messages, or instructions for a simulated user who starts")
+        has_start = self.messages_by_prompt or self.metadata.get("vars")
+        if self.prompt is None and self.messages is None and self.instructions is None and not has_start:
+            raise ValueError(
+                "must have a prompt, messages, instructions for a simulated user who starts, or metadata.vars for the "
+                "definition's prompts"
+            )
         return self
 
     def to_scenario(self) -> Scenario:
@@ -105,12 +156,16 @@ class CreateScenario(ScenarioFields):
             criteria=self._criteria(),
             assertions=tuple(map(Assertion.from_json, self.assertions)),
             persona_ids=tuple(self.persona_ids),
+            messages_by_prompt={
+                prompt_id: tuple(message.message() for message in messages)
+                for prompt_id, messages in self.messages_by_prompt.items()
+            },
         )
 
     def _opening(self) -> tuple[Message, ...]:
         if self.prompt is not None:
             return (Message(MessageRole.USER, self.prompt),)
-        return tuple(Message(message.role, message.content) for message in self.messages or ())
+        return tuple(message.message() for message in self.messages or ())
 
     def _criteria(self) -> Criteria:
         mode = self.failure_criteria_mode or FailureCriteriaMode.ON_MAX_MESSAGES

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Flag, Id, Label
 from cupel_core.contract.runs import GRADER_FIELDS, CreateEvalRun, CreateRun
@@ -93,7 +94,10 @@ class ScheduledRunConfigResponse(ResponseModel):
     """Of grading models and evaluator, null means none, and a missing field is taken from the eval or the workspace at
     the time of firing."""
 
-    temperature: float | None
+    temperature: Annotated[float | None, Field(description="That of `params`")]
+    params: dict[str, Any]
+    max_attempts: int | None
+    call_timeout_seconds: float | None
     max_turns: int | None
     judge_model: str | None = None
     persona_model: str | None = None
@@ -104,7 +108,14 @@ class ScheduledRunConfigResponse(ResponseModel):
     def of(cls, spec: RunSpec | EvalRunOptions) -> "ScheduledRunConfigResponse":
         graders = {name: getattr(spec.grader_config, name) for name in GRADER_FIELDS}
         own = {name: value for name, value in graders.items() if value is not None or name in spec.disabled_graders}
-        return cls(temperature=spec.temperature, max_turns=spec.max_turns, **own)
+        return cls(
+            temperature=spec.params.get("temperature"),
+            params=dict(spec.params),
+            max_attempts=spec.max_attempts,
+            call_timeout_seconds=spec.call_timeout_seconds,
+            max_turns=spec.max_turns,
+            **own,
+        )
 
     # A lambda, because the OpenAPI document would take an annotated return type as the schema.
     _serialize = model_serializer(mode="wrap")(lambda self, serialize: _own_fields(self, serialize))
@@ -126,7 +137,8 @@ class ScheduledRunResponse(ResponseModel):
     name: ScheduledName
     tags: ScheduledTags
     metadata: ScheduledMetadata
-    models: list[str]
+    models: Annotated[list[str], Field(description="The models of its targets, each once")]
+    targets: list[TargetResponse]
     sample_percentage: int
     sample_seed: Annotated[int | None, Field(description="Null to choose a new random seed at each firing")]
     priority: Priority
@@ -140,7 +152,8 @@ class ScheduledRunResponse(ResponseModel):
             definition_id=spec.definition_id,
             definition_version=spec.definition_version,
             **vars(spec.labels.apply_to(RunLabels())),
-            models=list(spec.models),
+            models=list(dict.fromkeys(target.model for target in spec.targets)),
+            targets=[TargetResponse.of(target) for target in spec.targets],
             sample_percentage=spec.sample_percentage,
             sample_seed=spec.sample_seed,
             priority=spec.priority,

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import (
     MESSAGES_DESCRIPTION,
@@ -27,11 +28,10 @@ class TranscriptContentResponse(ResponseModel):
     simulated_user_prompt: SimulatedUserPrompt
 
 
-class TranscriptResponse(CaseFields):
+class TranscriptResponse(CaseFields, ColumnFields):
     id: str
     run_id: str
     probe_index: int
-    model_id: str
     model_version: Annotated[str | None, Field(description="The model's version, as the provider reports it")]
     finish_reason: str | None
     omitted_parameters: Annotated[
@@ -78,11 +78,11 @@ class TranscriptResponse(CaseFields):
         ids = {"scenario_id": transcript.scenario_id, "persona_id": transcript.persona_id}
         return cls(
             **(cls.fields_of_case(view.case) | ids),
+            **cls.fields_of_column(view.column),
             repeat=view.repeat,
             id=view.id,
             run_id=view.run_id,
             probe_index=transcript.probe_index,
-            model_id=transcript.model_id,
             model_version=conversation.model_version,
             finish_reason=conversation.finish_reason,
             omitted_parameters=list(conversation.omitted_parameters),

@@ -1,6 +1,7 @@
 """Runs one probe: a conversation from its scenario to its transcript. Independent of process and storage."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -10,8 +11,9 @@ from typing import Protocol
 
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
-from cupel_core.conversations.turn import Halted, Target, run_turn
+from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.spending import conversation_spending
@@ -19,6 +21,7 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Tra
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
+from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import (
     DEFAULT_MAX_MESSAGES,
@@ -30,12 +33,14 @@ from cupel_core.domain.turns.conversation import (
     next_step,
     outcome_of,
 )
+from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ParameterFields
 from cupel_core.domain.turns.model_request import (
     AgentThread,
     Message,
     MessageRole,
     ModelRequest,
     ProbeErrorCode,
+    Reply,
     RequestParameter,
     SimulationKey,
 )
@@ -51,6 +56,8 @@ from cupel_core.scoring.decision_search import read_decision
 from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.score import AssertionScores, needs_model, score
 
+NOT_EXECUTED = "The call was recorded and not executed."
+"""The result of a tool call after which the user goes on."""
 MAX_ERROR_LENGTH = 2_000
 """Of an error's message, which may quote a provider, an agent or a judge."""
 
@@ -69,7 +76,11 @@ class ConversationSpec:
     persona_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """What is left out of every request to the target."""
-    temperature: float | None = None
+    prompt: Prompt | None = None
+    params: ParameterFields = field(default_factory=dict)
+    """Of every request to the target, all defaults included."""
+    variant: str = ""
+    """Distinguishes the target and the prompt for simulated models."""
     max_turns: int | None = None
     repeat: int = 0
     seed: int = 0
@@ -93,10 +104,15 @@ class ConversationSpec:
     def assertions(self) -> tuple[Assertion, ...]:
         return (*self.content.assertions, *self.scenario.assertions)
 
+    @cached_property
+    def parameters(self) -> ModelParameters:
+        return ModelParameters.from_json(self.params)
+
     @property
     def opening_messages(self) -> tuple[Message, ...]:
-        system = (Message(MessageRole.SYSTEM, self.content.system),) if self.content.system else ()
-        return (*system, *self.scenario.messages)
+        """Raises MissingValue if the scenario lacks what the prompt needs."""
+        labels = self.content.level_labels(self.scenario.dimensions) if self.prompt else {}
+        return opening_messages(self.content.system, self.scenario, labels, self.prompt)
 
 
 class CheckpointStore(Protocol):
@@ -109,7 +125,7 @@ class CheckpointStore(Protocol):
 
 async def run_conversation(
     spec: ConversationSpec,
-    target: Target,
+    target: CalledTarget,
     checkpoints: CheckpointStore,
     now: Callable[[], datetime],
     retention: timedelta | None,
@@ -120,7 +136,11 @@ async def run_conversation(
     may start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
     """
     sandbox.use_workspace(spec.graders.workspace)
-    opening = ConversationState(spec.opening_messages, started_at=now())
+    try:
+        opening = ConversationState(spec.opening_messages, started_at=now())
+    except MissingValue as missing:
+        error = ProviderError(ProbeErrorCode.INVALID_REQUEST, str(missing), final=True)
+        return probe_error(spec, target.model, error, now(), retention, ConversationState((), started_at=now()))
     state = (await checkpoints.load() if _may_have_checkpoint(spec, opening) else None) or opening
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:
@@ -149,7 +169,7 @@ def _has_further_calls(spec: ConversationSpec, state: ConversationState) -> bool
 
 
 async def _perform_or_save_spend(
-    step: NextStep, spec: ConversationSpec, target: Target, state: ConversationState, checkpoints: CheckpointStore
+    step: NextStep, spec: ConversationSpec, target: CalledTarget, state: ConversationState, checkpoints: CheckpointStore
 ) -> ConversationState:
     """Perform the step. If it must be performed again later, save what its unusable replies have cost."""
     interrupted: list[Spend] = []
@@ -168,7 +188,7 @@ def _with_grader_spend(state: ConversationState, step: NextStep, spend: Spend) -
 
 
 async def _perform(
-    step: NextStep, spec: ConversationSpec, target: Target, state: ConversationState, interrupted: list[Spend]
+    step: NextStep, spec: ConversationSpec, target: CalledTarget, state: ConversationState, interrupted: list[Spend]
 ) -> ConversationState:
     match step:
         case NextStep.JUDGE:
@@ -179,7 +199,7 @@ async def _perform(
             return await _call_target(spec, target, state)
 
 
-async def _call_target(spec: ConversationSpec, target: Target, state: ConversationState) -> ConversationState:
+async def _call_target(spec: ConversationSpec, target: CalledTarget, state: ConversationState) -> ConversationState:
     """Price each call separately, because some prices depend on the length of a prompt."""
     turn = await run_turn(_model_request(spec, state), target)
     spend = prices.spend_of(target.account, target.model, turn.reply)
@@ -196,9 +216,21 @@ async def _call_target(spec: ConversationSpec, target: Target, state: Conversati
         finish_reason=turn.reply.finish_reason,
         verdict=None,
         thread_id=turn.reply.thread_id or state.thread_id,
-        output=turn.reply.output or state.output,
+        output=turn.reply.output or _json_output(spec, turn.reply) or state.output,
         omitted_parameters=_merged(spec.omitted_parameters, state.omitted_parameters, turn.reply.omitted_parameters),
     )
+
+
+def _json_output(spec: ConversationSpec, reply: Reply) -> Mapping[str, object] | None:
+    """The JSON object that the answer is, if one was requested; an invalid answer is for assertions to judge."""
+    reply_format = spec.parameters.response_format
+    if reply_format is None or reply_format.type is FormatType.TEXT:
+        return None
+    try:
+        answer = json.loads(reply.text)
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) and json_limit_error(answer) is None else None
 
 
 def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, ...]:
@@ -208,8 +240,8 @@ def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, .
 def _model_request(spec: ConversationSpec, state: ConversationState) -> ModelRequest:
     return ModelRequest(
         state.messages,
-        spec.temperature,
-        simulation_key=SimulationKey(spec.scenario.id, spec.scenario.dimensions, spec.repeat, spec.seed),
+        spec.parameters,
+        simulation_key=SimulationKey(spec.scenario.id, spec.scenario.dimensions, spec.repeat, spec.seed, spec.variant),
         thread=AgentThread(
             id=state.thread_id or spec.thread_id,
             turn=state.turns,
@@ -246,7 +278,10 @@ async def _add_user_message(
 
 
 def _with_user_message(state: ConversationState, text: str) -> ConversationState:
-    return replace(state, messages=(*state.messages, Message(MessageRole.USER, text)), verdict=None)
+    """Providers refuse a conversation that continues after a tool call without its result."""
+    calls = state.messages[-1].tool_calls if state.messages else ()
+    results = (Message(MessageRole.TOOL, NOT_EXECUTED, tool_call_id=call.id) for call in calls)
+    return replace(state, messages=(*state.messages, *results, Message(MessageRole.USER, text)), verdict=None)
 
 
 async def _score(
@@ -308,7 +343,7 @@ def assertion_context(spec: ConversationSpec, state: ConversationState) -> Asser
 
 def _transcript(
     spec: ConversationSpec,
-    target: Target,
+    target: CalledTarget,
     state: ConversationState,
     scoring: Scoring | None,
     summary: Summary | None,

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, Reply
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
+from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.call_time import start_timer
@@ -16,7 +17,7 @@ MAX_WAIT_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Target:
+class CalledTarget:
     """The model under test, and how it is called."""
 
     account: Account
@@ -24,6 +25,7 @@ class Target:
     call_timeout_seconds: float
     rng: Random
     on_retry: OnRetry | None = None
+    max_attempts: int = MAX_ATTEMPTS
     guard: CallGuard = no_guard
     """Surrounds every attempt of a call, retries included; what it waits is not the model's latency."""
     attempt: Attempt = complete
@@ -44,7 +46,7 @@ class Turn(NamedTuple):
     duration_ms: int
 
 
-async def run_turn(request: ModelRequest, target: Target) -> Turn:
+async def run_turn(request: ModelRequest, target: CalledTarget) -> Turn:
     """Make one main model call.
 
     Raises ProviderError when the call failed for good, RetryLater when it should be made later, and what the guard
@@ -60,13 +62,14 @@ async def run_turn(request: ModelRequest, target: Target) -> Turn:
         rng=target.rng,
         on_retry=target.on_retry,
         attempt=attempt,
+        max_attempts=target.max_attempts,
     )
-    return Turn(request.with_message(MessageRole.ASSISTANT, reply.text), reply, attempt.duration_ms)
+    return Turn(request.with_message(reply.message), reply, attempt.duration_ms)
 
 
 @dataclass
 class _TimedAttempt:
-    target: Target
+    target: CalledTarget
     duration_ms: int = 0
     """Of the attempt that was answered."""
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.grading.grader import Grader, GraderReply, as_material, request_structured
 
@@ -42,7 +43,7 @@ async def evaluate_criteria(
     instructions = _INSTRUCTIONS.format(success=criteria.success or _NONE, failure=criteria.failure or _NONE)
     request = ModelRequest(
         (Message(MessageRole.SYSTEM, instructions), Message(MessageRole.USER, as_material(_without_system(messages)))),
-        temperature=0.0,
+        ModelParameters(temperature=0.0),
     )
     reply = await request_structured(grader, request, _CriteriaReply, interrupted)
     judged = reply.value

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cupel_core.domain.runs.transcripts import Summary, Transcript
 from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, as_material, request_structured
 from cupel_core.providers.errors import ProviderError, RetryLater
@@ -73,5 +74,5 @@ async def _request[T: BaseModel](
 ) -> GraderReply[T]:
     """Raises GraderError when the judge gives no usable reply. `interrupted` is that of `request_structured`."""
     material = Message(MessageRole.USER, as_material(transcript.messages))
-    request = ModelRequest((Message(MessageRole.SYSTEM, instructions), material), temperature=0.0)
+    request = ModelRequest((Message(MessageRole.SYSTEM, instructions), material), ModelParameters(temperature=0.0))
     return await request_structured(judge.grader, request, reply_type, interrupted)

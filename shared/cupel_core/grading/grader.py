@@ -1,7 +1,7 @@
 """Calls of models other than the target: for a verdict, a score, or a simulated user's next message."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from random import Random
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from cupel_core.domain.text.json_replies import extract_json_object
 from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.model_parameters import ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
@@ -83,22 +84,20 @@ async def request_structured[T: BaseModel](
         try:
             return GraderReply(reply_type.model_validate_json(extract_json_object(reply.text)), reply.text, spend)
         except ValidationError as error:
-            request = request.with_message(MessageRole.ASSISTANT, reply.text or "(nothing)").with_message(
-                MessageRole.USER, _repair_prompt(error)
-            )
+            answer = Message(MessageRole.ASSISTANT, reply.text or "(nothing)")
+            request = request.with_message(answer).with_message(Message(MessageRole.USER, _repair_prompt(error)))
     message = f"the {grader.role} {grader.model} gave no valid reply, even after a repair request"
     raise GraderError(grader.role, message, spend, attempts=2)
 
 
 def as_material(messages: tuple[Message, ...]) -> str:
     """The messages as tagged text: material to read, not a conversation to continue."""
-    return "\n\n".join(f"<{message.role}>\n{message.content}\n</{message.role}>" for message in messages)
+    return "\n\n".join(f"<{message.role}>\n{message.text}\n</{message.role}>" for message in messages)
 
 
 def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRequest:
-    return ModelRequest(
-        request.messages, request.temperature, request.max_output_tokens, dict(schema), request.simulation_key
-    )
+    response_format = ResponseFormat.of_schema(schema)
+    return replace(request.with_parameters(response_format=response_format), is_graders=True)
 
 
 async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tuple[Reply, Spend]:

@@ -17,7 +17,7 @@ from cupel_core.domain.text.patterns import MAX_PATTERN_LENGTH
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders, from_json, from_jsonl, to_json
 
-_ROLES = {"developer": MessageRole.SYSTEM} | {str(role): role for role in MessageRole}
+_ROLES = {"developer": MessageRole.SYSTEM} | {str(role): role for role in MessageRole if role is not MessageRole.TOOL}
 _LETTERS = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 _MAX_END_LENGTH = 450
 """Of a target that answers end with; its pattern is at most twice as long."""

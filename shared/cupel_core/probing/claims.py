@@ -111,7 +111,7 @@ class SliceClaimer:
 def _validate(probe_slice: ProbeSlice, run: Run) -> None:
     if any(index // FANOUT != probe_slice.leaf or index >= run.plan.total for index in probe_slice.indexes):
         raise Invalid.field("indexes", f"must be probes of leaf {probe_slice.leaf} of the run")
-    if len({run.plan.targets[run.plan.probe(index).target].partition("/")[0] for index in probe_slice.indexes}) > 1:
+    if len({run.plan.column_of(index).target.provider for index in probe_slice.indexes}) > 1:
         raise Invalid.field("indexes", "must be probes of one provider")
 
 

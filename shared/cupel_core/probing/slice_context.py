@@ -4,31 +4,43 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
+from typing import NamedTuple
 
 from cupel_core.accounts import load_account, load_accounts
 from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spending import conversation_spending
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import ProbeErrorCode, RequestParameter
+from cupel_core.domain.turns.model_parameters import merge_parameters
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import BeforeCall, CallLimiter
+from cupel_core.providers.parameters import omitted_parameters, without_unknown
 from cupel_core.resources import connectors, personas
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
 from cupel_core.store import snapshots
 from cupel_core.store.snapshots import Snapshot
+
+
+class CallLimits(NamedTuple):
+    """How a target is called; None for the stack's default."""
+
+    max_attempts: int | None
+    timeout_seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -52,8 +64,14 @@ class SliceContext:
         return self.snapshot.scenario(self.run.plan.probe(index).case)
 
     def opening_length(self, index: int) -> int:
-        """The characters that the probe's conversation begins with."""
-        return len(self.content.system or "") + sum(len(message.content) for message in self.scenario(index).messages)
+        """About how many characters the probe's conversation begins with; values of placeholders are not counted."""
+        scenario, prompt = self.scenario(index), self.prompt_of(index)
+        messages = (prompt and (scenario.messages_by_prompt.get(prompt.id) or prompt.messages)) or scenario.messages
+        system = (prompt and prompt.system) or self.content.system or ""
+        return len(system) + sum(len(message.content) for message in messages)
+
+    def prompt_of(self, index: int) -> Prompt | None:
+        return self.content.prompt(self.run.plan.column_of(index).prompt_id)
 
     def graders(
         self,
@@ -79,6 +97,9 @@ class SliceContext:
         probe = self.run.plan.probe(index)
         persona = self.snapshot.persona(probe.case)
         headers, is_withheld = self._persona_headers(index, persona)
+        column, prompt = self.run.plan.columns[probe.column], self.prompt_of(index)
+        wanted = merge_parameters(self.run.parameters_of(column.target), prompt.params if prompt else {})
+        params = without_unknown(column.target, wanted)
         return ConversationSpec(
             index=index,
             scenario=self.scenario(index),
@@ -87,8 +108,10 @@ class SliceContext:
             thread_id=thread_id(self.run.id, index, retry_round),
             persona=persona,
             persona_headers=headers,
-            omitted_parameters=(RequestParameter.PERSONA_HEADERS,) if is_withheld else (),
-            temperature=self.run.temperature,
+            omitted_parameters=omitted_parameters(wanted.keys() - params.keys(), withholds_headers=is_withheld),
+            prompt=prompt,
+            params=params,
+            variant=column.variant,
             max_turns=self.run.max_turns,
             repeat=probe.repeat,
             seed=self.run.sample_seed,
@@ -126,7 +149,16 @@ class SliceContext:
         return self.persona_headers.get(persona.id, {}), False
 
     def model_of(self, index: int) -> str:
-        return self.run.plan.targets[self.run.plan.probe(index).target]
+        return self.target_of(index).model
+
+    def target_of(self, index: int) -> Target:
+        return self.run.plan.column_of(index).target
+
+    def call_limits(self, index: int) -> CallLimits:
+        run, target = self.run, self.target_of(index)
+        return CallLimits(
+            target.max_attempts or run.max_attempts, target.call_timeout_seconds or run.call_timeout_seconds
+        )
 
     def account_of(self, model: str) -> Account:
         return self.agents.get(model, self.account)
@@ -140,7 +172,7 @@ class SliceContext:
 def load_slice_context(run: Run, probe_slice: ProbeSlice) -> SliceContext:
     """Read everything that a probe of the slice may need: the event loop must not wait for it later."""
     snapshot = snapshots.get(run.snapshot_key)
-    targets = {run.plan.targets[run.plan.probe(index).target] for index in probe_slice.indexes}
+    targets = {run.plan.column_of(index).target.model for index in probe_slice.indexes}
     provider = next(iter(targets)).partition("/")[0]
     content, provider_account = Content.from_json(snapshot.definition), load_account(run.workspace, provider)
     context = SliceContext(run, snapshot, content, provider_account)

@@ -15,11 +15,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from math import inf
 from random import Random
 
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import probe_error, run_conversation
-from cupel_core.conversations.turn import Halted, Target
+from cupel_core.conversations.turn import CalledTarget, Halted
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.limits.worker_capacity import (
     AccountProbes,
     WorkerCapacity,
@@ -321,10 +323,12 @@ class Worker:
         """Run the conversation of a probe; None when it was postponed or its run is no longer open."""
         model = claimed.context.model_of(index)
         account = claimed.context.account_of(model)
-        target = Target(
+        limits = claimed.context.call_limits(index)
+        target = CalledTarget(
             account=account,
             model=model,
-            call_timeout_seconds=self._call_timeout_seconds,
+            call_timeout_seconds=min(self._call_timeout_seconds, limits.timeout_seconds or inf),
+            max_attempts=limits.max_attempts or MAX_ATTEMPTS,
             rng=self._rng,
             on_retry=self._on_retry,
             guard=partial(calls.target_slot, account, model),

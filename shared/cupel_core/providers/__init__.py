@@ -19,6 +19,7 @@ __all__ = [
     "QUEUES",
     "Provider",
     "find_provider",
+    "is_claude",
     "model_name_error",
     "model_name_of",
     "provider_of",
@@ -157,6 +158,11 @@ def simulated_target_error(target: str) -> str | None:
 def model_name_of(model: str) -> str:
     """The provider's own name of a model: `org/llama` for `custom/org/llama`, `o3` for `openai/responses:o3`."""
     return model.partition("/")[2].removeprefix(_RESPONSES)
+
+
+def is_claude(model_name: str) -> bool:
+    """Of a provider of several makers' models: whether the model has Anthropic's format."""
+    return model_name.startswith("claude-")
 
 
 def wire_format_of(model: str) -> str:

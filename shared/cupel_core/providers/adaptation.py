@@ -10,6 +10,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import NamedTuple
 
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import (
     Message,
     MessageRole,
@@ -21,7 +22,7 @@ from cupel_core.domain.turns.model_request import (
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ParameterRejected, ProviderError
-from cupel_core.providers.wire_format import schema_instruction, strip_code_fence
+from cupel_core.providers.wire_format import json_instruction
 
 type Parameters = frozenset[RequestParameter]
 
@@ -53,8 +54,34 @@ _KNOWN_FAMILIES = (
     ),
 )
 
+_FIELDS = {
+    RequestParameter.TEMPERATURE: "temperature",
+    RequestParameter.TOP_P: "top_p",
+    RequestParameter.TOP_K: "top_k",
+    RequestParameter.MAX_OUTPUT_TOKENS: "max_output_tokens",
+    RequestParameter.STOP: "stop",
+    RequestParameter.SEED: "seed",
+    RequestParameter.FREQUENCY_PENALTY: "frequency_penalty",
+    RequestParameter.PRESENCE_PENALTY: "presence_penalty",
+    RequestParameter.REASONING_EFFORT: "reasoning_effort",
+    RequestParameter.TOOLS: "tools",
+    RequestParameter.TOOL_CHOICE: "tool_choice",
+}
+"""Of what is simply left out, the field of `ModelParameters`."""
+
 _NAMES = {
     RequestParameter.TEMPERATURE: re.compile(r"temperature", re.I),
+    RequestParameter.TOP_P: re.compile(r"\btop_?p\b", re.I),
+    RequestParameter.TOP_K: re.compile(r"\btop_?k\b", re.I),
+    RequestParameter.STOP: re.compile(r"\bstop(_?sequences)?\b", re.I),
+    RequestParameter.SEED: re.compile(r"\b(random_)?seed\b", re.I),
+    RequestParameter.FREQUENCY_PENALTY: re.compile(r"frequency_?penalty|\bpenalty is not", re.I),
+    RequestParameter.PRESENCE_PENALTY: re.compile(r"presence_?penalty|\bpenalty is not", re.I),
+    RequestParameter.REASONING_EFFORT: re.compile(
+        r"reasoning_?effort|reasoning\.effort|\bthinking|output_?config\.effort|\beffort\b", re.I
+    ),
+    RequestParameter.TOOLS: re.compile(r"\btools?\b|tool_?config|function[_ ]?(calling|declarations)|tool use", re.I),
+    RequestParameter.TOOL_CHOICE: re.compile(r"tool_?choice|function_?calling_?config", re.I),
     RequestParameter.MAX_OUTPUT_TOKENS: re.compile(r"max_?(completion_?|output_?|new_?)?tokens", re.I),
     RequestParameter.SYSTEM_ROLE: re.compile(
         r"\bsystem['\"`]?[\s_]?(role|message|prompt|instruction)|developer instruction|does not support 'system'"
@@ -90,28 +117,27 @@ def rejected_parameter(error: ProviderError, request: ModelRequest) -> RequestPa
 
 def _parameters_of(request: ModelRequest) -> Parameters:
     """Where an API has no schemas, the schema is part of the system prompt."""
-    has_schema = request.json_schema is not None
-    present = {
-        RequestParameter.TEMPERATURE: request.temperature is not None,
-        RequestParameter.MAX_OUTPUT_TOKENS: request.max_output_tokens is not None,
-        RequestParameter.SYSTEM_ROLE: has_schema or request.system is not None,
-        RequestParameter.JSON_SCHEMA: has_schema,
-    }
-    return frozenset(parameter for parameter, is_present in present.items() if is_present)
+    fields = request.parameters
+    present = {parameter for parameter, name in _FIELDS.items() if getattr(fields, name) not in (None, ())}
+    if request.wants_json or request.system is not None:
+        present.add(RequestParameter.SYSTEM_ROLE)
+    if request.wants_json:
+        present.add(RequestParameter.JSON_SCHEMA)
+    return frozenset(present)
 
 
 def without(request: ModelRequest, omitted: Parameters) -> ModelRequest:
     """The request without these parameters: a schema moves to the system prompt, a system prompt to the first user
     message. A model without a system role gets the schema there too, as some APIs have no other place for it.
     """
-    if RequestParameter.TEMPERATURE in omitted:
-        request = replace(request, temperature=None)
-    if RequestParameter.MAX_OUTPUT_TOKENS in omitted:
-        request = replace(request, max_output_tokens=None)
-    if request.json_schema is not None and omitted & _SYSTEM_ROLE_AND_SCHEMA:
-        system = "\n\n".join(filter(None, (request.system, schema_instruction(request.json_schema))))
+    absent = ModelParameters()
+    request = request.with_parameters(
+        **{name: getattr(absent, name) for parameter, name in _FIELDS.items() if parameter in omitted}
+    )
+    if request.wants_json and omitted & _SYSTEM_ROLE_AND_SCHEMA:
+        system = "\n\n".join(filter(None, (request.system, json_instruction(request.json_schema))))
         messages = (Message(MessageRole.SYSTEM, system), *request.exchanges)
-        request = replace(request, messages=messages, json_schema=None)
+        request = replace(request, messages=messages).with_parameters(response_format=None)
     if RequestParameter.SYSTEM_ROLE in omitted and request.system is not None:
         request = replace(request, messages=_fold(request.system, request.exchanges))
     return request
@@ -163,15 +189,13 @@ def _known(model: str, request: ModelRequest) -> Parameters:
         if family.provider == provider and family.names.fullmatch(name):
             rejected |= family.rejected
     # Those that reject a temperature accept their default.
-    return rejected - _TEMPERATURE if request.temperature == 1 and provider == "openai" else rejected
+    is_default = request.parameters.temperature == 1 and provider == "openai"
+    return rejected - _TEMPERATURE if is_default else rejected
 
 
 def with_omitted(reply: Reply, omitted: Parameters) -> Reply:
     """The reply, with a record of what its request left out."""
-    if not omitted:
-        return reply
-    text = strip_code_fence(reply.text) if RequestParameter.JSON_SCHEMA in omitted else reply.text
-    return replace(reply, text=text, omitted_parameters=tuple(sorted(omitted)))
+    return replace(reply, omitted_parameters=tuple(sorted(omitted))) if omitted else reply
 
 
 ADAPTER = Adapter()

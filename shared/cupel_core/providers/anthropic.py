@@ -1,43 +1,169 @@
 """Anthropic messages."""
 
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from itertools import groupby
+
 import orjson
 from pydantic import BaseModel
 
-from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
+from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.reply_limits import TokenCount
-from cupel_core.providers.wire_format import WireRequest, api_key_of, content_filtered_error, endpoint_url, without_none
+from cupel_core.providers.wire_format import (
+    WireRequest,
+    api_key_of,
+    content_filtered_error,
+    endpoint_url,
+    is_closed_schema,
+    json_instruction,
+    without_none,
+)
 
 API_VERSION = "2023-06-01"
 DEFAULT_MAX_TOKENS = 4096
 """The API requires a limit; this is the largest that every model still served accepts."""
 
-_TOOL = "answer"
+ANSWER_TOOL = "cupel_answer"
+"""The tool whose arguments are the answer, if a schema is requested of a model without native structured output."""
+_NATIVE_SCHEMA = re.compile(r"claude-(opus|sonnet|haiku)-(4-[5-9]|[5-9])(?!\d).*")
+_ADAPTIVE_THINKING = re.compile(r"claude-((opus|sonnet)-4-[6-9]|\w+-[5-9])(?!\d).*")
+_THINKING_TOKENS = {
+    ReasoningEffort.MINIMAL: 1_024,
+    ReasoningEffort.LOW: 1_024,
+    ReasoningEffort.MEDIUM: 4_096,
+    ReasoningEffort.HIGH: 16_384,
+    ReasoningEffort.XHIGH: 32_000,
+}
+"""Budgets of models that take tokens instead of an effort; added to the limit of the answer's own."""
+
+
+class _Enforcement(StrEnum):
+    """How the answer is made one JSON object."""
+
+    NATIVE = "native"
+    TOOL = "tool"
+    PROMPT = "prompt"
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
+    parameters, enforcement = request.parameters, _enforcement(model_name, request)
+    instruction = json_instruction(request.json_schema) if enforcement is _Enforcement.PROMPT else None
     body: dict[str, object] = {
         "model": model_name,
-        "max_tokens": request.max_output_tokens or DEFAULT_MAX_TOKENS,
-        "messages": [{"role": message.role, "content": message.content} for message in request.exchanges],
-        **without_none(system=request.system, temperature=request.temperature),
-        **_schema_as_tool(request.json_schema),
+        "max_tokens": (parameters.max_output_tokens or DEFAULT_MAX_TOKENS) + _thinking_tokens(model_name, parameters),
+        "messages": list(_messages(request.exchanges)),
+        **without_none(
+            system="\n\n".join(filter(None, (request.system, instruction))) or None,
+            temperature=parameters.temperature,
+            top_p=parameters.top_p,
+            top_k=parameters.top_k,
+            stop_sequences=list(parameters.stop) or None,
+            thinking=_thinking(model_name, parameters),
+            output_config=_output_config(model_name, request, enforcement) or None,
+        ),
+        **(_answer_tool(request.json_schema) if enforcement is _Enforcement.TOOL else _tools(parameters)),
     }
     headers = {"x-api-key": api_key_of(account), "anthropic-version": API_VERSION}
     return WireRequest(endpoint_url(account, "messages"), body, headers)
 
 
-def _schema_as_tool(schema: dict[str, object] | None) -> dict[str, object]:
-    """Every model supports a forced tool call with a schema; only the newest have native structured output."""
-    if schema is None:
+def _enforcement(model_name: str, request: ModelRequest) -> _Enforcement | None:
+    """Natively by new models, else by a forced tool call, which excludes other tools and thinking.
+
+    The schemas of judges limit numbers and lengths, which native enforcement refuses.
+    """
+    if not request.wants_json:
+        return None
+    if request.json_schema is None:
+        return _Enforcement.PROMPT
+    if _NATIVE_SCHEMA.fullmatch(model_name) and not request.is_graders and is_closed_schema(request.json_schema):
+        return _Enforcement.NATIVE
+    parameters = request.parameters
+    return _Enforcement.PROMPT if parameters.tools or _thinking(model_name, parameters) else _Enforcement.TOOL
+
+
+def _thinking(model_name: str, parameters: ModelParameters) -> dict[str, object] | None:
+    effort = parameters.reasoning_effort
+    if effort is None or effort is ReasoningEffort.NONE:
+        return None
+    if _ADAPTIVE_THINKING.fullmatch(model_name):
+        return {"type": "adaptive"}
+    return {"type": "enabled", "budget_tokens": _THINKING_TOKENS[effort]}
+
+
+def _thinking_tokens(model_name: str, parameters: ModelParameters) -> int:
+    """Thinking counts towards the limit, which must be greater than its budget."""
+    thinking = _thinking(model_name, parameters) or {}
+    return _THINKING_TOKENS[parameters.reasoning_effort] if "budget_tokens" in thinking else 0  # type: ignore[index]
+
+
+def _output_config(model_name: str, request: ModelRequest, enforcement: _Enforcement | None) -> dict[str, object]:
+    effort, config = request.parameters.reasoning_effort, dict[str, object]()
+    if effort and effort is not ReasoningEffort.NONE and _ADAPTIVE_THINKING.fullmatch(model_name):
+        config["effort"] = "low" if effort is ReasoningEffort.MINIMAL else effort
+    if enforcement is _Enforcement.NATIVE:
+        config["format"] = {"type": "json_schema", "schema": request.json_schema}
+    return config
+
+
+def _answer_tool(schema: dict[str, object] | None) -> dict[str, object]:
+    tool = {"name": ANSWER_TOOL, "description": "Gives the answer.", "input_schema": schema}
+    return {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER_TOOL}}
+
+
+def _tools(parameters: ModelParameters) -> dict[str, object]:
+    if not parameters.tools:
         return {}
-    tool = {"name": _TOOL, "description": "Gives the answer.", "input_schema": schema}
-    return {"tools": [tool], "tool_choice": {"type": "tool", "name": _TOOL}}
+    tools = [
+        {"name": tool.name, **without_none(description=tool.description, input_schema=dict(tool.schema))}
+        for tool in parameters.tools
+    ]
+    return {"tools": tools, **without_none(tool_choice=_tool_choice(parameters.tool_choice))}
+
+
+def _tool_choice(choice: ToolChoice | None) -> dict[str, object] | None:
+    if choice is None:
+        return None
+    if choice.name:
+        return {"type": "tool", "name": choice.name}
+    return {"type": "any" if choice.mode is ToolMode.REQUIRED else choice.mode.value}
+
+
+def _messages(exchanges: Iterable[Message]) -> Iterable[dict[str, object]]:
+    """Results of tools are a user's; those of one turn are sent together."""
+    for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
+        messages = list(group)
+        if is_result:
+            yield {"role": "user", "content": [_tool_result(message) for message in messages]}
+        else:
+            for message in messages:
+                yield {"role": message.role, "content": _content(message)}
+
+
+def _tool_result(message: Message) -> dict[str, object]:
+    return {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content}
+
+
+def _content(message: Message) -> str | list[dict[str, object]]:
+    if not message.tool_calls:
+        return message.content
+    text: list[dict[str, object]] = [{"type": "text", "text": message.content}] if message.content else []
+    calls: list[dict[str, object]] = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments_object}
+        for call in message.tool_calls
+    ]
+    return [*text, *calls]
 
 
 class _Block(BaseModel):
     type: str
     text: str = ""
+    id: str = ""
+    name: str = ""
     input: dict[str, object] | None = None
 
 
@@ -66,11 +192,12 @@ def parse(body: object) -> Reply:
     if message.stop_reason == "refusal":
         raise content_filtered_error("stop_reason refusal")
     usage = Usage(message.usage.total_input, message.usage.output_tokens)
-    return Reply(_text_of(message.content), message.model, usage, message.stop_reason)
+    calls = [block for block in message.content if block.type == "tool_use" and block.input is not None]
+    answers = [_json(block) for block in calls if block.name == ANSWER_TOOL]
+    text = answers[0] if answers else "".join(block.text for block in message.content if block.type == "text")
+    own_calls = tuple(ToolCall(block.id, block.name, _json(block)) for block in calls if block.name != ANSWER_TOOL)
+    return Reply(text, message.model, usage, message.stop_reason, tool_calls=own_calls)
 
 
-def _text_of(blocks: list[_Block]) -> str:
-    for block in blocks:
-        if block.type == "tool_use" and block.input is not None:
-            return orjson.dumps(block.input).decode()
-    return "".join(block.text for block in blocks if block.type == "text")
+def _json(block: _Block) -> str:
+    return orjson.dumps(block.input).decode()

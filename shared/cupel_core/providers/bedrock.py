@@ -4,15 +4,19 @@ boto3 is imported at the first call, so that evaluations without AWS do not load
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from pydantic import BaseModel, ValidationError
+import orjson
+from pydantic import BaseModel, Field, ValidationError
 
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_for_status, malformed_reply_error
@@ -22,8 +26,7 @@ from cupel_core.providers.wire_format import (
     CamelModel,
     api_key_of,
     content_filtered_error,
-    schema_instruction,
-    strip_code_fence,
+    json_instruction,
     without_none,
 )
 
@@ -102,7 +105,7 @@ async def complete(
     arguments = converse_arguments(model_name, request)
     body = await call(lambda client: client.converse(**arguments), account, timeout_seconds, now, client_for)
     try:
-        return parse(body, structured=request.json_schema is not None)
+        return parse(body)
     except ValidationError as error:
         raise malformed_reply_error(error) from None
 
@@ -130,22 +133,91 @@ async def call[T](
 
 
 def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]:
-    """Models differ in the tools and schemas they accept, so a schema is sent as part of the system prompt."""
+    """Models differ in the schemas they accept, so a schema is sent as part of the system prompt."""
+    parameters = request.parameters
     system = [{"text": request.system}] if request.system else []
-    if request.json_schema:
-        system.append({"text": schema_instruction(request.json_schema)})
-    settings = without_none(temperature=request.temperature, maxTokens=request.max_output_tokens)
+    if request.wants_json:
+        system.append({"text": json_instruction(request.json_schema)})
+    settings = without_none(
+        temperature=parameters.temperature,
+        topP=parameters.top_p,
+        maxTokens=parameters.max_output_tokens,
+        stopSequences=list(parameters.stop) or None,
+    )
     return {
         "modelId": model_name,
-        "messages": [
-            {"role": message.role.value, "content": [{"text": message.content}]} for message in request.exchanges
-        ],
-        **without_none(system=system or None, inferenceConfig=settings or None),
+        "messages": list(_messages(request.exchanges)),
+        **without_none(
+            system=system or None,
+            inferenceConfig=settings or None,
+            toolConfig=_tool_config(parameters) if parameters.tools else None,
+            outputConfig=_output_config(parameters.reasoning_effort),
+        ),
     }
 
 
-class _Block(BaseModel):
+def _output_config(effort: ReasoningEffort | None) -> dict[str, object] | None:
+    if effort is None or effort is ReasoningEffort.NONE:
+        return None
+    return {"effort": "low" if effort is ReasoningEffort.MINIMAL else effort.value}
+
+
+def _tool_config(parameters: ModelParameters) -> dict[str, object] | None:
+    """Converse has no way to forbid the tools it is given, so none are given then."""
+    choice = parameters.tool_choice
+    if choice and choice.mode is ToolMode.NONE:
+        return None
+    tools = [
+        {
+            "toolSpec": {
+                "name": tool.name,
+                **without_none(description=tool.description, strict=tool.strict),
+                "inputSchema": {"json": dict(tool.schema)},
+            }
+        }
+        for tool in parameters.tools
+    ]
+    return {"tools": tools, **without_none(toolChoice=_tool_choice(choice) if choice else None)}
+
+
+def _tool_choice(choice: ToolChoice) -> dict[str, object]:
+    if choice.name:
+        return {"tool": {"name": choice.name}}
+    return {"any": {}} if choice.mode is ToolMode.REQUIRED else {"auto": {}}
+
+
+def _messages(exchanges: Iterable[Message]) -> Iterator[dict[str, object]]:
+    """Results of tools are a user's; those of one turn are sent together."""
+    for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
+        messages = list(group)
+        if is_result:
+            yield {"role": "user", "content": [_tool_result(message) for message in messages]}
+        else:
+            for message in messages:
+                yield {"role": message.role.value, "content": _content(message)}
+
+
+def _tool_result(message: Message) -> dict[str, object]:
+    return {"toolResult": {"toolUseId": message.tool_call_id, "content": [{"text": message.content}]}}
+
+
+def _content(message: Message) -> list[dict[str, object]]:
+    calls: list[dict[str, object]] = [
+        {"toolUse": {"toolUseId": call.id, "name": call.name, "input": call.arguments_object}}
+        for call in message.tool_calls
+    ]
+    return [{"text": message.content}, *calls] if message.content or not calls else calls
+
+
+class _ToolUse(CamelModel):
+    tool_use_id: str
+    name: str
+    input: Annotated[dict[str, object], Field(default_factory=dict)]
+
+
+class _Block(CamelModel):
     text: str = ""
+    tool_use: _ToolUse | None = None
 
 
 class _Message(BaseModel):
@@ -171,7 +243,7 @@ class _ConverseResponse(CamelModel):
     usage: _Tokens = _Tokens()
 
 
-def parse(body: object, *, structured: bool = False) -> Reply:
+def parse(body: object) -> Reply:
     """Converse does not report a model version; the model id identifies the version."""
     reply = _ConverseResponse.model_validate(body)
     if reply.stop_reason in _FILTERED:
@@ -180,7 +252,9 @@ def parse(body: object, *, structured: bool = False) -> Reply:
     tokens = reply.usage
     input_tokens = tokens.input_tokens + tokens.cache_read_input_tokens + tokens.cache_write_input_tokens
     usage = Usage(input_tokens, tokens.output_tokens)
-    return Reply(strip_code_fence(text) if structured else text, None, usage, reply.stop_reason)
+    calls = (block.tool_use for block in reply.output.message.content if block.tool_use)
+    own = tuple(ToolCall(call.tool_use_id, call.name, orjson.dumps(call.input).decode()) for call in calls)
+    return Reply(text, None, usage, reply.stop_reason, tool_calls=own)
 
 
 def _error_from_client_error(error: "ClientError", now: datetime) -> ProviderError:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.limits.backoff import MAX_RETRIES, delay_seconds
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS, delay_seconds
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.providers import model_name_of, wire_format_of
@@ -15,6 +16,7 @@ from cupel_core.providers.adaptation import ADAPTER, with_omitted, without
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
 from cupel_core.providers.reply_limits import bounded_reply
+from cupel_core.providers.wire_format import strip_code_fence
 
 if TYPE_CHECKING:
     from cupel_core.providers.http import SendRequest
@@ -50,6 +52,8 @@ async def complete(
     except ProviderError as error:
         refusal = sanitized(error, account)
         raise ADAPTER.learn(account, model, request, omitted, refusal) from error.__cause__
+    if request.wants_json:
+        reply = replace(reply, text=strip_code_fence(reply.text))
     return with_omitted(reply, omitted)
 
 
@@ -102,6 +106,7 @@ async def complete_with_retry(
     rng: Random,
     on_retry: OnRetry | None = None,
     attempt: Attempt = complete,
+    max_attempts: int = MAX_ATTEMPTS,
     sleep: Sleep = asyncio.sleep,
 ) -> Reply:
     """Make as many attempts at the next message as `with_retry` does; raises the same errors."""
@@ -111,6 +116,7 @@ async def complete_with_retry(
             max_wait_seconds=max_wait_seconds,
             rng=rng,
             on_retry=on_retry,
+            max_attempts=max_attempts,
             sleep=sleep,
         )
     except RetryLater as wait:
@@ -124,9 +130,10 @@ async def with_retry[T](
     max_wait_seconds: float,
     rng: Random,
     on_retry: OnRetry | None = None,
+    max_attempts: int = MAX_ATTEMPTS,
     sleep: Sleep = asyncio.sleep,
 ) -> T:
-    """Make up to four attempts, with a delay between them that is reported to `on_retry`.
+    """Make up to `max_attempts`, with a delay between them that is reported to `on_retry`.
 
     An attempt whose request the model rejected because of a parameter is repeated without it; it is not counted.
 
@@ -146,7 +153,7 @@ async def with_retry[T](
             continue
         except ProviderError as error:
             error.attempts = attempts
-            if attempts > MAX_RETRIES or not error.retryable:
+            if attempts >= max_attempts or not error.retryable:
                 raise
             delay = delay_seconds(attempts, error.retry_after_seconds, rng)
             if delay > max_wait_seconds:

@@ -1,8 +1,16 @@
 """Google generateContent."""
 
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Annotated
 from urllib.parse import quote
 
+import orjson
+from pydantic import Field
+
+from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.tools import ToolCall, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reply_limits import TokenCount
@@ -21,35 +29,118 @@ _ROLES = {MessageRole.USER: "user", MessageRole.ASSISTANT: "model"}
 _FILTERED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
 
 
+_THINKING_LEVELS = {ReasoningEffort.NONE: "minimal", ReasoningEffort.XHIGH: "high"}
+_THINKING_BUDGETS = {
+    ReasoningEffort.NONE: 0,
+    ReasoningEffort.MINIMAL: 512,
+    ReasoningEffort.LOW: 1_024,
+    ReasoningEffort.MEDIUM: 8_192,
+    ReasoningEffort.HIGH: 24_576,
+    ReasoningEffort.XHIGH: 24_576,
+}
+"""Of models before Gemini 3, which take tokens instead of a level."""
+_MODES = {ToolMode.AUTO: "AUTO", ToolMode.NONE: "NONE", ToolMode.REQUIRED: "ANY"}
+
+
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
-    schema = request.json_schema
-    config = without_none(
-        temperature=request.temperature,
-        maxOutputTokens=request.max_output_tokens,
-        responseMimeType="application/json" if schema else None,
-        # The older `responseSchema` is an OpenAPI subset that rejects, for example, `additionalProperties`.
-        responseJsonSchema=schema,
-    )
+    config = _generation_config(model_name, request)
     body: dict[str, object] = {
-        "contents": [_content(message) for message in request.exchanges],
+        "contents": list(_contents(request.exchanges)),
         **without_none(systemInstruction=_instruction(request.system), generationConfig=config or None),
+        **_tools(request.parameters),
     }
     path = f"models/{quote(model_name, safe='')}:generateContent"
     key = api_key_of(account)
     return WireRequest(endpoint_url(account, path), body, {"x-goog-api-key": key} if key else {})
 
 
-def _content(message: Message) -> dict[str, object]:
-    return {"role": _ROLES[message.role], "parts": [{"text": message.content}]}
+def _generation_config(model_name: str, request: ModelRequest) -> dict[str, object]:
+    parameters = request.parameters
+    return without_none(
+        temperature=parameters.temperature,
+        topP=parameters.top_p,
+        topK=parameters.top_k,
+        maxOutputTokens=parameters.max_output_tokens,
+        stopSequences=list(parameters.stop) or None,
+        seed=parameters.seed,
+        frequencyPenalty=parameters.frequency_penalty,
+        presencePenalty=parameters.presence_penalty,
+        thinkingConfig=_thinking(model_name, parameters.reasoning_effort),
+        responseMimeType="application/json" if request.wants_json else None,
+        # The older `responseSchema` is an OpenAPI subset that rejects, for example, `additionalProperties`.
+        responseJsonSchema=request.json_schema,
+    )
+
+
+def _thinking(model_name: str, effort: ReasoningEffort | None) -> dict[str, object] | None:
+    if effort is None:
+        return None
+    if model_name.startswith(("gemini-1", "gemini-2")):
+        return {"thinkingBudget": _THINKING_BUDGETS[effort]}
+    return {"thinkingLevel": _THINKING_LEVELS.get(effort, effort.value)}
+
+
+def _tools(parameters: ModelParameters) -> dict[str, object]:
+    if not parameters.tools:
+        return {}
+    declarations = [
+        {"name": tool.name, **without_none(description=tool.description, parametersJsonSchema=dict(tool.schema))}
+        for tool in parameters.tools
+    ]
+    choice = parameters.tool_choice
+    calling = choice and without_none(
+        mode=_MODES[choice.mode], allowedFunctionNames=[choice.name] if choice.name else None
+    )
+    return {
+        "tools": [{"functionDeclarations": declarations}],
+        **without_none(toolConfig={"functionCallingConfig": calling} if calling else None),
+    }
+
+
+def _contents(exchanges: tuple[Message, ...]) -> Iterator[dict[str, object]]:
+    """Results of functions are a user's, by the functions' names; those of one turn are sent together."""
+    names = {call.id: call.name for message in exchanges for call in message.tool_calls}
+    for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
+        messages = list(group)
+        if is_result:
+            yield {"role": "user", "parts": [_function_response(message, names) for message in messages]}
+        else:
+            for message in messages:
+                yield {"role": _ROLES[message.role], "parts": _parts(message)}
+
+
+def _function_response(message: Message, names: Mapping[str, str]) -> dict[str, object]:
+    name = names.get(message.tool_call_id or "", "")
+    return {"functionResponse": {"name": name, "response": {"result": message.content}}}
+
+
+def _parts(message: Message) -> list[dict[str, object]]:
+    """Gemini 3 refuses calls without the thought signature that it gave them."""
+    calls = [
+        {
+            "functionCall": {"name": call.name, "args": call.arguments_object},
+            **without_none(thoughtSignature=call.signature),
+        }
+        for call in message.tool_calls
+    ]
+    return [{"text": message.content}, *calls] if message.content or not calls else calls
 
 
 def _instruction(system: str | None) -> dict[str, object] | None:
     return {"parts": [{"text": system}]} if system else None
 
 
+class _FunctionCall(CamelModel):
+    id: str | None = None
+    name: str
+    args: Annotated[dict[str, object], Field(default_factory=dict)]
+
+
 class _Part(CamelModel):
     text: str = ""
     thought: bool = False
+    function_call: _FunctionCall | None = None
+    thought_signature: str | None = None
 
 
 class _Content(CamelModel):
@@ -92,4 +183,13 @@ def parse(body: object) -> Reply:
     text = "".join(part.text for part in candidate.content.parts if not part.thought)
     tokens = response.usage_metadata
     usage = Usage(tokens.prompt_token_count, tokens.candidates_token_count + tokens.thoughts_token_count)
-    return Reply(text, response.model_version, usage, candidate.finish_reason)
+    calls = tuple(_calls(candidate.content.parts))
+    return Reply(text, response.model_version, usage, candidate.finish_reason, tool_calls=calls)
+
+
+def _calls(parts: tuple[_Part, ...]) -> Iterator[ToolCall]:
+    """Most calls have no id of their own."""
+    for number, part in enumerate(parts, 1):
+        if call := part.function_call:
+            arguments = orjson.dumps(call.args).decode()
+            yield ToolCall(call.id or f"call_{number}", call.name, arguments, part.thought_signature)

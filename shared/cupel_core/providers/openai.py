@@ -2,12 +2,15 @@
 Cohere, Perplexity, Ollama, vLLM, llama.cpp and others.
 """
 
+import re
 from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers import azure
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import error_in_reply
@@ -17,7 +20,8 @@ from cupel_core.providers.wire_format import (
     bearer_header,
     content_filtered_error,
     endpoint_url,
-    schema_instruction,
+    is_closed_schema,
+    json_instruction,
     without_none,
 )
 
@@ -27,19 +31,18 @@ _COMPLETION_TOKENS = frozenset({"openai", "azure", "groq", "xai"})
 _JSON_MODE_ONLY = frozenset({"deepseek"})
 # Cohere's JSON mode takes the schema itself.
 _JSON_MODE_WITH_SCHEMA = frozenset({"cohere"})
+_SEED_NAMES = {"mistral": "random_seed"}
+_ANY_TOOL = {"mistral": "any"}
+_ASKS_FOR_JSON = re.compile("json", re.IGNORECASE)
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
-    schema = request.json_schema
-    if schema and account.provider in _JSON_MODE_ONLY:
-        instruction = Message(MessageRole.SYSTEM, schema_instruction(schema))
-        request = replace(request, messages=(instruction, *request.messages))
-    limit = "max_completion_tokens" if account.provider in _COMPLETION_TOKENS else "max_tokens"
     body: dict[str, object] = {
         "model": model_name,
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        **without_none(temperature=request.temperature, response_format=_response_format(account, schema)),
-        **without_none(**{limit: request.max_output_tokens}),
+        "messages": [_message(message) for message in with_json_instruction(account, request).messages],
+        **_sampling(account, request.parameters),
+        **without_none(response_format=_response_format(account, request)),
+        **_tools(account, request.parameters),
     }
     return operation_request(account, model_name, "chat/completions", body)
 
@@ -51,28 +54,79 @@ def operation_request(account: Account, model_name: str, operation: str, body: d
     return WireRequest(endpoint_url(account, operation), body, bearer_header(account))
 
 
-def _response_format(account: Account, schema: dict[str, object] | None) -> dict[str, object] | None:
-    if schema is None:
+def _message(message: Message) -> dict[str, object]:
+    if message.role is MessageRole.TOOL:
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
+    if not message.tool_calls:
+        return {"role": message.role, "content": message.content}
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.tool_calls
+    ]
+    return {"role": message.role, "content": message.content or None, "tool_calls": calls}
+
+
+def with_json_instruction(account: Account, request: ModelRequest) -> ModelRequest:
+    """JSON mode is refused unless the prompt asks for JSON; a schema that cannot be sent is part of the prompt."""
+    if not request.wants_json:
+        return request
+    is_sent = request.json_schema is not None and account.provider not in _JSON_MODE_ONLY
+    has_word = request.json_schema is None and any(_ASKS_FOR_JSON.search(each.content) for each in request.messages)
+    if is_sent or has_word:
+        return request
+    instruction = Message(MessageRole.SYSTEM, json_instruction(request.json_schema))
+    return replace(request, messages=(instruction, *request.messages))
+
+
+def _sampling(account: Account, parameters: ModelParameters) -> dict[str, object]:
+    limit = "max_completion_tokens" if account.provider in _COMPLETION_TOKENS else "max_tokens"
+    return without_none(
+        temperature=parameters.temperature,
+        top_p=parameters.top_p,
+        top_k=parameters.top_k,
+        stop=list(parameters.stop) or None,
+        frequency_penalty=parameters.frequency_penalty,
+        presence_penalty=parameters.presence_penalty,
+        reasoning_effort=parameters.reasoning_effort,
+        **{limit: parameters.max_output_tokens, _SEED_NAMES.get(account.provider, "seed"): parameters.seed},
+    )
+
+
+def _tools(account: Account, parameters: ModelParameters) -> dict[str, object]:
+    if not parameters.tools:
+        return {}
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                **without_none(description=tool.description, parameters=dict(tool.schema), strict=tool.strict),
+            },
+        }
+        for tool in parameters.tools
+    ]
+    return {"tools": tools, **without_none(tool_choice=_tool_choice(account, parameters.tool_choice))}
+
+
+def _tool_choice(account: Account, choice: ToolChoice | None) -> object:
+    if choice is None:
         return None
-    if account.provider in _JSON_MODE_ONLY:
+    if choice.name:
+        return {"type": "function", "function": {"name": choice.name}}
+    return _ANY_TOOL.get(account.provider, choice.mode) if choice.mode is ToolMode.REQUIRED else choice.mode
+
+
+def _response_format(account: Account, request: ModelRequest) -> dict[str, object] | None:
+    schema = request.json_schema
+    if not request.wants_json:
+        return None
+    if schema is None or account.provider in _JSON_MODE_ONLY:
         return {"type": "json_object"}
     if account.provider in _JSON_MODE_WITH_SCHEMA:
         return {"type": "json_object", "schema": schema}
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": is_strict(schema)}}
-
-
-def is_strict(schema: object) -> bool:
-    """OpenAI enforces a schema only when every object in it is closed and requires all its properties."""
-    if isinstance(schema, list):
-        return all(is_strict(item) for item in schema)
-    if not isinstance(schema, dict):
-        return True
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        closed = schema.get("additionalProperties") is False
-        if not closed or set(schema.get("required", ())) != set(properties):
-            return False
-    return all(is_strict(value) for value in schema.values())
+    reply_format = request.parameters.response_format
+    name = reply_format.name if reply_format else "answer"
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": is_closed_schema(schema)}}
 
 
 class _Part(BaseModel):
@@ -80,9 +134,20 @@ class _Part(BaseModel):
     text: str | None = None
 
 
+class _Function(BaseModel):
+    name: str
+    arguments: str = ""
+
+
+class _ToolCall(BaseModel):
+    id: str | None = None
+    function: _Function
+
+
 class _Message(BaseModel):
     content: str | list[_Part] | None = None
     refusal: str | None = None
+    tool_calls: list[_ToolCall] | None = None
 
     @property
     def text(self) -> str:
@@ -132,4 +197,19 @@ def parse(body: object) -> Reply:
         raise content_filtered_error("finish_reason content_filter")
     tokens = completion.usage or _Tokens()
     usage = Usage(tokens.prompt_tokens, tokens.completion_tokens)
-    return Reply(choice.message.text, completion.model, usage, choice.finish_reason, cost_usd=tokens.cost)
+    return Reply(
+        choice.message.text,
+        completion.model,
+        usage,
+        choice.finish_reason,
+        tool_calls=_calls(choice.message),
+        cost_usd=tokens.cost,
+    )
+
+
+def _calls(message: _Message) -> tuple[ToolCall, ...]:
+    """Some servers give their calls no ids."""
+    return tuple(
+        ToolCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
+        for number, call in enumerate(message.tool_calls or (), 1)
+    )

@@ -3,14 +3,18 @@
 Nothing is stored by the provider (`store`), because every request has the whole conversation.
 """
 
+from collections.abc import Iterator
+
 from pydantic import BaseModel
 
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_parameters import ModelParameters
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, error_in_reply
-from cupel_core.providers.openai import is_strict, operation_request
+from cupel_core.providers.openai import operation_request, with_json_instruction
 from cupel_core.providers.reply_limits import ReportedCost, TokenCount
-from cupel_core.providers.wire_format import WireRequest, content_filtered_error, without_none
+from cupel_core.providers.wire_format import WireRequest, content_filtered_error, is_closed_schema, without_none
 
 MIN_OUTPUT_TOKENS = 16
 """The API refuses a lower limit."""
@@ -21,24 +25,61 @@ _STATUSES = {"rate_limit_exceeded": 429, "server_error": 500, "vector_store_time
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
-    limit = request.max_output_tokens
+    parameters, effort = request.parameters, request.parameters.reasoning_effort
+    limit = parameters.max_output_tokens
     body: dict[str, object] = {
         "model": model_name,
-        "input": [{"role": message.role, "content": message.content} for message in request.messages],
+        "input": [item for message in with_json_instruction(account, request).messages for item in _items(message)],
         "store": False,
         **without_none(
-            temperature=request.temperature,
+            temperature=parameters.temperature,
+            top_p=parameters.top_p,
             max_output_tokens=None if limit is None else max(limit, MIN_OUTPUT_TOKENS),
-            text=_text_format(request.json_schema),
+            reasoning={"effort": effort} if effort else None,
+            text=_text_format(request),
         ),
+        **_tools(parameters),
     }
     return operation_request(account, model_name, "responses", body)
 
 
-def _text_format(schema: dict[str, object] | None) -> dict[str, object] | None:
-    if schema is None:
+def _items(message: Message) -> Iterator[dict[str, object]]:
+    """Calls and their results are items beside the messages."""
+    if message.role is MessageRole.TOOL:
+        yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}
+        return
+    if message.content or not message.tool_calls:
+        yield {"role": message.role, "content": message.content}
+    for call in message.tool_calls:
+        yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+
+
+def _tools(parameters: ModelParameters) -> dict[str, object]:
+    if not parameters.tools:
+        return {}
+    choice = parameters.tool_choice
+    tools = [
+        {
+            "type": "function",
+            "name": tool.name,
+            "parameters": dict(tool.schema),
+            "strict": bool(tool.strict),
+            **without_none(description=tool.description),
+        }
+        for tool in parameters.tools
+    ]
+    named = choice and ({"type": "function", "name": choice.name} if choice.name else choice.mode)
+    return {"tools": tools, **without_none(tool_choice=named)}
+
+
+def _text_format(request: ModelRequest) -> dict[str, object] | None:
+    reply_format, schema = request.parameters.response_format, request.json_schema
+    if reply_format is None or not request.wants_json:
         return None
-    return {"format": {"type": "json_schema", "name": "answer", "schema": schema, "strict": is_strict(schema)}}
+    if schema is None:
+        return {"format": {"type": "json_object"}}
+    strict = is_closed_schema(schema)
+    return {"format": {"type": "json_schema", "name": reply_format.name, "schema": schema, "strict": strict}}
 
 
 class _OutputPart(BaseModel):
@@ -48,9 +89,12 @@ class _OutputPart(BaseModel):
 
 
 class _OutputItem(BaseModel):
-    """A message; reasoning and calls of the provider's own tools have no content of interest."""
+    """A message or a call; reasoning and calls of the provider's own tools have no content of interest."""
 
     type: str
+    call_id: str = ""
+    name: str = ""
+    arguments: str = ""
     content: list[_OutputPart] | None = None
 
     @property
@@ -97,8 +141,13 @@ def parse(body: object) -> Reply:
         response.model,
         Usage(tokens.input_tokens, tokens.output_tokens),
         _finish_reason(response),
+        tool_calls=tuple(_calls(response.output)),
         cost_usd=tokens.cost,
     )
+
+
+def _calls(output: list[_OutputItem]) -> Iterator[ToolCall]:
+    return (ToolCall(item.call_id, item.name, item.arguments) for item in output if item.type == "function_call")
 
 
 def _finish_reason(response: _ResponseObject) -> str:

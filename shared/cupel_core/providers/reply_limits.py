@@ -12,12 +12,17 @@ from pydantic import BeforeValidator
 
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.errors import ProviderError
 
 MAX_LABEL_LENGTH = 200
 """Of a model version and of a finish reason, in characters."""
 MAX_THREAD_ID_LENGTH = 500
 MAX_TEXT_LENGTH = 1_000_000
+MAX_TOOL_CALLS = 100
+MAX_ARGUMENTS_LENGTH = 100_000
+"""Of one tool call."""
+MAX_SIGNATURE_LENGTH = 200_000
 MAX_TOKENS = 1_000_000_000
 MAX_COST_USD = 10_000.0
 """Of one call."""
@@ -58,6 +63,7 @@ def bounded_reply(reply: Reply) -> Reply:
         model_version=_label(reply.model_version),
         finish_reason=_label(reply.finish_reason),
         thread_id=reply.thread_id and storable(reply.thread_id),
+        tool_calls=_tool_calls(reply.tool_calls),
         usage=Usage(token_count(reply.usage.input_tokens), token_count(reply.usage.output_tokens)),
     )
 
@@ -66,6 +72,20 @@ def _check_length(what: str, text: str, limit: int) -> None:
     if len(text) > limit:
         message = f"{what} has {len(text):,} characters; at most {limit:,} are accepted"
         raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True)
+
+
+def _tool_calls(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    if len(calls) > MAX_TOOL_CALLS:
+        message = f"the answer has {len(calls):,} tool calls; at most {MAX_TOOL_CALLS} are accepted"
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True)
+    return tuple(map(_tool_call, calls))
+
+
+def _tool_call(call: ToolCall) -> ToolCall:
+    _check_length("the arguments of a tool call", call.arguments, MAX_ARGUMENTS_LENGTH)
+    _check_length("the thought signature of a tool call", call.signature or "", MAX_SIGNATURE_LENGTH)
+    name, call_id = storable(call.name, MAX_LABEL_LENGTH), storable(call.id, MAX_LABEL_LENGTH)
+    return replace(call, id=call_id, name=name, arguments=storable(call.arguments))
 
 
 def _label(text: str | None) -> str | None:

@@ -9,6 +9,7 @@ import orjson
 
 from cupel_core.domain.text.json_example import example_of
 from cupel_core.domain.turns import simulation
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.errors import ProviderError
 
@@ -30,13 +31,27 @@ async def complete(model_name: str, request: ModelRequest) -> Reply:
         raise ProviderError(
             ProbeErrorCode.PROVIDER_ERROR, "sim/flaky fails this probe, as it fails one in ten", final=True
         )
-    if request.json_schema is None:
-        text = simulation.simulated_answer(model_name, request)
-    else:
-        example = example_of(request.json_schema, simulation.turn_rng(model_name, request, "json"))
-        text = orjson.dumps(example).decode()
     prompt = sum(len(message.content) for message in request.messages)
-    return Reply(text, MODEL_VERSION, Usage(_token_count(prompt), _token_count(len(text))), "stop")
+    calls = simulation.tool_calls(model_name, request)
+    text, finish_reason = ("", "tool_calls") if calls else _limited(_text(model_name, request), request.parameters)
+    written = len(text) + sum(len(call.arguments) for call in calls)
+    usage = Usage(_token_count(prompt), _token_count(written))
+    return Reply(text, MODEL_VERSION, usage, finish_reason, tool_calls=calls)
+
+
+def _text(model_name: str, request: ModelRequest) -> str:
+    if not request.wants_json:
+        return simulation.simulated_answer(model_name, request)
+    schema = request.json_schema or {"type": "object", "properties": {"answer": {"type": "string"}}}
+    return orjson.dumps(example_of(schema, simulation.turn_rng(model_name, request, "json"))).decode()
+
+
+def _limited(text: str, parameters: ModelParameters) -> tuple[str, str]:
+    """The text up to the first stop sequence or the limit of tokens, and its finish reason."""
+    ends = [end for stop in parameters.stop if (end := text.find(stop)) >= 0]
+    text = text[: min(ends)] if ends else text
+    limit = (parameters.max_output_tokens or len(text)) * CHARACTERS_PER_TOKEN
+    return (text[:limit], "length") if len(text) > limit else (text, "stop")
 
 
 def _token_count(characters: int) -> int:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
-from cupel_core.providers import anthropic, google
+from cupel_core.providers import anthropic, google, is_claude
 from cupel_core.providers.account import Account
 from cupel_core.providers.wire_format import WireRequest, api_key_of, endpoint_url
 
@@ -20,7 +20,7 @@ _ACCESS_TOKEN = "ya29."  # noqa: S105 - what Google's access tokens begin with
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
     headers = key_header(account)
     keyless = replace(account, api_key=None)
-    if _is_claude(model_name):
+    if is_claude(model_name):
         body = anthropic.request_for(keyless, model_name, request).body
         body = {"anthropic_version": ANTHROPIC_VERSION, **{name: body[name] for name in body if name != "model"}}
         return WireRequest(_url(account, "anthropic", model_name, "rawPredict"), body, headers)
@@ -38,10 +38,6 @@ def key_header(account: Account) -> dict[str, str]:
     if not key:
         return {}
     return {"authorization": f"Bearer {key}"} if key.startswith(_ACCESS_TOKEN) else {"x-goog-api-key": key}
-
-
-def _is_claude(model_name: str) -> bool:
-    return model_name.startswith("claude-")
 
 
 def _url(account: Account, publisher: str, model_name: str, method: str) -> str:

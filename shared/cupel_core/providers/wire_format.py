@@ -65,10 +65,26 @@ def without_none(**options: object) -> dict[str, object]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def schema_instruction(schema: dict[str, object]) -> str:
-    """The instruction for models whose API cannot enforce a schema."""
+def json_instruction(schema: dict[str, object] | None) -> str:
+    """The instruction for models whose API cannot enforce a schema, or JSON at all."""
+    if schema is None:
+        return "Answer with one JSON object and nothing else."
     schema_json = orjson.dumps(schema).decode()
     return f"Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n{schema_json}"
+
+
+def is_closed_schema(schema: object) -> bool:
+    """Whether every object in a schema is closed and requires all its properties, as strict enforcement demands."""
+    if isinstance(schema, list):
+        return all(map(is_closed_schema, schema))
+    if not isinstance(schema, dict):
+        return True
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(properties):
+            return False
+    return all(map(is_closed_schema, schema.values()))
 
 
 def strip_code_fence(text: str) -> str:

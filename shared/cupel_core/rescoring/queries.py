@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
 
-from cupel_core.domain.scoring.rescores import Rescore, RescoreResult, RescoreView
+from cupel_core.domain.scoring.rescores import Rescore, RescoreResultView, RescoreView
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
@@ -26,17 +26,31 @@ def list_rescores(workspace: str, run_id: str, limit: int, cursor: str | None) -
 
 
 def list_results(
-    workspace: str, run_id: str, rescore_id: str, *, model: str | None, limit: int, cursor: str | None, now: datetime
-) -> Iterator[Entry[RescoreResult]]:
+    workspace: str,
+    run_id: str,
+    rescore_id: str,
+    *,
+    model: str | None,
+    prompt_id: str | None,
+    limit: int,
+    cursor: str | None,
+    now: datetime,
+) -> Iterator[Entry[RescoreResultView]]:
     """By probe index, as far as they are stored; read lazily, about `limit` at a time."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     rescores.get(ref, rescore_id)
-    ranges = probe_ranges(run.plan, model, decode_index(cursor))
+    ranges = probe_ranges(run.plan, model, prompt_id, decode_index(cursor))
     stored = chain.from_iterable(
         rescore_results.list_range(ref, rescore_id, indexes, page_size=limit + 1) for indexes in ranges
     )
-    return (Entry(encode_cursor(str(result.index)), result.readable_at(now)) for result in stored)
+    return (
+        Entry(
+            encode_cursor(str(result.index)),
+            RescoreResultView(result.readable_at(now), run.plan.column_of(result.index)),
+        )
+        for result in stored
+    )
 
 
 def rescore_view(rescore: Rescore) -> RescoreView:

@@ -1,4 +1,4 @@
-"""Evals: saved evaluations of scenarios of one definition with one target, to be run again and again."""
+"""Evals: saved evaluations of scenarios of one definition with their targets, to be run again and again."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -23,11 +23,11 @@ def create(workspace: str, spec: EvalSpec, now: datetime) -> Eval:
         scenario_ids=spec.scenario_ids,
         created_at=now,
         updated_at=now,
-        connector_id=spec.connector_id,
-        model=spec.model,
+        targets=spec.targets,
+        params=spec.params,
         grader_config=spec.grader_config,
     )
-    _check_target(workspace, requested)
+    _check_targets(workspace, requested)
     definition_id = resolve_definition_id(workspace, spec.definition_id, spec.scenario_ids)
     created = replace(requested, definition_id=definition_id)
     resources.create(workspace, _resource(created))
@@ -50,11 +50,17 @@ def update(
     """Validates updated fields only. Conflict if it was changed concurrently, or another has the new name."""
     stored = resources.get(workspace, ResourceKind.EVAL, eval_id)
     precondition.check(etag(stored.revision))
-    before = _with_target(_eval(stored), fields)
-    grader_config = replace(before.grader_config, **fields.get("grader_config", {}))
-    after = replace(before, name=fields.get("name", before.name), updated_at=now, grader_config=grader_config)
-    if "connector_id" in fields or "model" in fields or "grader_config" in fields:
-        _check_target(workspace, after)
+    before = _eval(stored)
+    after = replace(
+        before,
+        name=fields.get("name", before.name),
+        targets=fields.get("targets", before.targets),
+        params=fields.get("params", before.params),
+        grader_config=replace(before.grader_config, **fields.get("grader_config", {})),
+        updated_at=now,
+    )
+    if fields.keys() & {"targets", "params", "grader_config"}:
+        _check_targets(workspace, after)
     if "scenario_ids" in fields or "definition_id" in fields:
         after = _with_scenarios(workspace, after, fields)
     with precondition.guard_write():
@@ -70,12 +76,6 @@ def delete(workspace: str, eval_id: str, now: datetime, precondition: Preconditi
         resources.delete(workspace, before, now)
 
 
-def _with_target(before: Eval, fields: EvalFields) -> Eval:
-    connector_id = fields.get("connector_id", None if fields.get("model") else before.connector_id)
-    model = fields.get("model", None if fields.get("connector_id") else before.model)
-    return replace(before, connector_id=connector_id, model=model)
-
-
 def _with_scenarios(workspace: str, before: Eval, fields: EvalFields) -> Eval:
     """Scenarios without a definition may belong to another definition than before."""
     scenario_ids = tuple(fields.get("scenario_ids", before.scenario_ids))
@@ -83,7 +83,7 @@ def _with_scenarios(workspace: str, before: Eval, fields: EvalFields) -> Eval:
     return replace(before, scenario_ids=scenario_ids, definition_id=definition_id)
 
 
-def _check_target(workspace: str, requested: Eval) -> None:
+def _check_targets(workspace: str, requested: Eval) -> None:
     errors = [*target_errors(workspace, requested), *grader_config_errors(requested.grader_config)]
     if errors:
         raise Invalid.fields(errors)

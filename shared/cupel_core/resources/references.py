@@ -7,6 +7,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, definition_tail
 from cupel_core.domain.resources.evals import Eval
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.providers import model_name_error, simulated_target_error
+from cupel_core.providers.parameters import parameter_errors
 from cupel_core.store import definition_scenarios, definitions, resources, scenarios
 from cupel_core.store.resources import ResourceKind
 
@@ -32,13 +33,17 @@ def resolve_definition_id(workspace: str, definition_id: str | None, scenario_id
 
 
 def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
-    if (requested.connector_id is None) == (requested.model is None):
-        yield FieldError("connectorId", "exactly one of connectorId and model is required")
-    elif requested.model is not None:
-        if message := model_name_error(requested.model) or simulated_target_error(requested.model):
-            yield FieldError("model", message)
-    elif not resources.get_many(workspace, ResourceKind.CONNECTOR, [str(requested.connector_id)]):
-        yield FieldError("connectorId", f"there is no connector {requested.connector_id}")
+    """Of an eval, whose models need not be usable before it is run."""
+    for number, target in enumerate(requested.targets):
+        field = "" if requested.only_target else f"targets.{number}."
+        if target.id in (other.id for other in requested.targets[:number]):
+            yield FieldError(f"{field}label", "is a duplicate: targets of one model need different labels")
+        if target.connector_id is not None:
+            if not resources.get_many(workspace, ResourceKind.CONNECTOR, [target.connector_id]):
+                yield FieldError(f"{field}connectorId", f"there is no connector {target.connector_id}")
+        elif message := model_name_error(target.model) or simulated_target_error(target.model):
+            yield FieldError(f"{field}model", message)
+        yield from parameter_errors(target, f"{field}params")
 
 
 def _manifest(workspace: str, head: DefinitionHead) -> Manifest:

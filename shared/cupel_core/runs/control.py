@@ -14,9 +14,10 @@ from cupel_core.domain.runs.sampling import expand as expand_sample
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import DispatchRequest, RunRef
+from cupel_core.probe_ranges import check_target
 from cupel_core.runs import dispatch
 from cupel_core.runs.cases import RunCases, build_cases
-from cupel_core.runs.validation import check_probe_count
+from cupel_core.runs.validation import check_size
 from cupel_core.store import barrier, governor, keys, outbox, runs, snapshots
 
 _NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None}
@@ -96,7 +97,7 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
     cases = build_cases(workspace, snapshot.manifest, positions, existing=existing)
     added = len(cases.scenario_positions) - len(snapshot.scenario_positions)
     plan = replace(run.plan, segments=(*run.plan.segments, added)) if added else run.plan
-    check_probe_count(plan)
+    check_size(plan)
     key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
     snapshots.save(key, replace(snapshot, **cases._asdict()))
     data: dict[str, object] = {"samplePercentage": percentage, "total": plan.total}
@@ -142,9 +143,8 @@ def _check_is_over(run: Run) -> None:
 
 def _check_retry(run: Run, scope: RetryScope) -> None:
     if scope.model is not None and scope.probe_index is not None:
-        raise Invalid.field("probeIndex", "cannot be combined with model: a probe has one model")
-    if scope.model is not None and scope.model not in run.models:
-        raise Invalid.field("model", f"must be one of the run's models: {', '.join(run.models)}")
+        raise Invalid.field("probeIndex", "cannot be combined with model: a probe has one")
+    check_target(run.plan, scope.model)
     if scope.probe_index is not None and not 0 <= scope.probe_index < run.plan.total:
         raise Invalid.field("probeIndex", f"must be from 0 to {run.plan.total - 1}")
 

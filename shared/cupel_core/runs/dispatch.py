@@ -22,7 +22,7 @@ from cupel_core.domain.runs.slices import (
     next_window,
     parts_in_turn,
     probes_left,
-    provider_targets,
+    provider_columns,
     providers_of,
 )
 from cupel_core.errors import NotFound, RetryableError
@@ -94,13 +94,20 @@ def _next_windows(plan: Plan, cursors: Mapping[str, int]) -> _Windows:
 
 
 def _first_leaves(plan: Plan, provider: str, cursors: Mapping[str, int]) -> dict[int, int]:
-    """The leaf to continue at, by target. Earlier releases stored one cursor for all targets of a provider."""
-    targets = provider_targets(plan, provider)
-    return {target: cursors.get(plan.targets[target], cursors.get(provider, 0)) for target in targets}
+    """The leaf to continue at, by column. Earlier releases stored one cursor for all targets of a provider."""
+    columns = provider_columns(plan, provider)
+    return {column: cursors.get(_cursor_name(plan, column), cursors.get(provider, 0)) for column in columns}
 
 
 def _cursors_after(plan: Plan, windows: _Windows) -> dict[str, int]:
-    return {plan.targets[part.target]: part.leaf + 1 for window in windows.values() for part in window}
+    return {_cursor_name(plan, part.column): part.leaf + 1 for window in windows.values() for part in window}
+
+
+def _cursor_name(plan: Plan, column: int) -> str:
+    """Starts with the provider. A target without a label and prompts has the name that earlier releases stored."""
+    target, prompt_id = plan.columns[column]
+    is_plain = prompt_id is None and target.label is None
+    return target.model if is_plain else f"{target.model}#{column}"
 
 
 def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -> dict[str, int]:

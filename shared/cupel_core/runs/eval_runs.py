@@ -1,6 +1,5 @@
 """Run specifications of evals and of the playground."""
 
-from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, PlaygroundSpec, RunSpec
 from cupel_core.resources import evals, references
 
@@ -10,10 +9,10 @@ def eval_run_spec(workspace: str, eval_id: str, options: EvalRunOptions) -> RunS
     stored = evals.get(workspace, eval_id)
     return RunSpec(
         definition_id=stored.definition_id,
-        models=(stored.target,),
+        targets=stored.targets,
         scenario_ids=stored.scenario_ids,
         eval_id=stored.id,
-        **vars(options),
+        **{**vars(options), "params": {**stored.params, **options.params}},
     )
 
 
@@ -29,7 +28,7 @@ def playground_run_spec(workspace: str, playground: PlaygroundSpec, options: Eva
     definition_id = references.resolve_definition_id(workspace, playground.definition_id, [playground.scenario_id])
     return RunSpec(
         definition_id=definition_id,
-        models=(playground.model or f"{PROVIDER}/{playground.connector_id}",),
+        targets=(playground.target,),
         scenario_ids=(playground.scenario_id,),
         persona_ids=(playground.persona_id,) if playground.persona_id else (),
         playground=True,

@@ -41,6 +41,7 @@ def list_probes(
     *,
     status: ProbeStatus | None = None,
     model: str | None = None,
+    prompt_id: str | None = None,
     limit: int = DEFAULT_LIMIT,
     cursor: str | None = None,
     now: datetime,
@@ -50,7 +51,7 @@ def list_probes(
     An entry without a probe ends the page: after `limit`, or once MAX_PROBES were examined.
     """
     run = runs.get(RunRef(workspace, run_id))
-    indexes = chain.from_iterable(probe_ranges(run.plan, model, decode_index(cursor)))
+    indexes = chain.from_iterable(probe_ranges(run.plan, model, prompt_id, decode_index(cursor)))
     found, next_index = list[IndexedStatus](), None
     for examined, probe in enumerate(probe_statuses(run, indexes, now, limit + 1)):
         if examined == MAX_PROBES or (len(found) == limit and status in (None, probe.status)):
@@ -102,8 +103,8 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
             run=run,
             index=index,
             status=status,
+            column=run.plan.columns[probe.column],
             case=snapshots.get_case(run.snapshot_key, probe.case),
-            model_id=run.plan.targets[probe.target],
             repeat=probe.repeat,
             retry_round=outcome.retry_round if outcome else retry_round,
             claimed_since=claimed_since,

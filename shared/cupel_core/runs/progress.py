@@ -1,4 +1,4 @@
-"""How far each target of a run is, and what holds it up.
+"""How far each column of a run is, and what holds it up.
 
 Counts and costs are exact, from the barrier. Results, tokens and the causes of errors are those of a bounded number of
 outcomes, which the views count. The number of reads is bounded at any size: for a million probes a query of the inner
@@ -10,20 +10,20 @@ from datetime import datetime
 from math import inf
 
 from cupel_core.domain.limits.provider_status import ProviderStatus
-from cupel_core.domain.runs.delays import called_models, delays_of
-from cupel_core.domain.runs.rates import Reading, rates, with_reading
-from cupel_core.domain.runs.run import ACTIVE, Run
-from cupel_core.domain.runs.target_progress import (
+from cupel_core.domain.runs.column_progress import (
+    ColumnCounts,
     LeafCounts,
-    TargetCounts,
-    count_targets,
+    count_columns,
     errored_indexes,
     leaves_to_read,
     sample_indexes,
 )
-from cupel_core.domain.runs.target_samples import TargetSample, sample_targets
+from cupel_core.domain.runs.column_samples import ColumnSample, sample_columns
+from cupel_core.domain.runs.delays import called_models, delays_of
+from cupel_core.domain.runs.rates import Reading, rates, with_reading
+from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.domain.runs.transcripts import readable_at
-from cupel_core.domain.runs.views import RunProgressView, TargetProgressView
+from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, governor, outcomes, progress_readings, runs
 from cupel_core.store.barrier import Leaves, Tree
@@ -33,15 +33,15 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
     """NotFound if the run was deleted."""
     run = runs.get(RunRef(workspace, run_id))
     state, leaves = _read_leaves(run)
-    counts = count_targets(run.plan, leaves, now.timestamp() if run.status in ACTIVE else inf)
+    counts = count_columns(run.plan, leaves, now.timestamp() if run.status in ACTIVE else inf)
     samples = _read_samples(run, leaves, counts, now)
     speeds = _measure_rates(run, counts, now)
     statuses = _read_provider_statuses(run)
-    targets = tuple(
-        TargetProgressView(target, count, sample, rate, delays_of(run, target, statuses))
-        for target, count, sample, rate in zip(run.plan.targets, counts, samples, speeds, strict=True)
+    columns = tuple(
+        ColumnProgressView(column, count, sample, rate, delays_of(run, column.target.model, statuses))
+        for column, count, sample, rate in zip(run.plan.columns, counts, samples, speeds, strict=True)
     )
-    return RunProgressView(run, now, run.spend or state.spend, targets)
+    return RunProgressView(run, now, run.spend or state.spend, columns)
 
 
 def _read_leaves(run: Run) -> Leaves:
@@ -54,14 +54,14 @@ def _read_leaves(run: Run) -> Leaves:
 
 
 def _read_samples(
-    run: Run, leaves: Sequence[LeafCounts], counts: Sequence[TargetCounts], now: datetime
-) -> Sequence[TargetSample]:
+    run: Run, leaves: Sequence[LeafCounts], counts: Sequence[ColumnCounts], now: datetime
+) -> Sequence[ColumnSample]:
     indexes = {*sample_indexes(run.plan, leaves, counts), *errored_indexes(run.plan, leaves)}
     digests = outcomes.list_digests(RunRef(run.workspace, run.id), sorted(indexes))
-    return sample_targets(run.plan, (readable_at(digest, now) for digest in digests))
+    return sample_columns(run.plan, (readable_at(digest, now) for digest in digests))
 
 
-def _measure_rates(run: Run, counts: Sequence[TargetCounts], now: datetime) -> Sequence[float | None]:
+def _measure_rates(run: Run, counts: Sequence[ColumnCounts], now: datetime) -> Sequence[float | None]:
     """Records how far the run is, for the next reader."""
     if run.status not in ACTIVE:
         return [None] * len(counts)
@@ -77,5 +77,5 @@ def _measure_rates(run: Run, counts: Sequence[TargetCounts], now: datetime) -> S
 def _read_provider_statuses(run: Run) -> Mapping[str, ProviderStatus]:
     if run.status not in ACTIVE:
         return {}
-    models = (model for target in run.plan.targets for model in called_models(run, target))
+    models = (model for target in run.models for model in called_models(run, target))
     return governor.get_statuses(run.workspace, (model.partition("/")[0] for model in models))

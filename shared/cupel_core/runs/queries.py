@@ -154,6 +154,7 @@ def list_transcripts(
     run_id: str,
     *,
     model: str | None = None,
+    prompt_id: str | None = None,
     scenario_id: str | None = None,
     wanted: TranscriptFilter = ALL_TRANSCRIPTS,
     limit: int = DEFAULT_LIMIT,
@@ -163,7 +164,7 @@ def list_transcripts(
     """By probe index; read lazily, about `limit` at a time. With `wanted`, it may end after many that do not match."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
-    ranges = probe_ranges(run.plan, model, decode_index(cursor))
+    ranges = probe_ranges(run.plan, model, prompt_id, decode_index(cursor))
     if scenario_id is not None:
         found = wanted.transcripts(_scenario_outcomes(run, scenario_id, ranges))
         entries: Iterator[Entry[Transcript]] = (Entry(encode_cursor(str(each.probe_index)), each) for each in found)
@@ -221,6 +222,7 @@ def _transcript_view(run: Run, transcript: Transcript, now: datetime) -> Transcr
     return TranscriptView(
         id=transcript_id(run.id, transcript.probe_index),
         run_id=run.id,
+        column=run.plan.columns[probe.column],
         case=snapshots.get_case(run.snapshot_key, probe.case),
         repeat=probe.repeat,
         transcript=readable,

@@ -14,7 +14,7 @@ from aws_lambda_powertools import Logger
 from cupel_core import accounts
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import named_models
-from cupel_core.domain.resources.connectors import PROVIDER, Connector, ConnectorFields
+from cupel_core.domain.resources.connectors import PROVIDER, Connector, ConnectorFields, target_of_connector
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.domain.resources.providers import ProviderChanges, ProviderView
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseCause, PauseReason, Run, RunStatus
@@ -59,7 +59,7 @@ def update_connector(
     precondition: Precondition = UNCONDITIONAL,
 ) -> NamedResource[Connector]:
     """Update a connector; raises what `connectors.update` raises."""
-    model = f"{PROVIDER}/{connector_id}"
+    model = target_of_connector(connector_id)
     suspended = _suspended_models(workspace, PROVIDER) & {model}
     updated = connectors.update(workspace, connector_id, fields, now, precondition)
     governor.reset_breaker(workspace, PROVIDER, model)

@@ -25,13 +25,15 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
     run = runs.get(RunRef(workspace, run_id))
     return RunSpec(
         definition_id=run.definition_id,
-        models=run.models,
+        targets=run.plan.targets,
         sample_percentage=run.sample_percentage,
         sample_seed=run.sample_seed,
         priority=run.priority,
         experiment_id=run.experiment_id,
         repeats=run.plan.repeats,
-        temperature=run.temperature,
+        params=run.params,
+        max_attempts=run.max_attempts,
+        call_timeout_seconds=run.call_timeout_seconds,
         max_turns=run.max_turns,
         grader_config=run.grader_config,
         eval_id=run.eval_id,

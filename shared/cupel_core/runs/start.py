@@ -15,6 +15,7 @@ from cupel_core.domain.runs.run import Run, StartedBy, StarterType
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_parameters import merge_parameters
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
@@ -23,7 +24,7 @@ from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, rerun
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
-from cupel_core.runs.validation import check_probe_count, check_required_models, check_spec
+from cupel_core.runs.validation import check_required_models, check_size, check_spec
 from cupel_core.store import counters, keys, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
@@ -85,12 +86,14 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snaps
     check_spec(workspace, spec, grader_config, manifest)
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
     cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
-    plan = Plan(spec.models, (len(cases.scenario_positions),), repeats=spec.repeats)
-    check_probe_count(plan)
+    prompt_ids = tuple(prompt.id for prompt in definition.content.prompts)
+    plan = Plan(spec.targets, (len(cases.scenario_positions),), spec.repeats, prompt_ids)
+    check_size(plan)
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)
     snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
-    run = _run(workspace, spec, definition, plan, seed, now)
+    params = spec.params if source else merge_parameters(definition.content.params, spec.params)
+    run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)
     labels = spec.labels.apply_to(source.labels if source else RunLabels())
     return replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels), snapshot
 
@@ -145,7 +148,8 @@ def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Pl
         schedule_id=spec.schedule_id,
         eval_id=spec.eval_id,
         playground=spec.playground,
-        temperature=spec.temperature,
+        max_attempts=spec.max_attempts,
+        call_timeout_seconds=spec.call_timeout_seconds,
         max_turns=spec.max_turns,
         definition_name=definition.name,
         scenario_total=definition.manifest.total,

@@ -1,26 +1,35 @@
 """Whether a run can be carried out: its models, its judges, and its size."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+
+import orjson
 
 from cupel_core.accounts import model_error
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
-from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.providers import find_provider, queue_of, simulated_target_error
+from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
 from cupel_core.settings import settings
+
+MAX_COLUMNS = 200
+"""Targets times prompts: what a matrix of results, and the progress of a run, can show."""
+MAX_TARGETS_BYTES = 100 * 1024
+"""Of a run's targets as JSON; the run is one item of at most 400 KB."""
 
 
 def check_spec(workspace: str, spec: RunSpec, grader_config: GraderConfig, manifest: Manifest) -> None:
     """Raise Invalid, naming every invalid field."""
     errors = [
         *_range_errors(spec),
-        *_target_errors(workspace, spec.models),
+        *_target_errors(workspace, spec),
         *_grader_errors(workspace, grader_config),
     ]
     if not manifest.total:
@@ -37,8 +46,15 @@ def check_required_models(grader_config: GraderConfig, content: Content, scenari
         raise Invalid.fields(FieldError(f"config.{field}", f"{message}; {hint}") for field, message in missing)
 
 
-def check_probe_count(plan: Plan) -> None:
+def check_size(plan: Plan) -> None:
     """Raise Invalid if a run of this plan would be too large."""
+    if len(plan.columns) > MAX_COLUMNS:
+        raise Invalid(
+            f"{len(plan.targets)} targets with {len(plan.prompt_ids)} prompts are {len(plan.columns)} columns; "
+            f"the maximum is {MAX_COLUMNS}"
+        )
+    if len(orjson.dumps([target.to_json() for target in plan.targets])) > MAX_TARGETS_BYTES:
+        raise Invalid.field("targets", f"must have at most {MAX_TARGETS_BYTES // 1024} KB as JSON, all together")
     if plan.total > MAX_PROBES:
         raise Invalid(f"the run would have {plan.total:,} probes; the maximum is {MAX_PROBES:,}")
 
@@ -50,13 +66,34 @@ def _range_errors(spec: RunSpec) -> Iterator[FieldError]:
         yield FieldError("repeats", "must be from 1 to 100")
 
 
-def _target_errors(workspace: str, targets: Sequence[str]) -> Iterator[FieldError]:
-    if not targets:
+def _target_errors(workspace: str, spec: RunSpec) -> Iterator[FieldError]:
+    if not spec.targets:
         yield FieldError("models", "must name at least one model, such as openai/gpt-5-mini")
-    for number, target in enumerate(targets):
-        message = "is a duplicate" if target in targets[:number] else _target_error(workspace, target)
-        if message:
-            yield FieldError(f"models.{number}", message)
+    for number, target in enumerate(spec.targets):
+        field, is_plain = f"targets.{number}", target == Target(target.model)
+        if target.id in (other.id for other in spec.targets[:number]):
+            hint = "is a duplicate" if is_plain else "is a duplicate: targets need different labels"
+            yield FieldError(f"models.{number}" if is_plain else f"{field}.label", hint)
+        elif message := _target_error(workspace, target):
+            name = "connectorId" if target.connector_id else "model"
+            yield FieldError(f"models.{number}" if is_plain else f"{field}.{name}", message)
+        yield from parameter_errors(target, f"{field}.params")
+        yield from _timeout_errors(target.call_timeout_seconds, f"{field}.callTimeoutSeconds")
+    yield from _default_errors(spec)
+
+
+def _default_errors(spec: RunSpec) -> Iterator[FieldError]:
+    """Of the run's own parameters, each must be known to at least one target."""
+    known = frozenset[str]().union(*map(known_parameters, spec.targets))
+    for name, value in spec.params.items():
+        if value is not None and name not in known and spec.targets:
+            yield FieldError(f"config.params.{name}", "is a parameter that none of the run's targets takes")
+    yield from _timeout_errors(spec.call_timeout_seconds, "config.callTimeoutSeconds")
+
+
+def _timeout_errors(seconds: float | None, field: str) -> Iterator[FieldError]:
+    if seconds is not None and seconds > settings().call_timeout_seconds:
+        yield FieldError(field, f"must be at most {settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds")
 
 
 def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[FieldError]:
@@ -70,16 +107,17 @@ def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[Fiel
             yield FieldError(field, message)
 
 
-def _target_error(workspace: str, target: str) -> str | None:
-    provider, _, connector_id = target.partition("/")
-    if problem := _queue_error(provider):
+def _target_error(workspace: str, target: Target) -> str | None:
+    if problem := _queue_error(target.provider):
         return problem
-    if provider != PROVIDER:
-        return model_error(workspace, target) or simulated_target_error(target)
+    if target.connector_id is None:
+        return model_error(workspace, target.model) or simulated_target_error(target.model)
     try:
-        connectors.get(workspace, connector_id)
+        connector = connectors.get(workspace, target.connector_id)
     except NotFound as error:
         return error.detail
+    if target.params and connector.type is not ConnectorType.OPENAI:
+        return f"is a connector of type {connector.type}, which takes no parameters"
     return None
 
 

@@ -11,6 +11,7 @@ from cupel_core.domain.scoring.assertion_rules import RUBRIC_PROMPT
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.grading.grader import Grader, GraderError, as_material, request_structured
 from cupel_core.grading.graders import GraderFactory
@@ -39,7 +40,9 @@ async def _ask[T: StructuredReply](
     grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog
 ) -> T:
     try:
-        reply = await request_structured(grader, ModelRequest(messages, temperature=0.0), reply_type, spend_log)
+        reply = await request_structured(
+            grader, ModelRequest(messages, ModelParameters(temperature=0.0)), reply_type, spend_log
+        )
     except GraderError as error:
         spend_log.append(error.spend)
         raise

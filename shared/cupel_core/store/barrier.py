@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
+from cupel_core.domain.runs.column_progress import LeafCounts, LeafDetail
 from cupel_core.domain.runs.leaf_log import LogContent, OutcomePage, Reopening, resolve
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
 from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode, inner_spend, leaf_spend, total
-from cupel_core.domain.runs.target_progress import LeafCounts, LeafDetail
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
@@ -100,10 +100,10 @@ class LeafItem:
         return self.added_costs | self.log.costs
 
     def spend(self, node: Node, plan: Plan) -> RunSpend:
-        def target_of(offset: int) -> int:
-            return plan.probe(node.first_index + offset).target
+        def column_of(offset: int) -> int:
+            return plan.probe(node.first_index + offset).column
 
-        return leaf_spend(self.costs, self.lost, self.checkpoint_costs, self.leaf.recorded, target_of)
+        return leaf_spend(self.costs, self.lost, self.checkpoint_costs, self.leaf.recorded, column_of)
 
     def round_of(self, offset: int, conversation_round: int) -> int:
         """The retry round in which a probe's conversation started, given that of the run's other probes."""

@@ -7,6 +7,7 @@ Erasing a checkpoint leaves a tombstone, so that a worker that still has the con
 import zlib
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
@@ -45,7 +46,7 @@ class CheckpointItem(Item):
 def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, now: datetime) -> None:
     """Store the conversation, unless it was erased. It expires like its transcript would, and after RETENTION."""
     body = {
-        "messages": [[message.role, message.content] for message in state.messages],
+        "messages": [message.to_json() for message in state.messages],
         "turns": state.turns,
         "usage": [state.usage.input_tokens, state.usage.output_tokens],
         "durationMs": state.duration_ms,
@@ -130,6 +131,14 @@ def _cost_member(index: int, retry_round: int, state: ConversationState) -> int:
     return checkpoint_member(index, retry_round, Cost.of(conversation_spending(state)))
 
 
+def _message(stored: dict[str, Any] | list[str]) -> Message:
+    """Checkpoints of an earlier release have pairs of role and content."""
+    if isinstance(stored, dict):
+        return Message.from_json(stored)
+    role, content = stored
+    return Message(MessageRole(role), content)
+
+
 def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> ConversationState | None:
     """The conversation; None if there is none, or it was erased or has expired."""
     try:
@@ -142,7 +151,7 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
         return None
     body = blobs.get_json(item.content_key) if item.content is None else orjson.loads(zlib.decompress(item.content))
     return ConversationState(
-        messages=tuple(Message(MessageRole(role), content) for role, content in body["messages"]),
+        messages=tuple(map(_message, body["messages"])),
         turns=body["turns"],
         usage=Usage(*body["usage"]),
         duration_ms=body["durationMs"],

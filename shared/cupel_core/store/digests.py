@@ -23,10 +23,11 @@ def list_rescore_digests(ref: RunRef, plan: Plan, rescore_id: str, indexes: rang
 
 
 def _scored(index: int, plan: Plan, body: dict[str, Any], digest: dict[str, Any]) -> ScoredResult:
+    probe = plan.probe(index)
     return ScoredResult(
         probe_index=index,
-        case=plan.probe(index).case,
-        model_id=body["modelId"],
+        case=probe.case,
+        column=probe.column,
         scenario_id=body["scenarioId"],
         success=digest.get("success"),
         score=digest.get("score"),

@@ -17,7 +17,7 @@ from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.turns.model_request import Message, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
@@ -249,7 +249,7 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
 def _content_of(transcript: Transcript) -> dict[str, Any]:
     state, scoring = transcript.conversation, transcript.scoring
     return _present(
-        messages=[{"role": message.role, "content": message.content} for message in state.messages],
+        messages=[message.to_json() for message in state.messages],
         simulatedUserPrompt=state.simulated_user_prompt,
         output=state.output,
         scoring=scoring and scoring.to_json(),
@@ -287,7 +287,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
     scoring = content.get("scoring") or {}
     verdict = scoring.get("verdict")
     return ConversationState(
-        messages=tuple(Message(MessageRole(message["role"]), message["content"]) for message in content["messages"]),
+        messages=tuple(map(Message.from_json, content["messages"])),
         turns=body["turnCount"],
         usage=Usage(body["inputTokens"], body["outputTokens"]),
         duration_ms=body["durationMs"],

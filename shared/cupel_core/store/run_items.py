@@ -22,6 +22,7 @@ from cupel_core.domain.runs.run import (
     StarterType,
 )
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
@@ -57,7 +58,12 @@ def from_item(item: RunItem) -> Run:
         id=body["id"],
         definition_id=item.definition_id,
         definition_version=body["definitionVersion"],
-        plan=Plan(tuple(plan["targets"]), tuple(plan["segments"]), plan["repeats"]),
+        plan=Plan(
+            targets=tuple(map(Target.from_json, plan["targets"])),
+            segments=tuple(plan["segments"]),
+            repeats=plan["repeats"],
+            prompt_ids=tuple(plan.get("prompt_ids", ())),
+        ),
         sample_percentage=body["samplePercentage"],
         sample_seed=body["sampleSeed"],
         snapshot_key=body["snapshotKey"],
@@ -76,7 +82,9 @@ def from_item(item: RunItem) -> Run:
         execution_id=body.get("executionId"),
         playground=body.get("playground", False),
         grader_config=GraderConfig.from_json(body.get("evaluation") or {}),
-        temperature=body.get("temperature"),
+        params=_params(body),
+        max_attempts=body.get("maxAttempts"),
+        call_timeout_seconds=body.get("callTimeoutSeconds"),
         max_turns=body.get("maxTurns"),
         pause_reason=body.get("pauseReason"),
         pause_cause=PauseCause(**body["pauseCause"]) if body.get("pauseCause") else None,
@@ -96,20 +104,32 @@ def from_item(item: RunItem) -> Run:
     )
 
 
+def _plan_json(plan: Plan) -> dict[str, Any]:
+    return {
+        "targets": [target.to_json() for target in plan.targets],
+        "segments": list(plan.segments),
+        "repeats": plan.repeats,
+        **({"prompt_ids": list(plan.prompt_ids)} if plan.prompt_ids else {}),
+    }
+
+
 def to_item(run: Run) -> RunItem:
     ref = RunRef(run.workspace, run.id)
     body = {
         "workspace": run.workspace,
         "id": run.id,
         "definitionVersion": run.definition_version,
-        "plan": asdict(run.plan),
+        "plan": _plan_json(run.plan),
         "samplePercentage": run.sample_percentage,
         "sampleSeed": run.sample_seed,
         "snapshotKey": run.snapshot_key,
         "createdAt": to_iso(run.created_at),
         "updatedAt": to_iso(run.updated_at),
         "priority": run.priority,
-        "temperature": run.temperature,
+        "temperature": run.params.get("temperature"),
+        "params": {name: value for name, value in run.params.items() if name != "temperature"} or None,
+        "maxAttempts": run.max_attempts,
+        "callTimeoutSeconds": run.call_timeout_seconds,
         "maxTurns": run.max_turns,
         "pauseReason": run.pause_reason,
         "pauseCause": run.pause_cause and asdict(run.pause_cause),
@@ -117,7 +137,7 @@ def to_item(run: Run) -> RunItem:
         "startedAt": run.started_at and to_iso(run.started_at),
         "completedAt": run.completed_at and to_iso(run.completed_at),
         "settled": run.settled and asdict(run.settled),
-        "spend": run.spend and asdict(run.spend),
+        "spend": run.spend and _spend_json(run.spend),
         "generation": run.retry_round,
         "conversationRound": run.conversation_round if run.conversation_round != run.retry_round else None,
         "retry": run.retry and asdict(run.retry),
@@ -153,11 +173,23 @@ def to_item(run: Run) -> RunItem:
     )
 
 
+def _params(body: dict[str, Any]) -> dict[str, Any]:
+    """The temperature has its own attribute, as in earlier releases."""
+    temperature = body.get("temperature")
+    return {**({} if temperature is None else {"temperature": temperature}), **body.get("params", {})}
+
+
 def _run_spend(stored: dict[str, Any] | None) -> RunSpend | None:
     if not stored:
         return None
-    by_target = {int(target): Cost(**cost) for target, cost in stored.get("by_target", {}).items()}
-    return RunSpend(Cost(**stored["recorded"]), Cost(**stored["lost"]), by_target)
+    by_column = {int(column): Cost(**cost) for column, cost in stored.get("by_target", {}).items()}
+    return RunSpend(Cost(**stored["recorded"]), Cost(**stored["lost"]), by_column)
+
+
+def _spend_json(spend: RunSpend) -> dict[str, Any]:
+    """`by_target` is the stored name of `by_column`."""
+    by_column = {str(column): asdict(cost) for column, cost in spend.by_column.items()}
+    return {"recorded": asdict(spend.recorded), "lost": asdict(spend.lost), "by_target": by_column}
 
 
 def _started_by(item: RunItem, stored: dict[str, Any] | None) -> StartedBy | None:

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import ACTIVE, Priority, Run
-from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -101,7 +100,7 @@ def _record(letter: StoredDeadLetter, now: datetime) -> int:
     indexes = [index for index in missing if _belongs_to_leaf(run, probe_slice, index)]
     if not indexes:
         return 0
-    provider = providers_of(run.plan)[run.plan.probe(indexes[0]).target]
+    provider = run.plan.column_of(indexes[0]).target.provider
     dead_letters.save(letter._replace(provider=provider), now)
     return _record_errors(run, probe_slice, indexes, item, now)
 

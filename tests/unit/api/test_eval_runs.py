@@ -346,7 +346,7 @@ def test_the_playground_has_one_target(client: Client, scenario_ids: list[str]) 
     for targets in ({}, {"model": "sim/steady", "connectorId": "con_x"}):
         answer = client.post("/v1/playground/runs", {"scenarioId": scenario_ids[0], **targets})
         assert answer.status == 422
-        assert "exactly one of connectorId and model" in answer.text
+        assert "exactly one of target, connectorId and model" in answer.text
 
 
 def correct(client: Client, probe_id: str, result: Any) -> Answer:

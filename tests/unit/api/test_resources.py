@@ -174,8 +174,8 @@ def test_a_connector_does_not_move_with_secrets_of_another_server(client: Client
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"model": None}, "connectorId"),
-        ({"connectorId": "con_x"}, "connectorId"),
+        ({"model": None}, "body"),
+        ({"connectorId": "con_x"}, "body"),
         ({"model": None, "connectorId": "con_x"}, "connectorId"),
         ({"scenarioIds": ["scn_nothing"]}, "scenarioIds.0"),
         ({"scenarioIds": []}, "scenarioIds"),

@@ -103,8 +103,8 @@ def test_a_run_in_progress_and_a_list_of_runs_have_the_spend_so_far(client: Clie
     error = ProbeError(1, "scn_1", "sim/steady", ProbeErrorCode.TIMEOUT, "no answer", 3, NOW, spending=paid)
     record_outcomes.record(runs.get(RunRef("acme", run_id)), 1, [answered, error])
     by_model = [
-        {"model": "sim/steady", "costUsd": 0.75, "pricedUsd": 0.75},
-        {"model": "sim/bold", "costUsd": 0.0, "pricedUsd": 0.0},
+        {"model": model, "targetId": model, "promptId": None, "costUsd": usd, "pricedUsd": usd}
+        for model, usd in (("sim/steady", 0.75), ("sim/bold", 0.0))
     ]
     expected = {"costUsd": 0.75, "pricedUsd": 0.75, "lostUsd": 0.0, "models": by_model}
     assert client.get(f"/v1/runs/{run_id}").json()["spend"] == expected
@@ -158,7 +158,7 @@ def test_a_bad_idempotency_key_is_named(client: Client, definition_id: str, key:
     [
         ({"definitionId": 7}, "definitionId"),
         ({"definitionId": None}, "definitionId"),
-        ({"models": None}, "models"),
+        ({"models": None}, "body"),
         ({"models": []}, "models"),
         ({"models": "sim/steady"}, "models"),
         ({"models": ["sim/steady", 7]}, "models.1"),

@@ -45,9 +45,10 @@ def schedule_id(client: Client, definition_id: str) -> str:
 def test_a_schedule_returns_which_graders_it_disables(client: Client, definition_id: str, eval_id: str) -> None:
     config = {"temperature": None, "maxTurns": 2, "evaluatorUrl": None}
     identity = create(client, definition_id, {"config": config}).json()["id"]
-    assert client.get(f"/v1/schedules/{identity}").json()["run"]["config"] == config
+    shown = {**config, "params": {"temperature": None}, "maxAttempts": None, "callTimeoutSeconds": None}
+    assert client.get(f"/v1/schedules/{identity}").json()["run"]["config"] == shown
     body = {"evalRun": {"evalId": eval_id, "config": config}, "name": "x", "expression": "rate(1 day)"}
-    assert client.post("/v1/schedules", body).json()["evalRun"]["config"] == config
+    assert client.post("/v1/schedules", body).json()["evalRun"]["config"] == shown
 
 
 def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) -> None:
@@ -61,6 +62,8 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
         "Europe/Berlin",
     )
     assert (told["enabled"], told["status"], told["firings"]) == (True, "ENABLED", [])
+    [target] = told["run"].pop("targets")
+    assert (target["id"], target["model"], target["params"]) == ("sim/steady", "sim/steady", {})
     assert told["run"] == {
         "definitionId": definition_id,
         "definitionVersion": None,
@@ -75,6 +78,9 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
         "repeats": 3,
         "config": {
             "temperature": None,
+            "params": {},
+            "maxAttempts": None,
+            "callTimeoutSeconds": None,
             "maxTurns": 2,
             "judgeModel": "sim/bold",
         },

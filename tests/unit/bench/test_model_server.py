@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, serving
+from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
@@ -62,7 +63,9 @@ async def test_all_formats_parse_the_same_prompt() -> None:
 async def test_a_schema_gets_a_json_reply(provider: str) -> None:
     schema: dict[str, object] = {"type": "object", "properties": {"code": {"const": "4"}}}
     async with serving(ModelServer()) as base_url:
-        assert (await call(base_url, request_of("Judge", json_schema=schema), provider)).text == '{"code":"4"}'
+        parameters = ModelParameters(response_format=ResponseFormat.of_schema(schema))
+        asked = request_of("Judge", parameters=parameters)
+        assert (await call(base_url, asked, provider)).text == '{"code":"4"}'
 
 
 @pytest.mark.parametrize("provider", PATHS)

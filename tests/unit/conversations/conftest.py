@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from cupel_core.conversations.runner import ConversationSpec, run_conversation
-from cupel_core.conversations.turn import Target
+from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
@@ -24,7 +24,7 @@ from cupel_core.providers.account import Account
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 ACCOUNT = Account("custom", "http://127.0.0.1:1")
-type Script = Sequence[str | dict[str, Any] | Exception]
+type Script = Sequence[str | dict[str, Any] | Reply | Exception]
 
 
 class ScriptedModel:
@@ -39,6 +39,8 @@ class ScriptedModel:
         self.requests.append(conversation)
         if isinstance(line, Exception):
             raise line
+        if isinstance(line, Reply):
+            return line
         text = line if isinstance(line, str) else orjson.dumps(line).decode()
         return Reply(text, f"{model}-1", Usage(10, 5), "stop")
 
@@ -101,7 +103,7 @@ class ConversationHarness:
             "scn_1", "one", self.messages, criteria=self.criteria, max_messages=self.max_messages, **self.scenario
         )
         spec = ConversationSpec(0, scenario, self.content, graders, "thread-1", persona=self.persona)
-        target = Target(ACCOUNT, "custom/target", 1.0, Random(1), attempt=self.models["target"])
+        target = CalledTarget(ACCOUNT, "custom/target", 1.0, Random(1), attempt=self.models["target"])
         return await run_conversation(spec, target, self.checkpoints, lambda: NOW, None)
 
     def requests_to(self, name: str) -> list[ModelRequest]:

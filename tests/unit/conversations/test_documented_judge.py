@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from cupel_core.conversations.runner import ConversationSpec, run_conversation
-from cupel_core.conversations.turn import Target
+from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.transcripts import Transcript
@@ -75,8 +75,9 @@ async def converse(server: Agent, model: str, temperature: float | None) -> Tran
     )
     book = Message(MessageRole.USER, "Book me a haircut.")
     scenario = Scenario("scn_1", "one", (book,), criteria=Criteria("the day is Tuesday"), max_messages=6)
-    spec = ConversationSpec(0, scenario, Content(), graders, "thread-1", temperature=temperature)
-    target = Target(account, model, 5.0, Random(1))
+    params = {} if temperature is None else {"temperature": temperature}
+    spec = ConversationSpec(0, scenario, Content(), graders, "thread-1", params=params)
+    target = CalledTarget(account, model, 5.0, Random(1))
     try:
         outcome = await run_conversation(spec, target, RecordedCheckpoints(), lambda: NOW, None)
     finally:

@@ -40,7 +40,7 @@ def a_run(**changes: Any) -> Json:
         "completedAt": "2026-01-31T09:30:09.000Z",
         "failure": None,
     }
-    return run | changes
+    return with_targets(run | changes)
 
 
 def a_target(target: str, total: int, completed: int = 0, errored: int = 0, **changes: Any) -> Json:
@@ -48,6 +48,7 @@ def a_target(target: str, total: int, completed: int = 0, errored: int = 0, **ch
     results = {"probes": completed, "isComplete": True, "judged": 0, "passRate": None, "decided": 0}
     results |= {"meanDecision": None, "estimatedTokens": 100 * completed, **changes.pop("results", {})}
     return {
+        **column_fields(target),
         "target": target,
         "total": total,
         "completed": completed,
@@ -85,6 +86,11 @@ def a_delay(reason: str, **changes: Any) -> Json:
     return {"reason": reason, **dict.fromkeys(fields), **changes}
 
 
+def column_fields(model: str) -> Json:
+    """Of a target without a label, in a definition without prompts."""
+    return {"targetId": model, "promptId": None, "label": None, "modelId": model, "connectorId": None}
+
+
 def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Json:
     transcript = {
         "id": f"run_1.{index}",
@@ -97,7 +103,7 @@ def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Js
         "variables": {},
         "dimensions": {},
         "metadata": {},
-        "modelId": model,
+        **column_fields(model),
         "modelVersion": "v1",
         "definitionSnapshot": {"template": "shared by all"},
         "content": {
@@ -124,7 +130,13 @@ def a_spend(cost_usd: float | None = 0.0, calls: int = 1) -> Json:
 def an_error(index: int, model: str, code: str = "timeout", message: str = "no answer in 60 s") -> Json:
     error = {"code": code, "message": message, "attempts": 4, "totalSpend": a_spend(calls=0)}
     named = {"scenarioId": "scn_2", "scenarioName": "case 2", "personaName": None, "repeat": 0, "metadata": {}}
-    return {"index": index, "status": "ERROR", "modelId": model, "error": error} | named
+    return {"index": index, "status": "ERROR", **column_fields(model), "error": error} | named
+
+
+def with_targets(run: Json) -> Json:
+    """The run with its models as targets."""
+    targets = [{"id": model, "label": None, "model": model, "params": {}} for model in run["config"]["models"]]
+    return {**run, "config": {"promptIds": [], "params": {}, **run["config"], "targets": targets}}
 
 
 @dataclass
@@ -260,7 +272,7 @@ class FakeApi:
     def _read_run(self) -> Json:
         if self.polls:
             self.runs[0]["status"] = self.polls.pop(0)
-        return self.runs[0]
+        return with_targets(self.runs[0])
 
     def _progress(self, run: Json) -> Json:
         if self.progress:
@@ -275,6 +287,7 @@ class FakeApi:
         return a_progress(*targets, **same, completed=counts["completed"], errored=counts["failed"])
 
     def _page(self, request: httpx.Request, items: list[Json]) -> httpx.Response:
+        items = [with_targets(item) if "models" in item.get("config", {}) else item for item in items]
         start = int(request.url.params.get("cursor", 0))
         end = start + self.page_size
         return httpx.Response(

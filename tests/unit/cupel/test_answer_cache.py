@@ -12,6 +12,7 @@ import cupel
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
 from cupel.in_process.answer_cache import AnswerCache, CachedCalls, open_cache
+from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
@@ -85,9 +86,9 @@ async def test_the_same_request_is_answered_from_the_cache(answers: AnswerCache)
     [
         {"text": "Hello"},
         {"repeat": 1},
-        {"temperature": 0.5},
-        {"max_output_tokens": 5},
-        {"json_schema": {"type": "object"}},
+        {"parameters": ModelParameters(temperature=0.5)},
+        {"parameters": ModelParameters(max_output_tokens=5)},
+        {"parameters": ModelParameters(response_format=ResponseFormat.of_schema({"type": "object"}))},
         {"name": "openai/gpt-5"},
         {"account": Account("openai", "https://proxy.test/v1", "key")},
     ],
@@ -255,8 +256,8 @@ def test_an_invalid_option_is_named(tmp_path: Path, options: dict[str, Any], mes
 
 
 async def test_replies_of_a_judge_that_could_not_be_used_are_requested_again(answers: AnswerCache) -> None:
-    model, schema = Model(), {"type": "object"}
-    graded = ModelRequest((Message(MessageRole.USER, "Judge"),), json_schema=schema)
+    model = Model()
+    graded = ModelRequest((Message(MessageRole.USER, "Judge"),), is_graders=True)
     answered = ModelRequest((Message(MessageRole.USER, "Hi"),))
     probe = CachedCalls(answers, 0, model)
     for request in (answered, graded):

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.unit.cupel.fake_api import Cupel, FakeApi
+from tests.unit.cupel.fake_api import Cupel, FakeApi, column_fields
 
 HEAD = {"id": "def_2", "name": "strict", "folder": None, "version": 1, "tags": [], "updatedAt": "2026-01-31T09:30:00Z"}
 
@@ -136,7 +136,7 @@ def test_a_definition_is_erased(api: FakeApi, cupel: Cupel) -> None:
 
 
 def test_results_of_a_rescore_are_listed_by_probe(api: FakeApi, cupel: Cupel) -> None:
-    result = {"probeIndex": 3, "scenarioId": "scn_1", "modelId": "openai/x", "success": False, "score": 0.25}
+    result = {"probeIndex": 3, "scenarioId": "scn_1", **column_fields("openai/x"), "success": False, "score": 0.25}
     api.lists["runs/run_1/rescores/scr_1/results"] = [result]
     line = cupel("scores", "run_1", "--rescore", "scr_1", "--probes").stdout.splitlines()[1]
     assert line.split() == ["3", "scn_1", "openai/x", "failed", "0.25"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cupel.columns import RunColumn
 from cupel.gates import Gate, pass_rate
 from cupel.results import ModelResults, tabulate
 from tests.unit.cupel.fake_api import SIMULATED, a_transcript, an_error
@@ -14,7 +15,7 @@ def results(passed: int, failed: int = 0, errors: int = 0, unscored: int = 0) ->
     transcripts = [a_transcript(0, SIMULATED, None, result=each) for each in judged]
     transcripts += [a_transcript(0, SIMULATED, None, scoring=broken) for _ in range(unscored)]
     errored = [an_error(0, SIMULATED) for _ in range(errors)]
-    return tabulate([SIMULATED], len(transcripts) + errors, transcripts, errored)
+    return tabulate([RunColumn(SIMULATED, SIMULATED)], len(transcripts) + errors, transcripts, errored)
 
 
 @pytest.mark.parametrize(

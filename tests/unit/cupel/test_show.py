@@ -11,6 +11,7 @@ import pytest
 
 from cupel.cli import app
 from cupel.client import Client
+from cupel.columns import RunColumn
 from cupel.printable import printable
 from cupel.render import bar_chart, format_cost, format_duration, results_tables, run_lines
 from cupel.results import collect, tabulate
@@ -142,8 +143,8 @@ SPEND = {
     "pricedUsd": 1.2,
     "lostUsd": 0.0,
     "models": [
-        {"model": SIMULATED, "costUsd": 0.0, "pricedUsd": 0.0},
-        {"model": REAL, "costUsd": None, "pricedUsd": 1.2},
+        {"targetId": SIMULATED, "promptId": None, "costUsd": 0.0, "pricedUsd": 0.0},
+        {"targetId": REAL, "promptId": None, "costUsd": None, "pricedUsd": 1.2},
     ],
 }
 
@@ -343,12 +344,12 @@ def test_the_cost_includes_judges_and_errored_probes(api: FakeApi, client: Clien
     api.transcripts = [a_transcript(0, REAL, "1", costUsd=1.0, totalSpend=a_spend(1.5, calls=3))]
     error = an_error(1, REAL)
     error["error"]["totalSpend"] = a_spend(0.25)
-    totals = tabulate([REAL], 2, api.transcripts, [error])
+    totals = tabulate([RunColumn(REAL, REAL)], 2, api.transcripts, [error])
     assert totals[0].cost_usd == 1.75
 
 
 def test_a_model_of_which_no_call_was_answered_has_no_cost(api: FakeApi, client: Client):
-    assert tabulate([REAL], 1, [], [an_error(0, REAL)])[0].cost_usd is None
+    assert tabulate([RunColumn(REAL, REAL)], 1, [], [an_error(0, REAL)])[0].cost_usd is None
 
 
 def test_costs_of_every_size():

@@ -4,11 +4,14 @@ import json
 
 import pytest
 
+from cupel.columns import RunColumn
 from cupel.in_process.probes import as_json, transcript_json
 from cupel.results import tabulate
 from cupel_core.contract.runs import ProbeErrorResponse
 from cupel_core.domain.runs.case_view import CaseView
+from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.spending import Spending
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.turns.conversation import ConversationState, Spend
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
@@ -18,6 +21,7 @@ from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.store.outcome_items import from_item, to_item
 from cupel_core.workflow_tasks import spent_metric
 from tests.started_runs import NOW
+from tests.unit.cupel.fake_api import column_fields
 
 MODEL = "openai/m"
 CALL = Usage(10, 5)
@@ -44,12 +48,13 @@ def test_the_api_the_command_and_the_metric_agree() -> None:
     answered, failed = stored(transcript()), stored(error())
     assert isinstance(answered, Transcript)
     assert isinstance(failed, ProbeError)
-    errored = {"modelId": MODEL, "error": as_json(ProbeErrorResponse.of(failed))}
-    api = transcript_json("run_a", CaseView(), 0, answered), errored
+    column = Column(Target(MODEL))
+    errored = {**column_fields(MODEL), "error": as_json(ProbeErrorResponse.of(failed))}
+    api = transcript_json("run_a", column, CaseView(), 0, answered), errored
     totals = InvocationTotals()
     totals.add([answered, failed])
     in_api = api[0]["totalSpend"]["costUsd"] + api[1]["error"]["totalSpend"]["costUsd"]
-    in_command = tabulate([MODEL], 2, [api[0]], [api[1]])[0].cost_usd
+    in_command = tabulate([RunColumn(MODEL, MODEL)], 2, [api[0]], [api[1]])[0].cost_usd
     assert (in_api, in_command, totals.spent_usd) == (6.9375, 6.9375, 6.9375)
 
 

@@ -186,7 +186,7 @@ def test_runs_are_listed_with_names_starter_and_duration(cupel: Cupel):
 @pytest.mark.usefixtures("filled_api")
 def test_transcripts_are_listed_by_name_and_with_ids_on_request(cupel: Cupel):
     headings, first, second = cupel("transcripts", RUN).stdout.splitlines()
-    assert " ".join(headings.split()) == "probe model scenario persona repeat variables decision tokens time answer"
+    assert " ".join(headings.split()) == "probe target scenario persona repeat variables decision tokens time answer"
     assert "Boiling point" in first
     assert "unit=°C" in first
     assert ("#2" in first, "#2" in second) == (False, True)
@@ -197,7 +197,7 @@ def test_transcripts_are_listed_by_name_and_with_ids_on_request(cupel: Cupel):
 def test_columns_without_values_are_left_out(api: FakeApi, cupel: Cupel):
     api.transcripts = [a_transcript(0, SIMULATED, None)]
     headings = cupel("transcripts", "run_1").stdout.splitlines()[0].split()
-    assert headings == ["probe", "model", "scenario", "tokens", "time", "answer"]
+    assert headings == ["probe", "target", "scenario", "tokens", "time", "answer"]
 
 
 def test_a_conversation_is_headed_by_its_names(filled_api: FakeApi, cupel: Cupel):

@@ -9,7 +9,17 @@ from cupel.client import Client
 from cupel.errors import ApiProblem
 from cupel.session import PlainTextConsole, Session
 from cupel.target_names import TargetNames
-from tests.unit.cupel.fake_api import Connect, Cupel, FakeApi, a_progress, a_run, a_target, a_transcript, an_error
+from tests.unit.cupel.fake_api import (
+    Connect,
+    Cupel,
+    FakeApi,
+    a_progress,
+    a_run,
+    a_target,
+    a_transcript,
+    an_error,
+    column_fields,
+)
 
 AGENT, MODEL = "connector/con_1", "openai/gpt-5-mini"
 CONNECTOR = {"id": "con_1", "name": "Booking bot"}
@@ -23,8 +33,8 @@ def api() -> FakeApi:
 
 def test_an_agent_is_called_by_its_name_which_is_read_once(api: FakeApi, client: Client) -> None:
     names = TargetNames(client)
-    shown = names.named([{"modelId": each} for each in (AGENT, MODEL, AGENT)])
-    assert [each["modelId"] for each in shown] == ["connector/Booking bot", MODEL, "connector/Booking bot"]
+    shown = names.named([column_fields(each) for each in (AGENT, MODEL, AGENT)])
+    assert [each["column"] for each in shown] == ["connector/Booking bot", MODEL, "connector/Booking bot"]
     assert len(api.requests) == 1
 
 

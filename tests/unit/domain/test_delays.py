@@ -5,11 +5,14 @@ from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedMo
 from cupel_core.domain.runs.delays import Delay, DelayReason, delays_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import PauseCause, Run, RunStatus
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from tests.started_runs import NOW
 
 LATER = NOW + timedelta(seconds=30)
-RUN = Run("ws", "run", "def", 1, Plan(("a/x", "a/y"), (3,)), 100, 1, "key", NOW, NOW, status=RunStatus.RUNNING)
+RUN = Run(
+    "ws", "run", "def", 1, Plan(plain_targets("a/x", "a/y"), (3,)), 100, 1, "key", NOW, NOW, status=RunStatus.RUNNING
+)
 FREE = ProviderStatus(limit=10)
 
 

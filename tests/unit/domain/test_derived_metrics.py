@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive, expression_issue
-from cupel_core.domain.scoring.scores import ScoredResult, model_scores
+from cupel_core.domain.scoring.scores import ScoredResult, column_scores
 
 SUMS = {"tp": 6.0, "fp": 2.0, "fn": 3.0, "none": 0.0}
 
@@ -82,9 +82,9 @@ def test_a_metric_may_use_those_before_it() -> None:
 
 
 def test_the_scores_of_a_model_contain_derived_metrics() -> None:
-    results = [ScoredResult(n, n, "m", f"s{n}", True, metrics={"tp": float(n), "fp": 1.0}) for n in range(1, 4)]
+    results = [ScoredResult(n, n, 0, f"s{n}", True, metrics={"tp": float(n), "fp": 1.0}) for n in range(1, 4)]
     derived = [DerivedMetric("precision", "tp / (tp + fp)"), DerivedMetric("mean", "tp / __count")]
-    scores = model_scores("m", results, 1, derived)
+    scores = column_scores(0, results, 1, derived)
     assert dict(scores.metrics) == {"fp": 1.0, "tp": 2.0, "precision": pytest.approx(6 / 9), "mean": 2.0}
 
 

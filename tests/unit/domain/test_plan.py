@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.runs.plan import Plan, ProbePosition
+from cupel_core.domain.runs.targets import plain_targets
 
 plans = st.builds(
     Plan,
@@ -28,14 +29,14 @@ def test_an_expansion_changes_no_index(plan: Plan, more: int) -> None:
 
 @given(plans)
 def test_the_ranges_of_all_targets_are_all_indexes(plan: Plan) -> None:
-    spans = [span for target in range(len(plan.targets)) for span in plan.target_ranges(target)]
+    spans = [span for column in range(len(plan.columns)) for span in plan.column_ranges(column)]
     assert sorted(index for span in spans for index in span) == list(range(plan.total))
 
 
 @given(plans)
 def test_the_range_of_a_target_contains_only_its_probes(plan: Plan) -> None:
-    for target in range(len(plan.targets)):
-        assert {plan.probe(index).target for span in plan.target_ranges(target) for index in span} == {target}
+    for column in range(len(plan.columns)):
+        assert {plan.probe(index).column for span in plan.column_ranges(column) for index in span} == {column}
 
 
 @given(plans, st.data())
@@ -46,7 +47,7 @@ def test_the_indexes_of_a_case_are_its_probes_in_order(plan: Plan, data: st.Data
 
 
 def test_probes_of_one_target_are_adjacent() -> None:
-    plan = Plan(("a/x", "b/y"), (2,), repeats=2)
+    plan = Plan(plain_targets("a/x", "b/y"), (2,), repeats=2)
     assert plan.probe(0) == ProbePosition(0, 0, 0)
     assert plan.probe(3) == ProbePosition(1, 0, 1)
     assert plan.probe(4) == ProbePosition(0, 1, 0)
@@ -54,4 +55,4 @@ def test_probes_of_one_target_are_adjacent() -> None:
 
 def test_an_index_beyond_the_plan_is_an_index_error() -> None:
     with pytest.raises(IndexError):
-        Plan(("a/x",), (2,)).probe(2)
+        Plan(plain_targets("a/x"), (2,)).probe(2)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ProbeStatus, Run
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.domain.turns.conversation import ConversationState
@@ -19,7 +20,7 @@ RUN = Run(
     id="run_a",
     definition_id="def_a",
     definition_version=1,
-    plan=Plan(("sim/steady",), (1,), 1),
+    plan=Plan(plain_targets("sim/steady"), (1,), 1),
     sample_percentage=100,
     sample_seed=1,
     snapshot_key="",
@@ -35,7 +36,7 @@ def view(conversation: ConversationState | None = None) -> ProbeView:
         index=0,
         status=ProbeStatus.QUEUED,
         case=CaseView("scn_1"),
-        model_id="sim/steady",
+        column=RUN.plan.columns[0],
         repeat=0,
         retry_round=2,
         attempts=(ERROR,),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.domain.scoring.scores import ScoredResult, model_scores, scenario_scores
+from cupel_core.domain.scoring.scores import ScoredResult, column_scores, scenario_scores
 
 YES, NO, NEITHER = True, False, None
 
@@ -11,7 +11,7 @@ def results(scenario: str, *cases: list[bool | None], first: int = 0, **more: ob
     """Of one model: a list of successes for each case of the scenario."""
     all_results = [(first * 10 + number, success) for number, case in enumerate(cases) for success in case]
     return [
-        ScoredResult(first * 100 + index, case, "sim/steady", scenario, success, **more)  # type: ignore[arg-type]
+        ScoredResult(first * 100 + index, case, 0, scenario, success, **more)  # type: ignore[arg-type]
         for index, (case, success) in enumerate(all_results)
     ]
 
@@ -52,7 +52,7 @@ def test_a_model_is_the_mean_over_its_scenarios() -> None:
         *results("scn_2", [NO, YES], first=1),
         *results("scn_3", [NO, NO], first=2),
     ]
-    model = model_scores("sim/steady", all_results, k=2)
+    model = column_scores(0, all_results, k=2)
     assert (model.judged, model.successes, model.mean) == (6, 3, 0.5)
     assert (model.pass_at_k, model.pass_hat_k) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
     # Deviations of 1, 0 and -1 over 6 results, times 3 / 2 for three clusters.
@@ -65,10 +65,10 @@ def test_scores_and_metrics_are_means_and_tags_are_counts() -> None:
         *results("scn_2", [NO], first=1, score=0.5, metrics={"tone": 1.0}, tags=["REFUSAL", "GOAL_MISS"]),
         *results("scn_3", [NEITHER], first=2, score=None, tags=[]),
     ]
-    model = model_scores("sim/steady", all_results, k=1)
+    model = column_scores(0, all_results, k=1)
     assert (model.mean_score, model.metrics, model.tags) == (0.75, {"tone": 0.75}, {"REFUSAL": 1, "GOAL_MISS": 1})
 
 
 def test_nothing_judged_is_no_pass_rate_of_zero() -> None:
-    model = model_scores("sim/steady", results("scn_1", [NEITHER]), k=1)
+    model = column_scores(0, results("scn_1", [NEITHER]), k=1)
     assert (model.judged, model.unscored, model.mean, model.interval, model.pass_at_k) == (0, 1, None, None, None)

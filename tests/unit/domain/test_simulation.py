@@ -10,6 +10,8 @@ from cupel_core.domain.turns.simulation import MODELS, mean_score, requested_lab
 
 RATERS = tuple(name for name in MODELS if name != "echo")
 
+ANSWER = Message(MessageRole.ASSISTANT, "Rating: 3")
+
 
 def about(scores: dict[str, float], scenario_id: str = "scn_1", repeat: int = 0) -> ModelRequest:
     message = Message(MessageRole.USER, "What do you do? End with a line `Rating: N`.")
@@ -52,7 +54,8 @@ def test_repeats_of_one_scenario_vary() -> None:
 def test_a_later_turn_has_noise_of_its_own() -> None:
     first = [about({"risk": 2.5}, f"scn_{number}") for number in range(50)]
     second = [
-        turn.with_message(MessageRole.ASSISTANT, "Rating: 3").with_message(MessageRole.USER, "Sure?") for turn in first
+        turn.with_message(Message(MessageRole.ASSISTANT, "Rating: 3")).with_message(Message(MessageRole.USER, "Sure?"))
+        for turn in first
     ]
     assert [rating_of("steady", turn) for turn in first] != [rating_of("steady", turn) for turn in second]
 
@@ -85,7 +88,10 @@ def test_flaky_alone_fails_about_a_tenth_of_its_probes() -> None:
 def test_a_probe_fails_whatever_turn_it_is_in() -> None:
     probe = next(case for case in (about({}, f"scn_{n}") for n in range(100)) if should_fail("flaky", case))
     assert should_fail(
-        "flaky", probe.with_message(MessageRole.ASSISTANT, "Rating: 1").with_message(MessageRole.USER, "And now?")
+        "flaky",
+        probe.with_message(Message(MessageRole.ASSISTANT, "Rating: 1")).with_message(
+            Message(MessageRole.USER, "And now?")
+        ),
     )
 
 
@@ -138,8 +144,8 @@ def test_the_system_prompt_may_request_the_label() -> None:
 def test_the_newest_request_counts() -> None:
     request = (
         request_for("Doubt: N")
-        .with_message(MessageRole.ASSISTANT, "Doubt: 2")
-        .with_message(MessageRole.USER, "Now Trust: N")
+        .with_message(Message(MessageRole.ASSISTANT, "Doubt: 2"))
+        .with_message(Message(MessageRole.USER, "Now Trust: N"))
     )
     assert requested_label(request) == "Trust"
 
@@ -147,7 +153,7 @@ def test_the_newest_request_counts() -> None:
 def test_a_follow_up_without_a_label_keeps_the_previous_one() -> None:
     request = (
         request_for("End with Trust: N")
-        .with_message(MessageRole.ASSISTANT, "Trust: 2")
-        .with_message(MessageRole.USER, "Are you sure?")
+        .with_message(Message(MessageRole.ASSISTANT, "Trust: 2"))
+        .with_message(Message(MessageRole.USER, "Are you sure?"))
     )
     assert requested_label(request) == "Trust"

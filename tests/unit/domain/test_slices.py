@@ -11,14 +11,17 @@ from cupel_core.domain.runs.slices import (
     next_window,
     parts_in_turn,
     probes_left,
-    provider_targets,
+    provider_columns,
     providers_of,
     slice_size,
 )
+from cupel_core.domain.runs.targets import plain_targets
 
 PLANS = st.builds(
     Plan,
-    st.lists(st.sampled_from(["a/1", "a/2", "a/3", "b/1", "c/1"]), min_size=1, max_size=5, unique=True).map(tuple),
+    st.lists(st.sampled_from(["a/1", "a/2", "a/3", "b/1", "c/1"]), min_size=1, max_size=5, unique=True).map(
+        lambda models: plain_targets(*models)
+    ),
     st.lists(st.integers(1, 700), min_size=1, max_size=3).map(tuple),
     st.integers(1, 3),
 )
@@ -27,11 +30,11 @@ TWO = Workers(2, 50)
 
 def slices_of(plan: Plan, provider: str) -> list[tuple[int, list[int]]]:
     """All slices of a provider in the order of sending, window by window."""
-    firsts, slices = dict.fromkeys(provider_targets(plan, provider), 0), list[tuple[int, list[int]]]()
+    firsts, slices = dict.fromkeys(provider_columns(plan, provider), 0), list[tuple[int, list[int]]]()
     while window := next_window(parts_in_turn(plan, firsts), 1_000, 500):
         leaves = {leaf: range(leaf * 100, min(leaf * 100 + 100, plan.total)) for leaf in {part.leaf for part in window}}
         slices += cut_slices(plan, window, leaves, probes_left(plan, firsts), TWO)
-        firsts |= {part.target: part.leaf + 1 for part in window}
+        firsts |= {part.column: part.leaf + 1 for part in window}
     return slices
 
 
@@ -41,7 +44,7 @@ def test_every_probe_of_a_provider_is_sent_once(plan: Plan) -> None:
     owners = providers_of(plan)
     for provider in set(owners):
         sent = [index for _, indexes in slices_of(plan, provider) for index in indexes]
-        assert sorted(sent) == [index for index in range(plan.total) if owners[plan.probe(index).target] == provider]
+        assert sorted(sent) == [index for index in range(plan.total) if owners[plan.probe(index).column] == provider]
 
 
 @settings(max_examples=30)
@@ -55,16 +58,16 @@ def test_a_slice_stays_in_its_leaf(plan: Plan) -> None:
 @given(PLANS)
 def test_the_targets_of_a_provider_progress_side_by_side(plan: Plan) -> None:
     for provider in set(providers_of(plan)):
-        sent = dict.fromkeys(provider_targets(plan, provider), 0)
+        sent = dict.fromkeys(provider_columns(plan, provider), 0)
         target_total = plan.total // len(plan.targets)
         for _, indexes in slices_of(plan, provider):
             for index in indexes:
-                sent[plan.probe(index).target] += 1
+                sent[plan.probe(index).column] += 1
             assert max(sent.values()) - min(sent.values()) <= 100 + target_total // 20
 
 
 def test_small_targets_of_one_provider_take_turns() -> None:
-    plan = Plan(("a/x", "a/y"), (8,))
+    plan = Plan(plain_targets("a/x", "a/y"), (8,))
     assert slices_of(plan, "a") == [
         (0, [0, 1, 2, 3]),
         (0, [8, 9, 10, 11]),
@@ -74,28 +77,28 @@ def test_small_targets_of_one_provider_take_turns() -> None:
 
 
 def test_neighbours_of_one_leaf_share_a_slice_if_they_fit_into_it() -> None:
-    plan = Plan(tuple(f"a/{number}" for number in range(5)), (2,))
+    plan = Plan(plain_targets(*(f"a/{number}" for number in range(5))), (2,))
     assert slices_of(plan, "a") == [(0, [0, 1, 2, 3]), (0, [4, 5, 6, 7]), (0, [8, 9])]
 
 
 def test_the_only_target_of_a_provider_is_sent_in_order() -> None:
-    plan = Plan(("a/x", "b/y"), (3_000,))
+    plan = Plan(plain_targets("a/x", "b/y"), (3_000,))
     slices = slices_of(plan, "b")
     assert [index for _, indexes in slices for index in indexes] == list(range(3_000, 6_000))
     assert [len(indexes) for _, indexes in slices[:10]] == [100] * 10
 
 
 def test_what_is_missing_is_sent_and_nothing_else() -> None:
-    plan = Plan(("a/x", "a/y"), (30,))
+    plan = Plan(plain_targets("a/x", "a/y"), (30,))
     missing: Mapping[int, list[int]] = {0: [2, 3, 31, 59]}
     window = next_window(parts_in_turn(plan, {0: 0, 1: 0}), 1_000, 500)
     assert cut_slices(plan, window, missing, 60, TWO) == [(0, [31, 59, 2, 3])]
 
 
 def test_a_target_that_is_behind_comes_first() -> None:
-    plan = Plan(("a/x", "a/y"), (1_000,))
+    plan = Plan(plain_targets("a/x", "a/y"), (1_000,))
     parts = parts_in_turn(plan, {0: 5, 1: 10})
-    assert [(part.target, part.leaf) for part, _ in zip(parts, range(7), strict=False)] == [
+    assert [(part.column, part.leaf) for part, _ in zip(parts, range(7), strict=False)] == [
         *((1, leaf) for leaf in range(10, 15)),
         (0, 5),
         (1, 15),
@@ -103,9 +106,9 @@ def test_a_target_that_is_behind_comes_first() -> None:
 
 
 def test_a_short_remainder_is_part_of_the_last_window() -> None:
-    plan = Plan(("a/x",), (1_500,))
+    plan = Plan(plain_targets("a/x"), (1_500,))
     assert len(next_window(parts_in_turn(plan, {0: 0}), 1_000, 500)) == 15
-    assert len(next_window(parts_in_turn(Plan(("a/x",), (1_501,)), {0: 0}), 1_000, 500)) == 10
+    assert len(next_window(parts_in_turn(Plan(plain_targets("a/x"), (1_501,)), {0: 0}), 1_000, 500)) == 10
 
 
 @given(st.integers(0, 1_000_000), st.builds(Workers, st.integers(2, 100), st.integers(1, 1_000)))
@@ -122,10 +125,17 @@ def test_workers_with_many_calls_get_no_slices_of_a_few_probes() -> None:
 
 
 def test_the_slices_of_a_leaf_are_equally_large() -> None:
-    assert [len(indexes) for _, indexes in slices_of(Plan(("a/x",), (900,)), "a")][:6] == [50, 50, 50, 50, 50, 50]
+    assert [len(indexes) for _, indexes in slices_of(Plan(plain_targets("a/x"), (900,)), "a")][:6] == [
+        50,
+        50,
+        50,
+        50,
+        50,
+        50,
+    ]
 
 
 def test_a_run_of_a_thousand_probes_takes_few_messages_and_ends_with_small_ones() -> None:
-    sizes = [len(indexes) for _, indexes in slices_of(Plan(("a/x",), (1_000,)), "a")]
+    sizes = [len(indexes) for _, indexes in slices_of(Plan(plain_targets("a/x"), (1_000,)), "a")]
     assert len(sizes) < 64
     assert (sizes[0], max(sizes[-30:])) == (100, 5)

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.messages import RunRef
 from cupel_core.probing.run_cache import RunCache
 from tests.started_runs import NOW
@@ -12,7 +13,7 @@ PAUSED = Run(
     "run_1",
     "def_1",
     1,
-    Plan(("sim/steady",), (1,)),
+    Plan(plain_targets("sim/steady"), (1,)),
     100,
     1,
     "key",

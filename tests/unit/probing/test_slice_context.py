@@ -10,6 +10,7 @@ from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter
 from cupel_core.grading.concurrency import ConcurrencyLimiter
@@ -27,7 +28,7 @@ RUN = Run(
     id="run_a",
     definition_id="def_a",
     definition_version=1,
-    plan=Plan((TARGET,), (1,)),
+    plan=Plan(plain_targets(TARGET), (1,)),
     sample_percentage=100,
     sample_seed=1,
     snapshot_key="",

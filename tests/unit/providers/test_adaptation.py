@@ -1,6 +1,5 @@
 """Refusals of parameters as providers have worded them (from public issue reports), and the request made instead."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -10,7 +9,9 @@ import pytest
 from aiohttp import web
 from botocore.exceptions import ClientError
 
+from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, RequestParameter
+from cupel_core.domain.turns.tools import Tool, ToolChoice, ToolMode
 from cupel_core.providers import bedrock, http, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import Adapter, rejected_parameter, without
@@ -21,7 +22,8 @@ from tests.unit.providers.agents import Agent, ReceivedRequest, json, serving
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"code": {"type": "string"}}}
 FULL = ModelRequest(
-    (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")), 0.0, 100, json_schema=SCHEMA
+    (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")),
+    ModelParameters(0.0, max_output_tokens=100, response_format=ResponseFormat.of_schema(SCHEMA)),
 )
 TEMPERATURE, SYSTEM_ROLE = RequestParameter.TEMPERATURE, RequestParameter.SYSTEM_ROLE
 JSON_SCHEMA, TOKENS = RequestParameter.JSON_SCHEMA, RequestParameter.MAX_OUTPUT_TOKENS
@@ -114,6 +116,54 @@ def test_a_refusal_names_the_parameter(status: int, body: Any, parameter: Reques
     assert rejected_parameter(refusal(status, body), FULL) is parameter
 
 
+EVERYTHING = FULL.with_parameters(
+    top_p=0.9,
+    top_k=40,
+    stop=("END",),
+    seed=7,
+    frequency_penalty=0.1,
+    presence_penalty=0.1,
+    reasoning_effort=ReasoningEffort.HIGH,
+    tools=(Tool("weather"),),
+    tool_choice=ToolChoice(ToolMode.REQUIRED),
+    response_format=None,
+)
+FURTHER_REFUSALS = [
+    (
+        openai_error("Unsupported parameter: 'top_p' is not supported with this model.", "top_p"),
+        RequestParameter.TOP_P,
+    ),
+    (
+        openai_error("Unsupported parameter: 'reasoning_effort' is not supported with this model."),
+        RequestParameter.REASONING_EFFORT,
+    ),
+    (openai_error("Unrecognized request argument supplied: reasoning_effort"), RequestParameter.REASONING_EFFORT),
+    (openai_error("Unsupported parameter: 'stop' is not supported with this model."), RequestParameter.STOP),
+    (openai_error("Model grok-4 does not support parameter presencePenalty."), RequestParameter.PRESENCE_PENALTY),
+    (openai_error("Model grok-4 does not support parameter frequencyPenalty."), RequestParameter.FREQUENCY_PENALTY),
+    (
+        openai_error("[{'type': 'extra_forbidden', 'msg': 'Extra inputs are not permitted', 'loc': ('seed',)}]"),
+        RequestParameter.SEED,
+    ),
+    (openai_error("registry.ollama.ai/library/gemma3:1b does not support tools"), RequestParameter.TOOLS),
+    (
+        anthropic_error("`top_k` may only be set to -1 or unset: it is not supported by this model."),
+        RequestParameter.TOP_K,
+    ),
+    (anthropic_error("tool_choice: type `any` is not supported by this model."), RequestParameter.TOOL_CHOICE),
+    (anthropic_error("adaptive thinking is not supported on this model"), RequestParameter.REASONING_EFFORT),
+    (google_error("Penalty is not enabled for models/gemini-2.5-flash-lite"), RequestParameter.FREQUENCY_PENALTY),
+    (google_error("Thinking level is not supported for this model."), RequestParameter.REASONING_EFFORT),
+    (google_error("Function calling is not enabled for models/gemma-3-4b-it"), RequestParameter.TOOLS),
+]
+
+
+@pytest.mark.parametrize(("body", "parameter"), FURTHER_REFUSALS)
+def test_a_refusal_names_one_of_many_parameters(body: Any, parameter: RequestParameter) -> None:
+    assert rejected_parameter(refusal(400, body), EVERYTHING) is parameter
+    assert rejected_parameter(refusal(400, body), without(EVERYTHING, frozenset({parameter}))) is not parameter
+
+
 BEDROCK_REFUSALS = [
     ("The model returned the following errors: `temperature` is deprecated for this model.", TEMPERATURE),
     (
@@ -164,7 +214,7 @@ def test_only_a_parameter_that_was_sent_can_be_left_out(status: int, body: Any, 
 
 
 def test_a_system_prompt_is_folded_into_the_first_user_message() -> None:
-    request = without(replace(FULL, json_schema=None), frozenset({SYSTEM_ROLE}))
+    request = without(FULL.with_parameters(response_format=None), frozenset({SYSTEM_ROLE}))
     assert request.messages == (Message(MessageRole.USER, "Be brief.\n\nHello"),)
 
 
@@ -206,7 +256,7 @@ def test_known_families_are_adapted_in_advance(model: str, omitted: set[RequestP
 
 def test_a_reasoning_model_accepts_the_default_temperature() -> None:
     account = Account("openai", "https://models.test")
-    assert Adapter().omitted(account, "openai/o3", replace(FULL, temperature=1.0)) == set()
+    assert Adapter().omitted(account, "openai/o3", FULL.with_parameters(temperature=1.0)) == set()
 
 
 def test_what_a_model_rejected_is_remembered_for_its_server_only() -> None:

@@ -19,6 +19,7 @@ from botocore.exceptions import (
 )
 from botocore.stub import Stubber
 
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers import bedrock
 from cupel_core.providers.account import Account
@@ -26,7 +27,9 @@ from cupel_core.providers.errors import ProviderError
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 ACCOUNT = Account("bedrock", "")
-TALK = ModelRequest((Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")), temperature=0.0)
+TALK = ModelRequest(
+    (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")), ModelParameters(temperature=0.0)
+)
 ANSWER = {
     "output": {"message": {"role": "assistant", "content": [{"text": "Hi"}]}},
     "stopReason": "end_turn",

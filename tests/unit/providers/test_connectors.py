@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from cupel_core.domain.resources.connectors import ConnectionTestResult, Connector, ConnectorType
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import (
     AgentThread,
     Message,
@@ -62,7 +63,9 @@ async def send(to: Connector, conversation: ModelRequest, allow_private: bool = 
 
 async def ask(to: Connector, body: object, status: int = 200, **options: Any) -> tuple[Reply, ReceivedRequest]:
     async with serving(lambda _: json(body, status)) as agent:
-        reply = await send(replace(to, base_url=agent.url), ModelRequest(TALK, thread=THREAD, **options))
+        reply = await send(
+            replace(to, base_url=agent.url), ModelRequest(TALK, ModelParameters(**options), thread=THREAD)
+        )
     return reply, agent.requests[0]
 
 

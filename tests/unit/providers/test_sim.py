@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, SimulationKey
 from cupel_core.domain.turns.simulation import should_fail
 from cupel_core.providers.account import Account
@@ -37,7 +38,9 @@ async def test_flaky_fails_without_retry() -> None:
 
 async def test_a_schema_is_answered_with_json() -> None:
     schema: dict[str, object] = {"type": "object", "properties": {"code": {"enum": ["1", "2"]}}}
-    asked = ModelRequest((Message(MessageRole.USER, "Judge."),), json_schema=schema)
+    asked = ModelRequest(
+        (Message(MessageRole.USER, "Judge."),), ModelParameters(response_format=ResponseFormat.of_schema(schema))
+    )
     assert json.loads((await complete(ACCOUNT, "sim/bold", asked, 5)).text)["code"] in ("1", "2")
 
 

@@ -100,7 +100,7 @@ def test_anthropic_counts_what_the_cache_served_as_input() -> None:
 
 
 def test_anthropic_a_forced_tool_answers_json() -> None:
-    block = {"type": "tool_use", "id": "toolu_1", "name": "answer", "input": {"code": "3"}}
+    block = {"type": "tool_use", "id": "toolu_1", "name": anthropic.ANSWER_TOOL, "input": {"code": "3"}}
     assert anthropic.parse(message([block], "tool_use")).text == '{"code":"3"}'
 
 
@@ -121,10 +121,6 @@ def test_google_an_answer_truncated_before_its_first_word_is_empty() -> None:
 
 def test_bedrock() -> None:
     assert bedrock.parse(converse("Rating: 4")) == Reply("Rating: 4", None, Usage(7, 3), "end_turn")
-
-
-def test_bedrock_json_is_extracted_from_its_code_fence() -> None:
-    assert bedrock.parse(converse('```json\n{"a": 1}\n```'), structured=True).text == '{"a": 1}'
 
 
 @pytest.mark.parametrize(

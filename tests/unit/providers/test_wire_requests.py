@@ -1,10 +1,10 @@
 """The requests of each wire format."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from cupel_core.domain.turns.model_parameters import ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai
 from cupel_core.providers.account import Account
@@ -26,6 +26,7 @@ CLOSED = {
     "additionalProperties": False,
 }
 OPEN = {"type": "object", "properties": {"code": {"type": "string"}}}
+WITH_SCHEMA = TALK.with_parameters(response_format=ResponseFormat.of_schema(CLOSED))
 
 
 def account(provider: str = "openai", key: str | None = "sk-test") -> Account:
@@ -62,7 +63,7 @@ class TestOpenAI:
         ],
     )
     def test_the_token_limit_has_the_providers_name(self, provider: str, name: str) -> None:
-        limited = replace(TALK, max_output_tokens=100, temperature=0.0)
+        limited = TALK.with_parameters(max_output_tokens=100, temperature=0.0)
         sent = openai.request_for(account(provider), "m", limited).body
         assert sent[name] == 100
         assert sent["temperature"] == 0.0
@@ -75,14 +76,16 @@ class TestOpenAI:
 
     @pytest.mark.parametrize(("schema", "strict"), [(CLOSED, True), (OPEN, False), ({"items": [OPEN]}, False)])
     def test_a_schema_is_strict_if_openai_accepts_it_as_strict(self, schema: dict[str, object], strict: bool) -> None:
-        sent = body(openai.request_for(account(), "m", replace(TALK, json_schema=schema)))
+        sent = body(
+            openai.request_for(account(), "m", TALK.with_parameters(response_format=ResponseFormat.of_schema(schema)))
+        )
         assert sent["response_format"] == {
             "type": "json_schema",
             "json_schema": {"name": "answer", "schema": schema, "strict": strict},
         }
 
     def test_deepseek_gets_the_schema_in_the_prompt(self) -> None:
-        sent = body(openai.request_for(account("deepseek"), "m", replace(TALK, json_schema=CLOSED)))
+        sent = body(openai.request_for(account("deepseek"), "m", WITH_SCHEMA))
         assert sent["response_format"] == {"type": "json_object"}
         assert '"required":["code"]' in sent["messages"][0]["content"]
 
@@ -104,12 +107,12 @@ class TestAnthropic:
         }
 
     def test_a_schema_is_a_forced_tool(self) -> None:
-        sent = body(anthropic.request_for(account("anthropic"), "m", replace(TALK, json_schema=CLOSED)))
+        sent = body(anthropic.request_for(account("anthropic"), "m", WITH_SCHEMA))
         assert sent["tools"][0]["input_schema"] == CLOSED
         assert sent["tool_choice"] == {"type": "tool", "name": sent["tools"][0]["name"]}
 
     def test_token_limit_and_temperature_are_sent(self) -> None:
-        request = replace(TALK, max_output_tokens=9, temperature=0.5)
+        request = TALK.with_parameters(max_output_tokens=9, temperature=0.5)
         sent = body(anthropic.request_for(account("anthropic"), "m", request))
         assert (sent["max_tokens"], sent["temperature"]) == (9, 0.5)
 
@@ -129,7 +132,9 @@ class TestGoogle:
         }
 
     def test_sampling_and_schema_are_generation_config(self) -> None:
-        request = replace(TALK, max_output_tokens=9, temperature=0.0, json_schema=CLOSED)
+        request = TALK.with_parameters(
+            max_output_tokens=9, temperature=0.0, response_format=ResponseFormat.of_schema(CLOSED)
+        )
         assert body(google.request_for(account("google"), "m", request))["generationConfig"] == {
             "temperature": 0.0,
             "maxOutputTokens": 9,
@@ -144,7 +149,7 @@ class TestGoogle:
 
 class TestBedrock:
     def test_converse_takes_content_blocks(self) -> None:
-        request = replace(TALK, max_output_tokens=9, temperature=0.5)
+        request = TALK.with_parameters(max_output_tokens=9, temperature=0.5)
         assert bedrock.converse_arguments("amazon.nova-lite-v1:0", request) == {
             "modelId": "amazon.nova-lite-v1:0",
             "system": [{"text": "Be brief."}],
@@ -157,7 +162,7 @@ class TestBedrock:
         }
 
     def test_a_schema_is_sent_in_the_prompt(self) -> None:
-        system = bedrock.converse_arguments("m", replace(TALK, json_schema=CLOSED))["system"]
+        system = bedrock.converse_arguments("m", WITH_SCHEMA)["system"]
         assert '"required":["code"]' in system[1]["text"]
 
 

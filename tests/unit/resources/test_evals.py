@@ -9,6 +9,7 @@ from cupel_core.definitions import catalog, forks
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import PAGE_SIZE
 from cupel_core.domain.resources.evals import Eval, EvalSpec
+from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.resources import connectors, evals
@@ -20,7 +21,7 @@ LATER = NOW + timedelta(minutes=1)
 
 
 def create(ids: list[str], **changes: Any) -> Eval:
-    changes = {"model": "sim/steady"} | changes
+    changes = {"targets": plain_targets("sim/steady")} | changes
     return evals.create("acme", EvalSpec(name=changes.pop("name", "smoke"), scenario_ids=tuple(ids), **changes), NOW)
 
 
@@ -40,7 +41,9 @@ def test_an_eval_knows_whose_scenarios_it_has() -> None:
 
 def test_an_eval_of_a_connector_has_it_as_target() -> None:
     connector_id = connect()
-    assert create(scenario_ids(define()), model=None, connector_id=connector_id).target == f"connector/{connector_id}"
+    assert create(scenario_ids(define()), targets=plain_targets(f"connector/{connector_id}")).targets == plain_targets(
+        f"connector/{connector_id}"
+    )
 
 
 def test_each_unknown_scenario_is_named() -> None:
@@ -104,11 +107,11 @@ def test_a_page_of_scenarios_is_read_once(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("target", "field"),
     [
-        ({"model": None}, "connectorId"),
-        ({"connector_id": "con_x"}, "connectorId"),
-        ({"model": None, "connector_id": "con_unknown"}, "connectorId"),
-        ({"model": "nobody/x"}, "model"),
-        ({"model": "sim"}, "model"),
+        ({"targets": plain_targets("connector/con_unknown")}, "connectorId"),
+        ({"targets": plain_targets("nobody/x")}, "model"),
+        ({"targets": plain_targets("sim")}, "model"),
+        ({"targets": plain_targets("sim/bold", "nobody/x")}, "targets.1.model"),
+        ({"targets": (Target("sim/bold", "a"), Target("sim/echo", "a"))}, "targets.1.label"),
         ({"grader_config": GraderConfig(judge_model="nobody/x")}, "judgeModel"),
         ({"grader_config": GraderConfig(embedding_model="x")}, "embeddingModel"),
     ],
@@ -120,7 +123,7 @@ def test_an_unknown_target_or_model_is_named(target: dict[str, Any], field: str)
 def test_a_deleted_connector_is_refused() -> None:
     connector_id = connect()
     connectors.delete("acme", connector_id, LATER)
-    assert wrong(scenario_ids(define()), model=None, connector_id=connector_id) == ["connectorId"]
+    assert wrong(scenario_ids(define()), targets=plain_targets(f"connector/{connector_id}")) == ["connectorId"]
 
 
 def test_a_name_is_given_once() -> None:
@@ -132,16 +135,10 @@ def test_a_name_is_given_once() -> None:
 
 def test_a_connector_replaces_a_model_and_a_model_replaces_a_connector() -> None:
     made, connector_id = create(scenario_ids(define())), connect()
-    changed = evals.update("acme", made.id, {"connector_id": connector_id}, LATER)
-    assert (changed.connector_id, changed.model) == (connector_id, None)
-    changed = evals.update("acme", made.id, {"model": "sim/bold"}, LATER)
-    assert (changed.connector_id, changed.model) == (None, "sim/bold")
-
-
-def test_an_eval_keeps_a_target() -> None:
-    made = create(scenario_ids(define()))
-    with pytest.raises(Invalid, match="connectorId"):
-        evals.update("acme", made.id, {"model": None}, LATER)
+    changed = evals.update("acme", made.id, {"targets": plain_targets(f"connector/{connector_id}")}, LATER)
+    assert changed.targets == plain_targets(f"connector/{connector_id}")
+    changed = evals.update("acme", made.id, {"targets": plain_targets("sim/bold")}, LATER)
+    assert changed.targets == plain_targets("sim/bold")
 
 
 def test_other_scenarios_may_be_of_another_definition() -> None:

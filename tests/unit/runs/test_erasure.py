@@ -103,7 +103,9 @@ def answers_to_readers(run: Run) -> list[str]:
         repr(list(probes.list_probes(workspace, run.id, now=NOW))),
         repr(probes.get_probe(workspace, f"{run.id}-{ERROR}", NOW)),
         repr(list(search_probes(workspace, probe_filter, NOW))),
-        repr(list(list_results(workspace, run.id, "scr_1", model=None, limit=10, cursor=None, now=NOW))),
+        repr(
+            list(list_results(workspace, run.id, "scr_1", model=None, prompt_id=None, limit=10, cursor=None, now=NOW))
+        ),
     ]
 
 

@@ -51,8 +51,8 @@ def run(cloud: Settings) -> Run:
 def test_counts_costs_and_results_are_those_of_each_target(run: Run) -> None:
     record(run, transcript(0, "4"), transcript(1, "2", success=False), transcript(3), error(5))
     view = get_progress(run.workspace, run.id, NOW)
-    steady, bold = view.targets
-    assert (view.spend.of_target(0), view.spend.of_target(1)) == (Cost(20_000_000), Cost(10_000_000))
+    steady, bold = view.columns
+    assert (view.spend.of_column(0), view.spend.of_column(1)) == (Cost(20_000_000), Cost(10_000_000))
     assert (steady.counts.completed, steady.counts.errored) == (2, 0)
     assert (steady.sample.pass_rate, steady.sample.mean_decision, steady.sample.tokens) == (0.5, 3.0, 84)
     assert (bold.counts.completed, bold.counts.errored) == (1, 1)
@@ -62,22 +62,22 @@ def test_counts_costs_and_results_are_those_of_each_target(run: Run) -> None:
 
 def test_the_text_of_an_expired_error_is_not_shown(run: Run) -> None:
     record(run, error(0, "quotes the user", expires=True))
-    steady, _ = get_progress(run.workspace, run.id, LATER).targets
+    steady, _ = get_progress(run.workspace, run.id, LATER).columns
     assert steady.sample.causes[0].message == "the text was deleted, or its retention period has ended"
 
 
 def test_claimed_probes_of_an_active_run_are_running(run: Run) -> None:
     claim = Claim(frozenset({0, 1, 4}), until=NOW.timestamp() + 30)
     barrier.acquire(ref_of(run), Node(0, 0), "worker", claim, [0, 1, 4], NOW.timestamp())
-    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).targets] == [2, 1]
+    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).columns] == [2, 1]
     runs.transition(ref_of(run), Action.PAUSE, NOW)
-    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).targets] == [0, 0]
+    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).columns] == [0, 0]
 
 
 def test_the_rate_is_that_since_an_earlier_reader(run: Run) -> None:
-    assert [each.rate for each in get_progress(run.workspace, run.id, NOW).targets] == [None, None]
+    assert [each.rate for each in get_progress(run.workspace, run.id, NOW).columns] == [None, None]
     record(run, transcript(0), transcript(1))
-    steady, bold = get_progress(run.workspace, run.id, NOW + timedelta(seconds=4)).targets
+    steady, bold = get_progress(run.workspace, run.id, NOW + timedelta(seconds=4)).columns
     assert (steady.rate, steady.eta_seconds) == (0.5, 2.0)
     assert (bold.rate, bold.eta_seconds) == (0.0, None)
 
@@ -85,14 +85,14 @@ def test_the_rate_is_that_since_an_earlier_reader(run: Run) -> None:
 def test_a_paused_queue_and_a_suspended_judge_hold_up_a_target(cloud: Settings) -> None:
     started = RunSetup(scenario_count=3, judge_model="openai/gpt-5-mini").start()
     governor.set_paused("ws_a", "openai", True)
-    [target] = get_progress("ws_a", started.id, NOW).targets
+    [target] = get_progress("ws_a", started.id, NOW).columns
     assert [(delay.reason, delay.provider) for delay in target.delays] == [(DelayReason.QUEUE_PAUSED, "openai")]
 
 
 def test_a_run_before_its_first_probe_has_only_totals(cloud: Settings) -> None:
     started = RunSetup(scenario_count=3).start()
     governor.renew("ws_a", "sim", Limits(10), WorkerReport("w", Priority.NORMAL, 1, 0), NOW.timestamp())
-    [target] = get_progress("ws_a", started.id, NOW).targets
+    [target] = get_progress("ws_a", started.id, NOW).columns
     assert (target.counts.total, target.counts.recorded, target.sample.completed, target.delays) == (3, 0, 0, ())
 
 
@@ -102,8 +102,8 @@ def test_a_run_of_a_million_is_read_in_few_requests(cloud: Settings) -> None:
     _store_full_leaves(started, [*range(4_975, 5_000), *range(5_975, 6_000)])
     with counted_requests() as requests:
         view = get_progress("ws_a", started.id, NOW)
-    assert [each.counts.completed for each in view.targets] == [500_000 - 50 * 100, 100_000 - 10 * 100]
-    assert [each.counts.errored for each in view.targets] == [50 * 100, 10 * 100]
+    assert [each.counts.completed for each in view.columns] == [500_000 - 50 * 100, 100_000 - 10 * 100]
+    assert [each.counts.errored for each in view.columns] == [50 * 100, 10 * 100]
     assert requests.count("Query") == 1 + 40, "the nodes of level 1, and the leaves of those that are not full"
     assert requests.count("BatchGetItem") <= 1 + 6 + 1, "the newest leaves with errors, the sample, and the accounts"
     assert len(requests) <= 41 + 8 + 4

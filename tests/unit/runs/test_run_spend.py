@@ -54,7 +54,7 @@ def spend_of(run: Run) -> RunSpend:
 
 def spent(nano_usd: int) -> RunSpend:
     """By the run's only target."""
-    return RunSpend(Cost(nano_usd), by_target={0: Cost(nano_usd)})
+    return RunSpend(Cost(nano_usd), by_column={0: Cost(nano_usd)})
 
 
 def recorded_nano_usd(run: Run) -> int:
@@ -92,11 +92,11 @@ def test_the_spend_is_divided_by_model_in_open_and_full_leaves_and_at_the_end(cl
     runs.transition(ref_of(run), Action.START, NOW)
     outcomes_of_all = [transcript(index, usd=0.01 if index < 75 else 0.03) for index in range(150)]
     record(run, 1, outcomes_of_all[:140])
-    assert spend_of(run).by_target == {0: Cost(75 * 3 * CENT), 1: Cost(65 * 5 * CENT)}
+    assert spend_of(run).by_column == {0: Cost(75 * 3 * CENT), 1: Cost(65 * 5 * CENT)}
     record(run, 1, outcomes_of_all[140:])
     over = finished(run).spend
     assert over is not None
-    assert over.by_target == {0: Cost(75 * 3 * CENT), 1: Cost(75 * 5 * CENT)}
+    assert over.by_column == {0: Cost(75 * 3 * CENT), 1: Cost(75 * 5 * CENT)}
 
 
 def test_a_repeated_commit_counts_once(cloud: Settings) -> None:

@@ -1,6 +1,7 @@
 """Run specifications are stored with idempotency keys and schedules, so their text must not change."""
 
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.runs.spec import spec_from_text, spec_to_text
 
@@ -13,6 +14,6 @@ STORED = (
 
 
 def test_a_specification_is_stored_as_in_earlier_versions() -> None:
-    spec = RunSpec("def_1", ("sim/steady",), grader_config=GraderConfig("sim/judge"))
+    spec = RunSpec("def_1", plain_targets("sim/steady"), grader_config=GraderConfig("sim/judge"))
     assert spec_to_text(spec) == STORED
     assert spec_from_text(STORED) == spec

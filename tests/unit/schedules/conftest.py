@@ -11,6 +11,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.schedules import Schedule, ScheduleSpec
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.schedules import schedules
 from cupel_core.settings import Settings
@@ -35,7 +36,7 @@ def definition_id(cloud: Settings) -> str:
 @pytest.fixture
 def spec(definition_id: str) -> Callable[..., ScheduleSpec]:
     def made(expression: str = "rate(1 hour)", timezone: str = "UTC", **changes: Any) -> ScheduleSpec:
-        run = RunSpec(definition_id, ("sim/steady",), **changes)
+        run = RunSpec(definition_id, plain_targets("sim/steady"), **changes)
         return ScheduleSpec("nightly", expression, timezone, True, run)
 
     return made

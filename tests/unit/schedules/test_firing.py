@@ -49,12 +49,12 @@ def firings(schedule: Schedule) -> tuple[Firing, ...]:
 
 
 def test_a_firing_starts_the_run_of_its_schedule(make: Make) -> None:
-    schedule = make(repeats=2, temperature=0.5)
+    schedule = make(repeats=2, params={"temperature": 0.5})
     told = fire(due(schedule), NOW)
     (run,) = started(schedule.id)
     assert told == Firing(DUE, NOW, run_id=run.id)
     assert run.started_by == StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
-    assert (run.schedule_id, run.plan.total, run.temperature) == (schedule.id, 6, 0.5)
+    assert (run.schedule_id, run.plan.total, run.params) == (schedule.id, 6, {"temperature": 0.5})
 
 
 def test_a_firing_is_recorded_in_the_schedule(make: Make) -> None:

@@ -10,6 +10,7 @@ import pytest
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import Conflict, Invalid, NotFound, RetryableError
@@ -75,7 +76,7 @@ def test_a_time_that_is_over_is_refused(make: Make) -> None:
 
 
 def test_an_invalid_run_is_refused_by_its_field(spec: Callable[..., ScheduleSpec]) -> None:
-    run = replace(spec().run, models=("sim/steady", "openai/gpt-5-mini"))
+    run = replace(spec().run, targets=plain_targets("sim/steady", "openai/gpt-5-mini"))
     with pytest.raises(Invalid) as refused:
         schedules.create(WORKSPACE, replace(spec(), run=run), NOW)
     assert [error.field for error in refused.value.errors] == ["run.models.1"]
@@ -91,7 +92,7 @@ def test_a_run_with_criteria_and_no_judge_is_refused(spec: Callable[..., Schedul
 
 def test_a_run_of_an_unknown_definition_is_refused(spec: Callable[..., ScheduleSpec]) -> None:
     with pytest.raises(NotFound):
-        schedules.create(WORKSPACE, replace(spec(), run=RunSpec("def_none", ("sim/steady",))), NOW)
+        schedules.create(WORKSPACE, replace(spec(), run=RunSpec("def_none", plain_targets("sim/steady"))), NOW)
 
 
 def test_a_schedule_that_eventbridge_refuses_is_not_stored(

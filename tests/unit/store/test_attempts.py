@@ -4,6 +4,7 @@ import pytest
 
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import RunRef
@@ -24,7 +25,7 @@ def retried(cloud: Settings) -> None:
         id=REF.run_id,
         definition_id="def_a",
         definition_version=1,
-        plan=Plan(("sim/steady",), (2_001,)),
+        plan=Plan(plain_targets("sim/steady"), (2_001,)),
         sample_percentage=100,
         sample_seed=1,
         snapshot_key="",

@@ -7,6 +7,7 @@ from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import barrier
@@ -18,7 +19,7 @@ REF = RunRef("ws_a", "run_a")
 
 
 def tree(total: int = 1_000, retry_round: int = 1) -> Tree:
-    return Tree(REF, Plan(("sim/steady",), (total,)), retry_round)
+    return Tree(REF, Plan(plain_targets("sim/steady"), (total,)), retry_round)
 
 
 def record_all(total: int, failed: set[int]) -> int:

@@ -8,6 +8,7 @@ import pytest
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -29,7 +30,7 @@ def run(retry_round: int = 1) -> Run:
         id="run_a",
         definition_id="def_a",
         definition_version=1,
-        plan=Plan(("sim/steady",), (2_001,)),
+        plan=Plan(plain_targets("sim/steady"), (2_001,)),
         sample_percentage=100,
         sample_seed=1,
         snapshot_key="",

@@ -1,16 +1,18 @@
 """Definitions: their content, its validation, and how a fork inherits from its parent."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.matching_rules import rule_errors
+from cupel_core.domain.definitions.prompts import Prompt, prompt_errors
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, expression_issue, read_derived_metrics
 from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
+from cupel_core.domain.turns.model_parameters import ParameterFields
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,10 @@ class Content:
     """Applied to every scenario, in addition to its own."""
     derived_metrics: tuple[DerivedMetric, ...] = ()
     """Computed per target from the metrics of its results."""
+    prompts: tuple[Prompt, ...] = ()
+    """A run has each scenario with each of them; with the scenario's own messages if there are none."""
+    params: ParameterFields = field(default_factory=dict)
+    """Defaults of the targets' parameters."""
 
     @property
     def turns(self) -> int:
@@ -79,6 +85,8 @@ class Content:
             decision=self.decision and _decision_json(self.decision),
             assertions=[assertion.to_json() for assertion in self.assertions],
             derivedMetrics=[metric._asdict() for metric in self.derived_metrics],
+            prompts=[prompt.to_json() for prompt in self.prompts],
+            params=dict(self.params),
         )
 
     @classmethod
@@ -95,7 +103,21 @@ class Content:
             and DecisionMethod(decision.get("pattern"), decision.get("rubric"), decision.get("judgeModel")),
             assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
             derived_metrics=read_derived_metrics(data.get("derivedMetrics")),
+            prompts=tuple(map(Prompt.from_json, data.get("prompts") or ())),
+            params=data.get("params") or {},
         )
+
+    def prompt(self, prompt_id: str | None) -> Prompt | None:
+        return next((prompt for prompt in self.prompts if prompt.id == prompt_id), None)
+
+    def level_labels(self, scores: Mapping[str, float]) -> dict[str, str]:
+        """The first phrase of the level of each dimension that has a score."""
+        return {
+            dimension.name: level.phrases[0]
+            for dimension in self.dimensions
+            for level in dimension.levels
+            if level.score == scores.get(dimension.name)
+        }
 
 
 class DefinitionVersion(NamedTuple):
@@ -168,6 +190,7 @@ def content_errors(content: Content) -> tuple[ContentIssue, ...]:
         *_rule_issues(content),
         *_decision_issues(content.decision or DecisionMethod()),
         *_metric_issues(content.derived_metrics),
+        *(ContentIssue(*error) for error in prompt_errors(content.prompts)),
     )
 
 

@@ -70,14 +70,14 @@ def _line[T](number: int, read: Callable[[T], Mapping[str, Any]], content: T) ->
         return ImportLine(number, None, str(error))
 
 
-class _Column(NamedTuple):
+class _FileColumn(NamedTuple):
     """The target of a column's cells: a field of the item, and a key in it if the field is an object."""
 
     field: str
     key: str | None = None
 
 
-class _Columns(tuple[_Column, ...]):
+class _Columns(tuple[_FileColumn, ...]):
     def to_item(self, row: list[str]) -> Mapping[str, Any]:
         if len(row) != len(self):
             raise LineError(f"has {len(row)} cells where the header has {len(self)}")
@@ -100,7 +100,7 @@ _FIELDS = frozenset({*_READERS, "prompt", "name", "instructions", "successCriter
 _OPENING_FIELDS = frozenset({"prompt", "messages", "instructions"})
 
 
-def _put(item: dict[str, Any], column: _Column, cell: str) -> None:
+def _put(item: dict[str, Any], column: _FileColumn, cell: str) -> None:
     if column.key is None:
         item[column.field] = _READERS[column.field](cell) if column.field in _READERS else cell
     else:
@@ -118,15 +118,15 @@ def _columns(header: list[str], dimensions: Mapping[str, str]) -> _Columns:
     return columns
 
 
-def _column(name: str, dimensions: Mapping[str, str]) -> _Column:
+def _column(name: str, dimensions: Mapping[str, str]) -> _FileColumn:
     kind, _, key = name.partition(":")
     if key and kind in ("dimension", "metadata"):
         known = dimensions.get(normalize_name(key), key.strip())
-        return _Column("dimensions", known) if kind == "dimension" else _Column("metadata", key.strip())
+        return _FileColumn("dimensions", known) if kind == "dimension" else _FileColumn("metadata", key.strip())
     if name in _FIELDS:
-        return _Column(name)
+        return _FileColumn(name)
     if normalize_name(name) in dimensions:
-        return _Column("dimensions", dimensions[normalize_name(name)])
+        return _FileColumn("dimensions", dimensions[normalize_name(name)])
     raise LineError(f"unknown column {name or '(without a name)'}")
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.model_request import Message
 
 MAX_SCENARIOS = 100_000
 """Per definition."""
@@ -36,6 +36,8 @@ class Scenario:
     assertions: tuple[Assertion, ...] = ()
     persona_ids: tuple[str, ...] = ()
     """Each persona has its own conversation; without any, the user has no persona."""
+    messages_by_prompt: dict[str, tuple[Message, ...]] = field(default_factory=dict)
+    """Instead of `messages`, for prompts of the definition whose texts were rendered elsewhere."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
@@ -57,11 +59,16 @@ class Scenario:
             else None,
             "assertions": [assertion.to_json() for assertion in self.assertions] or None,
             "personaIds": list(self.persona_ids) or None,
+            "messagesByPrompt": {
+                prompt_id: [message.to_json() for message in messages]
+                for prompt_id, messages in self.messages_by_prompt.items()
+            }
+            or None,
         }
         return {
             "id": self.id,
             "name": self.name,
-            "messages": [{"role": str(message.role), "content": message.content} for message in self.messages],
+            "messages": [message.to_json() for message in self.messages],
             "dimensions": self.dimensions,
             "metadata": self.metadata,
             **{name: value for name, value in optional.items() if value is not None},
@@ -72,7 +79,7 @@ class Scenario:
         return cls(
             id=data["id"],
             name=data["name"],
-            messages=tuple(Message(MessageRole(message["role"]), message["content"]) for message in data["messages"]),
+            messages=tuple(map(Message.from_json, data["messages"])),
             dimensions=data["dimensions"],
             metadata=data["metadata"],
             instructions=data.get("instructions"),
@@ -85,6 +92,10 @@ class Scenario:
             ),
             assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
             persona_ids=tuple(data.get("personaIds") or ()),
+            messages_by_prompt={
+                prompt_id: tuple(map(Message.from_json, messages))
+                for prompt_id, messages in (data.get("messagesByPrompt") or {}).items()
+            },
         )
 
 

@@ -2,7 +2,8 @@
 
 from random import Random
 
-MAX_RETRIES = 3
+MAX_ATTEMPTS = 4
+"""Of a call; a run or a target may have another number."""
 BASE_SECONDS = 1.0
 CAP_SECONDS = 20.0
 

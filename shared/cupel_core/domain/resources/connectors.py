@@ -9,6 +9,17 @@ PROVIDER = "connector"
 """The target of a connector is `connector/<id>`."""
 
 
+def target_of_connector(connector_id: str) -> str:
+    """The name of a connector where a model's is expected."""
+    return f"{PROVIDER}/{connector_id}"
+
+
+def connector_of_target(target: str) -> str | None:
+    """The connector's id; None for a model."""
+    provider, _, name = target.partition("/")
+    return name if provider == PROVIDER else None
+
+
 class ConnectorType(StrEnum):
     LANGGRAPH = "langgraph"
     OPENAI = "openai"
@@ -30,7 +41,7 @@ class Connector:
 
     @property
     def target(self) -> str:
-        return f"{PROVIDER}/{self.id}"
+        return target_of_connector(self.id)
 
     @property
     def address(self) -> str:

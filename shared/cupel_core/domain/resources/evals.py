@@ -1,17 +1,19 @@
-"""An eval: a saved evaluation of one target with chosen scenarios."""
+"""An eval: a saved evaluation of targets with chosen scenarios."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypedDict
 
-from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.resources.connectors import target_of_connector
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_parameters import ParameterFields
 
 
 @dataclass(frozen=True)
 class Eval:
-    """Has exactly one of `connector_id` and `model`. Its scenarios belong to one definition."""
+    """Its scenarios belong to one definition."""
 
     id: str
     name: str
@@ -19,23 +21,30 @@ class Eval:
     scenario_ids: tuple[str, ...]
     created_at: datetime
     updated_at: datetime
-    connector_id: str | None = None
-    model: str | None = None
+    targets: tuple[Target, ...] = ()
+    params: ParameterFields = field(default_factory=dict)
+    """Of all its targets; those of a run take precedence over them."""
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     revision: int = 1
 
     @property
-    def target(self) -> str:
-        """The target's name in a run's plan."""
-        return self.model or f"{PROVIDER}/{self.connector_id}"
+    def only_target(self) -> Target | None:
+        """Its target if it has one, without anything but its model: that can be written as `model`."""
+        target = self.targets[0] if len(self.targets) == 1 else None
+        return target if target == Target(target.model if target else "") else None
 
     def to_json(self) -> dict[str, Any]:
         """Without the fields that every named resource has: id, name and times."""
+        only = self.only_target
+        connector_id = only.connector_id if only else None
+        several = {} if only else {"targets": [target.to_json() for target in self.targets]}
         return {
             "definitionId": self.definition_id,
             "scenarioIds": list(self.scenario_ids),
-            "connectorId": self.connector_id,
-            "model": self.model,
+            "connectorId": connector_id,
+            "model": only.model if only and connector_id is None else None,
+            **several,
+            **({"params": dict(self.params)} if self.params else {}),
             "evaluation": self.grader_config.to_json(),
         }
 
@@ -50,10 +59,17 @@ class Eval:
             scenario_ids=tuple(data["scenarioIds"]),
             created_at=created_at,
             updated_at=updated_at,
-            connector_id=data.get("connectorId"),
-            model=data.get("model"),
+            targets=_targets(data),
+            params=data.get("params") or {},
             grader_config=GraderConfig.from_json(data.get("evaluation") or {}),
         )
+
+
+def _targets(data: Mapping[str, Any]) -> tuple[Target, ...]:
+    if "targets" in data:
+        return tuple(map(Target.from_json, data["targets"]))
+    connector_id = data.get("connectorId")
+    return (Target(data["model"] if connector_id is None else target_of_connector(connector_id)),)
 
 
 @dataclass(frozen=True)
@@ -62,19 +78,19 @@ class EvalSpec:
 
     name: str
     scenario_ids: tuple[str, ...]
-    connector_id: str | None = None
-    model: str | None = None
+    targets: tuple[Target, ...]
+    params: ParameterFields = field(default_factory=dict)
     definition_id: str | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
 
 
 class EvalFields(TypedDict, total=False):
-    """An update; omitted fields are unchanged. A connector replaces a model, and a model a connector."""
+    """An update; omitted fields are unchanged."""
 
     name: str
     scenario_ids: Sequence[str]
     definition_id: str | None
-    connector_id: str | None
-    model: str | None
+    targets: tuple[Target, ...]
+    params: ParameterFields
     grader_config: Mapping[str, str | None]
     """Fields of `GraderConfig`."""

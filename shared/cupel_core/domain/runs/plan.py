@@ -1,15 +1,19 @@
 """Maps a probe's index to its conversation and back, by arithmetic instead of stored rows.
 
 A plan has one segment of cases from the start and one more per expansion. A case is a scenario with one
-of its personas, or with none. Within a segment the order is target, case, repeat (repeat changes fastest), so that the
-probes of one target, and therefore of one provider, are adjacent. A later segment starts where the earlier ones end,
-so that an index never changes its meaning.
+of its personas, or with none. A column is a target with one of the definition's prompts. Within a segment the order is
+column, case, repeat (repeat changes fastest), and columns are ordered by target, so that the probes of one target, and
+therefore of one provider, are adjacent. A later segment starts where the earlier ones end, so that an index never
+changes its meaning.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
+
+from cupel_core.domain.runs.targets import Target
 
 MAX_PROBES = 1_000_000
 """Per run."""
@@ -19,16 +23,44 @@ class ProbePosition(NamedTuple):
     """A position on each axis of the plan; `case` indexes the run's selected cases, not the definition's scenarios."""
 
     case: int
-    target: int
+    column: int
     repeat: int
+
+
+def column_name(target_id: str, prompt_id: str | None) -> str:
+    return target_id if prompt_id is None else f"{target_id} · {prompt_id}"
+
+
+class Column(NamedTuple):
+    """A target, asked by one of the definition's prompts; what results are compared by."""
+
+    target: Target
+    prompt_id: str | None = None
+    """None if the definition has no prompts of its own."""
+
+    @property
+    def name(self) -> str:
+        """For people; unique in its run."""
+        return column_name(self.target.id, self.prompt_id)
+
+    @property
+    def variant(self) -> str:
+        """What distinguishes the simulated answers of one model; empty for a target without a label and prompts."""
+        return "\n".join(filter(None, (self.target.label, self.prompt_id)))
 
 
 @dataclass(frozen=True)
 class Plan:
-    targets: tuple[str, ...]
+    targets: tuple[Target, ...]
     segments: tuple[int, ...]
     """Number of cases in each segment."""
     repeats: int = 1
+    prompt_ids: tuple[str, ...] = ()
+    """Empty if the definition has no prompts of its own: then a column is a target."""
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(Column(target, prompt) for target in self.targets for prompt in self.prompt_ids or (None,))
 
     @property
     def cases(self) -> int:
@@ -36,40 +68,61 @@ class Plan:
 
     @property
     def total(self) -> int:
-        return self.cases * len(self.targets) * self.repeats
+        return self.cases * self._column_count * self.repeats
+
+    @property
+    def _column_count(self) -> int:
+        return len(self.targets) * (len(self.prompt_ids) or 1)
 
     def probe(self, index: int) -> ProbePosition:
         if not 0 <= index < self.total:
             raise IndexError(index)
         for first_case, count, base in self._segments():
             within = index - base
-            if within < count * len(self.targets) * self.repeats:
-                target, rest = divmod(within, count * self.repeats)
+            if within < count * self._column_count * self.repeats:
+                column, rest = divmod(within, count * self.repeats)
                 case, repeat = divmod(rest, self.repeats)
-                return ProbePosition(first_case + case, target, repeat)
+                return ProbePosition(first_case + case, column, repeat)
         raise IndexError(index)
+
+    def column_of(self, index: int) -> Column:
+        """The column of the probe with this index."""
+        return self.columns[self.probe(index).column]
 
     def index(self, probe: ProbePosition) -> int:
         for first_case, count, base in self._segments():
             case = probe.case - first_case
             if case < count:
-                return base + (probe.target * count + case) * self.repeats + probe.repeat
+                return base + (probe.column * count + case) * self.repeats + probe.repeat
         raise IndexError(probe)
 
-    def target_ranges(self, target: int) -> tuple[range, ...]:
-        """The indexes of one target, ascending: one range per segment."""
+    def column_ranges(self, column: int) -> tuple[range, ...]:
+        """The indexes of one column, ascending: one range per segment."""
         return tuple(
-            range(base + target * count * self.repeats, base + (target + 1) * count * self.repeats)
+            range(base + column * count * self.repeats, base + (column + 1) * count * self.repeats)
             for _, count, base in self._segments()
         )
 
+    def ranges(self, columns: Iterable[int]) -> tuple[range, ...]:
+        """The indexes of several columns, ascending."""
+        spans = (span for column in columns for span in self.column_ranges(column))
+        return tuple(sorted(spans, key=lambda span: span.start))
+
+    def columns_of(self, target: str | None = None, prompt_id: str | None = None) -> tuple[int, ...]:
+        """The columns of a target, by its id or its model, and of a prompt; all for None."""
+        return tuple(
+            number
+            for number, column in enumerate(self.columns)
+            if target in (None, column.target.id, column.target.model) and prompt_id in (None, column.prompt_id)
+        )
+
     def case_indexes(self, case: int) -> tuple[int, ...]:
-        """The indexes of one case over all targets and repeats, ascending."""
-        first = (self.index(ProbePosition(case, target, 0)) for target in range(len(self.targets)))
+        """The indexes of one case over all columns and repeats, ascending."""
+        first = (self.index(ProbePosition(case, column, 0)) for column in range(self._column_count))
         return tuple(index for start in first for index in range(start, start + self.repeats))
 
     def _segments(self) -> Iterator[tuple[int, int, int]]:
         """(first case, cases, first index) of each segment."""
         starts = accumulate(self.segments, initial=0)
         for first_case, count in zip(starts, self.segments, strict=False):
-            yield first_case, count, first_case * len(self.targets) * self.repeats
+            yield first_case, count, first_case * self._column_count * self.repeats

@@ -9,7 +9,9 @@ from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.priority import Priority as Priority
 from cupel_core.domain.runs.run_spend import RunSpend
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 
 
 class RunStatus(StrEnum):
@@ -178,9 +180,10 @@ class PauseCause:
 
 @dataclass(frozen=True)
 class RetryScope:
-    """The errored probes that a retry covers: those of one model, a single one, or all."""
+    """The errored probes that a retry covers: those of one target, a single one, or all."""
 
     model: str | None = None
+    """A target by its id, or all targets of this model."""
     probe_index: int | None = None
 
     def merged_with(self, other: "RetryScope") -> "RetryScope":
@@ -192,7 +195,7 @@ class RetryScope:
         if self.probe_index is not None:
             return (range(self.probe_index, self.probe_index + 1),)
         if self.model is not None:
-            return plan.target_ranges(plan.targets.index(self.model))
+            return plan.ranges(plan.columns_of(self.model))
         return (range(plan.total),)
 
 
@@ -231,7 +234,12 @@ class Run:
     playground: bool = False
     """Whether it is a one-scenario trial from the playground."""
     grader_config: GraderConfig = field(default_factory=GraderConfig)
-    temperature: float | None = None
+    params: ParameterFields = field(default_factory=dict)
+    """Of the definition, the eval and the request together; those of a target take precedence."""
+    max_attempts: int | None = None
+    """Of one call to a target; the default if None."""
+    call_timeout_seconds: float | None = None
+    """Of one call to a target; the stack's if None."""
     max_turns: int | None = None
     pause_reason: str | None = None
     pause_cause: PauseCause | None = None
@@ -266,7 +274,11 @@ class Run:
 
     @property
     def models(self) -> tuple[str, ...]:
-        return self.plan.targets
+        """The models and connectors of its targets, each once."""
+        return tuple(dict.fromkeys(target.model for target in self.plan.targets))
+
+    def parameters_of(self, target: Target) -> ParameterFields:
+        return merge_parameters(self.params, target.params)
 
 
 @dataclass(frozen=True)

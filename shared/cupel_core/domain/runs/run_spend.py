@@ -3,7 +3,7 @@
 A member is a cost at a place. Of several members of one place the largest counts: the cost of a stored outcome only
 grows, as summaries and selections are added to it. Adding a member again, or an older one, therefore changes nothing.
 The place of an outcome is its offset in the leaf with the fencing token under which it was stored, so the error of an
-earlier retry round keeps its own place; in an inner node, it is the position of a child with the number of a target. A
+earlier retry round keeps its own place; in an inner node, it is the position of a child with the number of a column. A
 conversation without an outcome has the place of its offset with the retry round in which it started, and counts until
 it has an outcome.
 """
@@ -57,21 +57,21 @@ class RunSpend:
     conversations that a pause or a cancellation has interrupted."""
     lost: Cost = field(default_factory=Cost)
     """Of outcomes that were not recorded because another worker had recorded one for the same probe."""
-    by_target: Mapping[int, Cost] = field(default_factory=dict)
-    """`recorded` by the number of the target whose probes have cost it."""
+    by_column: Mapping[int, Cost] = field(default_factory=dict)
+    """`recorded` by the number of the column whose probes have cost it."""
 
     def __add__(self, other: "RunSpend") -> "RunSpend":
-        by_target = _sums(chain(self.by_target.items(), other.by_target.items()))
-        return RunSpend(self.recorded + other.recorded, self.lost + other.lost, by_target)
+        by_column = _sums(chain(self.by_column.items(), other.by_column.items()))
+        return RunSpend(self.recorded + other.recorded, self.lost + other.lost, by_column)
 
-    def of_target(self, target: int) -> Cost:
+    def of_column(self, column: int) -> Cost:
         """Unknown, too, if only the whole run is known to lack the price of a call."""
-        is_divided = self.recorded.is_complete or not all(cost.is_complete for cost in self.by_target.values())
-        return self.by_target.get(target, Cost()) + (Cost() if is_divided else UNKNOWN)
+        is_divided = self.recorded.is_complete or not all(cost.is_complete for cost in self.by_column.values())
+        return self.by_column.get(column, Cost()) + (Cost() if is_divided else UNKNOWN)
 
     def as_child(self, position: int) -> Iterator[int]:
         """The members of `recorded` in a parent."""
-        return (encode(target * FANOUT + position, cost) for target, cost in self.by_target.items())
+        return (encode(column * FANOUT + position, cost) for column, cost in self.by_column.items())
 
 
 def encode(place: int, cost: Cost) -> int:
@@ -100,15 +100,15 @@ def leaf_spend(
     lost: Cost,
     checkpoint_members: Iterable[int],
     recorded: frozenset[int],
-    target_of: Callable[[int], int],
+    column_of: Callable[[int], int],
 ) -> RunSpend:
     """The spend of a leaf with these `recorded` offsets. One without a cost was recorded by an earlier release."""
     costs = cost_by_place(members)
     unknown = recorded - {place % FANOUT for place in costs}
     unfinished = _unfinished(cost_by_place(checkpoint_members), costs)
     places = chain(costs.items(), unfinished, ((offset, UNKNOWN) for offset in unknown))
-    by_target = _sums((target_of(place % FANOUT), cost) for place, cost in places)
-    return RunSpend(sum(by_target.values(), Cost()), lost, by_target)
+    by_column = _sums((column_of(place % FANOUT), cost) for place, cost in places)
+    return RunSpend(sum(by_column.values(), Cost()), lost, by_column)
 
 
 def _unfinished(checkpoints: Mapping[int, Cost], costs: Iterable[int]) -> Iterator[tuple[int, Cost]]:
@@ -123,9 +123,9 @@ def _unfinished(checkpoints: Mapping[int, Cost], costs: Iterable[int]) -> Iterat
 def inner_spend(members: Iterable[int], lost_members: Iterable[int], full_children: frozenset[int]) -> RunSpend:
     """The spend of the full children of a node. One without a cost reported to it in an earlier release."""
     costs = cost_by_place(members)
-    by_target = _sums((place // FANOUT, cost) for place, cost in costs.items())
+    by_column = _sums((place // FANOUT, cost) for place, cost in costs.items())
     is_known = full_children <= {place % FANOUT for place in costs}
-    return RunSpend(sum(by_target.values(), Cost() if is_known else UNKNOWN), total(lost_members), by_target)
+    return RunSpend(sum(by_column.values(), Cost() if is_known else UNKNOWN), total(lost_members), by_column)
 
 
 def _sums(costs: Iterable[tuple[int, Cost]]) -> dict[int, Cost]:

@@ -6,8 +6,9 @@ Polychronopoulos and Kuck 1987): large ones while much of a run is left, small o
 the start if few probes meet many workers. Workers that make many calls at a time need no slices as small as others do:
 what counts is a slice's part of a worker's calls.
 
-The targets of a provider take turns, the one with the most probes left first, so that they progress side by side and
-can be compared early. The indexes of a target are adjacent all the same: only the order of sending changes.
+The columns of a provider (targets, each with one prompt) take turns, the one with the most probes left first, so that
+they progress side by side and can be compared early. The indexes of a column are adjacent all the same: only the order
+of sending changes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,16 +30,16 @@ MIN_SLICE_SIZE = 5
 """With 5, two workers of 25 slots that each refill their free slots share the last rounds exactly. With 10, one of them
 got 30 of the last 50 and the run took one round longer (1.08 instead of 1.03 of the ideal at 1 s per call)."""
 _TURNS = 20
-"""Of each target of several: a slice has at most this part of its probes, so that none gets further ahead."""
+"""Of each column of several: a slice has at most this part of its probes, so that none gets further ahead."""
 _MIN_TURN_SIZE = 25
 """Smaller turns would cost more requests than they are worth."""
 
 
 class LeafPart(NamedTuple):
-    """The probes of one target in one leaf. `left` is how many the target has from this leaf on."""
+    """The probes of one column in one leaf. `left` is how many the column has from this leaf on."""
 
     left: int
-    target: int
+    column: int
     leaf: int
     indexes: Sequence[int]
 
@@ -51,11 +52,11 @@ class Workers(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """Probes of one target in one leaf, few enough for a slice of `size`."""
+    """Probes of one column in one leaf, few enough for a slice of `size`."""
 
     left: int
-    """How many probes the target has from the first of these on."""
-    target: int
+    """How many probes the column has from the first of these on."""
+    column: int
     leaf: int
     indexes: list[int]
     size: int
@@ -70,42 +71,42 @@ def slice_size(probes_left: int, workers: Workers) -> int:
 
 
 def providers_of(plan: Plan) -> tuple[str, ...]:
-    """The provider of each target of a plan, in the plan's order."""
-    return tuple(target.partition("/")[0] for target in plan.targets)
+    """The provider of each column of a plan, in the plan's order."""
+    return tuple(column.target.provider for column in plan.columns)
 
 
-def provider_targets(plan: Plan, provider: str) -> list[int]:
-    """The numbers of the plan's targets that are of this provider."""
+def provider_columns(plan: Plan, provider: str) -> list[int]:
+    """The numbers of the plan's columns that are of this provider."""
     return [number for number, name in enumerate(providers_of(plan)) if name == provider]
 
 
 def provider_ranges(plan: Plan, provider: str) -> tuple[range, ...]:
     """The indexes of the run's probes of this provider."""
-    return tuple(span for target in provider_targets(plan, provider) for span in plan.target_ranges(target))
+    return tuple(span for column in provider_columns(plan, provider) for span in plan.column_ranges(column))
 
 
 def probes_left(plan: Plan, first_leaves: Mapping[int, int]) -> int:
-    """How many probes these targets have, from the given leaf of each on."""
-    return sum(_left(plan, target, first) for target, first in first_leaves.items())
+    """How many probes these columns have, from the given leaf of each on."""
+    return sum(_left(plan, column, first) for column, first in first_leaves.items())
 
 
 def parts_in_turn(plan: Plan, first_leaves: Mapping[int, int]) -> Iterator[LeafPart]:
-    """The probes of these targets by leaf, from the given leaf of each on; the target with most left comes next."""
-    return merge(*(_parts(plan, target, first) for target, first in first_leaves.items()), key=_turn)
+    """The probes of these columns by leaf, from the given leaf of each on; the column with most left comes next."""
+    return merge(*(_parts(plan, column, first) for column, first in first_leaves.items()), key=_turn)
 
 
-def _parts(plan: Plan, target: int, first: int) -> Iterator[LeafPart]:
-    ranges, left, next_leaf = plan.target_ranges(target), _left(plan, target, first), first
+def _parts(plan: Plan, column: int, first: int) -> Iterator[LeafPart]:
+    ranges, left, next_leaf = plan.column_ranges(column), _left(plan, column, first), first
     for span in ranges:
         for leaf in range(max(next_leaf, span.start // FANOUT), -(-span.stop // FANOUT)):
             indexes = [index for each in ranges for index in _overlap(each, leaf)]
-            yield LeafPart(left, target, leaf, indexes)
+            yield LeafPart(left, column, leaf, indexes)
             left -= len(indexes)
             next_leaf = leaf + 1
 
 
-def _left(plan: Plan, target: int, first: int) -> int:
-    return sum(max(0, span.stop - max(span.start, first * FANOUT)) for span in plan.target_ranges(target))
+def _left(plan: Plan, column: int, first: int) -> int:
+    return sum(max(0, span.stop - max(span.start, first * FANOUT)) for span in plan.column_ranges(column))
 
 
 def _overlap(indexes: range, leaf: int) -> range:
@@ -113,7 +114,7 @@ def _overlap(indexes: range, leaf: int) -> range:
 
 
 def _turn(part: LeafPart | _Cut) -> tuple[int, int]:
-    return -part.left, part.target
+    return -part.left, part.column
 
 
 def next_window(parts: Iterable[LeafPart], size: int, extra: int) -> list[LeafPart]:
@@ -138,8 +139,8 @@ def cut_slices(
     `left` is the number of the provider's probes from the window on.
     """
     cuts: list[_Cut] = []
-    is_shared = len(provider_targets(plan, providers_of(plan)[window[0].target])) > 1
-    max_size = max(_MIN_TURN_SIZE, plan.total // len(plan.targets) // _TURNS) if is_shared else FANOUT
+    is_shared = len(provider_columns(plan, providers_of(plan)[window[0].column])) > 1
+    max_size = max(_MIN_TURN_SIZE, plan.total // len(plan.columns) // _TURNS) if is_shared else FANOUT
     for part in window:
         cuts += _cut_part(part, missing[part.leaf], left, workers, max_size)
         left -= len(part.indexes)
@@ -154,7 +155,7 @@ def _cut_part(part: LeafPart, missing: Sequence[int], left: int, workers: Worker
         before = part.indexes.index(indexes[0])
         size = min(slice_size(left - before, workers), max_size)
         count = ceil(len(indexes) / ceil(len(indexes) / size))
-        yield _Cut(part.left - before, part.target, part.leaf, indexes[:count], size)
+        yield _Cut(part.left - before, part.column, part.leaf, indexes[:count], size)
         indexes = indexes[count:]
 
 

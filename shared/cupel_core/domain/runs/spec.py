@@ -1,14 +1,26 @@
 """Requests to start runs: by the API, a schedule, an eval or the playground."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_parameters import ParameterFields
 
-_ADDED = frozenset({"definition_version", "rerun_of", "disabled_graders", "labels"})
+_ADDED = frozenset(
+    {
+        "definition_version",
+        "rerun_of",
+        "disabled_graders",
+        "labels",
+        "params",
+        "max_attempts",
+        "call_timeout_seconds",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -16,7 +28,7 @@ class RunSpec:
     """A requested run."""
 
     definition_id: str
-    models: tuple[str, ...]
+    targets: tuple[Target, ...]
     sample_percentage: int = 100
     sample_seed: int | None = None
     """Drawn and recorded in the run if None."""
@@ -24,7 +36,10 @@ class RunSpec:
     experiment_id: str | None = None
     schedule_id: str | None = None
     repeats: int = 1
-    temperature: float | None = None
+    params: ParameterFields = field(default_factory=dict)
+    """Take precedence over the eval's, which take precedence over the definition's; null removes one."""
+    max_attempts: int | None = None
+    call_timeout_seconds: float | None = None
     max_turns: int | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     """Takes precedence over the eval's, which takes precedence over the workspace's."""
@@ -48,18 +63,23 @@ class RunSpec:
 
         Fields that the first version did not have are left out if they are unset, so that stored texts stay equal.
         """
-        data = _without_unset_additions(asdict(self) | {"labels": self.labels.to_json()})
+        own = asdict(replace(self, targets=())) | {"labels": self.labels.to_json(), **_params_json(self.params)}
+        data = _without_unset_additions(own)
         data["evaluation"] = data.pop("grader_config")
+        data["models"] = [target.to_json() for target in self.targets]
+        del data["targets"]
         return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         persona_ids = data["persona_ids"]
-        fields = {name: value for name, value in data.items() if name != "evaluation"}
+        renamed = ("evaluation", "models", "temperature")
+        fields = {name: value for name, value in data.items() if name not in renamed}
         return cls(
             **{
                 **fields,
-                "models": tuple(data["models"]),
+                "targets": tuple(map(Target.from_json, data["models"])),
+                "params": _params(data),
                 "priority": Priority(data["priority"]),
                 "grader_config": GraderConfig(**data["evaluation"]),
                 "scenario_ids": tuple(data["scenario_ids"]),
@@ -77,7 +97,9 @@ class EvalRunOptions:
     priority: Priority = Priority.NORMAL
     repeats: int = 1
     experiment_id: str | None = None
-    temperature: float | None = None
+    params: ParameterFields = field(default_factory=dict)
+    max_attempts: int | None = None
+    call_timeout_seconds: float | None = None
     max_turns: int | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     disabled_graders: tuple[str, ...] = ()
@@ -92,7 +114,8 @@ class EvalRunSpec:
     options: EvalRunOptions = field(default_factory=EvalRunOptions)
 
     def to_json(self) -> dict[str, Any]:
-        options = asdict(self.options) | {"labels": self.options.labels.to_json()}
+        own = {"labels": self.options.labels.to_json(), **_params_json(self.options.params)}
+        options = asdict(self.options) | own
         return {"eval_id": self.eval_id, "eval_options": _without_unset_additions(options)}
 
     @classmethod
@@ -100,7 +123,8 @@ class EvalRunSpec:
         options = data["eval_options"]
         graders = GraderConfig(**options["grader_config"])
         changed = {
-            **options,
+            **{name: value for name, value in options.items() if name != "temperature"},
+            "params": _params(options),
             "priority": Priority(options["priority"]),
             "grader_config": graders,
             "disabled_graders": tuple(options.get("disabled_graders", ())),
@@ -114,10 +138,21 @@ class PlaygroundSpec:
     """A playground run: one scenario and one target (connector or model), without a persona unless one is named."""
 
     scenario_id: str
-    connector_id: str | None = None
-    model: str | None = None
+    target: Target
     persona_id: str | None = None
     definition_id: str | None = None
+
+
+def _params_json(params: ParameterFields) -> dict[str, Any]:
+    """The temperature has its own field, as in the first version."""
+    others = {name: value for name, value in params.items() if name != "temperature"}
+    is_removed = "temperature" in params and params["temperature"] is None
+    return {"temperature": params.get("temperature"), "params": params if is_removed else others}
+
+
+def _params(data: Mapping[str, Any]) -> dict[str, Any]:
+    temperature = data.get("temperature")
+    return {**({} if temperature is None else {"temperature": temperature}), **data.get("params", {})}
 
 
 def _without_unset_additions(data: dict[str, Any]) -> dict[str, Any]:

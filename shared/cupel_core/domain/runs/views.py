@@ -6,12 +6,13 @@ from typing import Any
 
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
+from cupel_core.domain.runs.column_progress import ColumnCounts
+from cupel_core.domain.runs.column_samples import ColumnSample
 from cupel_core.domain.runs.delays import Delay
 from cupel_core.domain.runs.identifiers import thread_id, transcript_id
+from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
-from cupel_core.domain.runs.target_progress import TargetCounts
-from cupel_core.domain.runs.target_samples import TargetSample
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 
@@ -35,12 +36,12 @@ class RunView:
 
 
 @dataclass(frozen=True)
-class TargetProgressView:
+class ColumnProgressView:
     """`rate` is in probes per second; None if nobody has read the run's progress in the last minute."""
 
-    target: str
-    counts: TargetCounts
-    sample: TargetSample
+    column: Column
+    counts: ColumnCounts
+    sample: ColumnSample
     rate: float | None = None
     delays: tuple[Delay, ...] = ()
 
@@ -55,18 +56,19 @@ class TargetProgressView:
 
 @dataclass(frozen=True)
 class RunProgressView:
-    """How far each target of a run is, and what holds it up."""
+    """How far each column of a run is, and what holds it up."""
 
     run: Run
     read_at: datetime
     spend: RunSpend
-    targets: tuple[TargetProgressView, ...]
+    columns: tuple[ColumnProgressView, ...]
 
 
 @dataclass(frozen=True)
 class TranscriptView:
     id: str
     run_id: str
+    column: Column
     case: CaseView
     repeat: int
     transcript: Transcript
@@ -82,8 +84,8 @@ class ProbeView:
     run: Run
     index: int
     status: ProbeStatus
+    column: Column
     case: CaseView
-    model_id: str
     repeat: int
     retry_round: int
     """In which its conversation started."""

@@ -12,7 +12,7 @@ _MAX_EXCERPT_LENGTH = 280
 
 
 def answers_newest_first(messages: Iterable[Message]) -> list[str]:
-    return [message.content for message in messages if message.role is MessageRole.ASSISTANT][::-1]
+    return [message.text for message in messages if message.role is MessageRole.ASSISTANT][::-1]
 
 
 def searched_part(answer: str) -> str:
@@ -36,5 +36,5 @@ def excerpt(answer: str) -> str:
 
 def last_answer(messages: Iterable[Message]) -> str:
     """The last assistant message; empty if there is none."""
-    answers = [message.content for message in messages if message.role is MessageRole.ASSISTANT]
+    answers = [message.text for message in messages if message.role is MessageRole.ASSISTANT]
     return answers[-1] if answers else ""

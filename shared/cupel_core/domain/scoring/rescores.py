@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion
@@ -145,6 +146,11 @@ class RescoreResult:
             judge=judge,
             expires_at=transcript.content_expires_at,
         )
+
+
+class RescoreResultView(NamedTuple):
+    result: RescoreResult
+    column: Column
 
 
 class RescoreView(NamedTuple):

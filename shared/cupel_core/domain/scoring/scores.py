@@ -1,4 +1,4 @@
-"""Aggregates a run's results by scenario and model, and by model, in one streaming pass."""
+"""Aggregates a run's results by scenario and column, and by column, in one streaming pass."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
+from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive
 from cupel_core.domain.statistics import Cluster, Interval, Proportion, mean, pass_at_k, pass_hat_k
@@ -17,7 +18,8 @@ class ScoredResult(NamedTuple):
     probe_index: int
     case: int
     """Index of the case: a scenario with one of its personas, or with none."""
-    model_id: str
+    column: int
+    """Number of the column in the run's plan."""
     scenario_id: str
     success: bool | None
     """None if nothing was judged, or if it could not be computed."""
@@ -28,10 +30,10 @@ class ScoredResult(NamedTuple):
 
 @dataclass(frozen=True)
 class ScenarioScores:
-    """Scores of one scenario and one model. pass@k and pass^k are means over its cases with at least k results."""
+    """Scores of one scenario and one column. pass@k and pass^k are means over its cases with at least k results."""
 
     scenario_id: str
-    model_id: str
+    column: int
     judged: int
     successes: int
     unscored: int
@@ -41,15 +43,20 @@ class ScenarioScores:
     pass_hat_k: float | None
     first_index: int
     """Lowest index of the probes it is computed from."""
-    scenario_name: str | None = None
-    """As it was at the run's start; only in what readers get."""
+
+
+class ScenarioScoresView(NamedTuple):
+    scores: ScenarioScores
+    column: Column
+    scenario_name: str | None
+    """As it was at the run's start."""
 
 
 @dataclass(frozen=True)
-class ModelScores:
+class ColumnScores:
     """`mean` is the share of successes; its error is clustered by scenario, because repeats are not independent."""
 
-    model_id: str
+    column: int
     judged: int
     successes: int
     unscored: int
@@ -64,12 +71,12 @@ class ModelScores:
 
 
 def scenario_scores(results: Iterable[ScoredResult], k: int) -> Iterator[ScenarioScores]:
-    """Scores of each scenario and model, in the order of the results."""
-    for (model_id, scenario_id), group in groupby(results, key=lambda result: (result.model_id, result.scenario_id)):
-        yield _scenario(model_id, scenario_id, list(group), k)
+    """Scores of each scenario and column, in the order of the results."""
+    for (column, scenario_id), group in groupby(results, key=lambda result: (result.column, result.scenario_id)):
+        yield _scenario(column, scenario_id, list(group), k)
 
 
-def _scenario(model_id: str, scenario_id: str, results: list[ScoredResult], k: int) -> ScenarioScores:
+def _scenario(column: int, scenario_id: str, results: list[ScoredResult], k: int) -> ScenarioScores:
     # Within one scenario, each result is an independent trial.
     trials = Proportion()
     for result in results:
@@ -78,7 +85,7 @@ def _scenario(model_id: str, scenario_id: str, results: list[ScoredResult], k: i
     cases = [_cluster(group) for _, group in groupby(results, key=lambda result: result.case)]
     return ScenarioScores(
         scenario_id=scenario_id,
-        model_id=model_id,
+        column=column,
         judged=trials.trials,
         successes=trials.successes,
         unscored=len(results) - trials.trials,
@@ -116,7 +123,7 @@ class _Mean:
 
 @dataclass
 class _RunningTotals:
-    """Running totals of one model, of constant size."""
+    """Running totals of one column, of constant size."""
 
     share: Proportion = field(default_factory=Proportion)
     unscored: int = 0
@@ -149,10 +156,10 @@ class _RunningTotals:
         self.hat_k.add(scenario.pass_hat_k)
 
 
-def model_scores(
-    model_id: str, results: Iterable[ScoredResult], k: int, derived: Sequence[DerivedMetric] = ()
-) -> ModelScores:
-    """Scores of one model, with its derived metrics.
+def column_scores(
+    column: int, results: Iterable[ScoredResult], k: int, derived: Sequence[DerivedMetric] = ()
+) -> ColumnScores:
+    """Scores of one column, with its derived metrics.
 
     pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021).
     """
@@ -160,8 +167,8 @@ def model_scores(
     for scenario in scenario_scores(map(totals.add_result, results), k):
         totals.add_scenario(scenario)
     share = totals.share
-    return ModelScores(
-        model_id=model_id,
+    return ColumnScores(
+        column=column,
         judged=share.trials,
         successes=share.successes,
         unscored=totals.unscored,
@@ -178,8 +185,8 @@ def model_scores(
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of a run, or of a rescore, by model; `k` is that of pass@k and pass^k."""
+    """The scores of a run, or of a rescore, by column; `k` is that of pass@k and pass^k."""
 
     run: Run
     k: int
-    models: tuple[ModelScores, ...]
+    columns: tuple[ColumnScores, ...]

@@ -1,4 +1,4 @@
-"""select-best: which target gave the best answer to the same case.
+"""select-best: which target, asked by which prompt, gave the best answer to the same case.
 
 A selection is made once for each case, repeat and select-best assertion. It is stored before it is applied to the
 transcripts, so that a crash in between neither calls the judge again nor produces two winners.
@@ -70,9 +70,9 @@ def select_best_assertions(assertions: Sequence[Assertion]) -> tuple[Assertion, 
 
 
 def sibling_probes(plan: Plan, index: int) -> tuple[int, ...]:
-    """The probe indexes of the same case and repeat, one per target, ascending."""
+    """The probe indexes of the same case and repeat, one per column, ascending."""
     probe = plan.probe(index)
-    return tuple(plan.index(probe._replace(target=target)) for target in range(len(plan.targets)))
+    return tuple(plan.index(probe._replace(column=column)) for column in range(len(plan.columns)))
 
 
 def assertion_result(selection: Selection, assertion: Assertion, index: int) -> AssertionResult:

@@ -1,10 +1,17 @@
-"""Generates a JSON value for a simple JSON Schema, for simulated models. The schema is assumed to be satisfiable."""
+"""Generates a JSON value for a simple JSON Schema, for simulated models.
 
+The value satisfies the schema if it can be satisfied within the limits below; users' schemas may have any size.
+"""
+
+from collections.abc import Mapping
 from random import Random
 
-type Schema = dict[str, object]
+type Schema = Mapping[str, object]
 
 _MAX_DEPTH = 8
+_MAX_VALUES = 2_000
+"""Of objects and arrays together; further ones are null."""
+_MAX_TEXT_LENGTH = 10_000
 
 
 def example_of(schema: Schema, rng: Random) -> object:
@@ -19,13 +26,17 @@ class _Example:
     def __init__(self, root: Schema, rng: Random) -> None:
         self._root = root
         self._rng = rng
+        self._values_left = _MAX_VALUES
 
     def value(self, schema: Schema, name: str = "value", position: int | None = None, depth: int = 0) -> object:
+        self._values_left -= 1
+        if self._values_left < 0:
+            return None
         schema = self._resolve(schema)
         if "const" in schema:
             return schema["const"]
         choices = schema.get("enum")
-        if isinstance(choices, list):
+        if isinstance(choices, list) and choices:
             return choices[self._pick(len(choices), position)]
         match _type_of(schema):
             case "object":
@@ -49,7 +60,7 @@ class _Example:
             if isinstance(reference := schema.get("$ref"), str):
                 target: object = self._root
                 for step in reference.removeprefix("#/").split("/"):
-                    target = target[step] if isinstance(target, dict) else {}
+                    target = target.get(step) if isinstance(target, Mapping) else {}
                 schema = _schema(target)
             elif isinstance(alternatives, list) and alternatives:
                 schema = _schema(alternatives[0])
@@ -70,13 +81,14 @@ class _Example:
 
     def _array(self, schema: Schema, name: str, depth: int) -> list[object]:
         min_items = schema.get("minItems")
-        count = min_items if isinstance(min_items, int) else int(depth < _MAX_DEPTH)
+        wanted = min_items if isinstance(min_items, int) else int(depth < _MAX_DEPTH)
+        count = min(wanted, max(0, self._values_left))
         items = _schema(schema.get("items"))
         return [self.value(items, name, position, depth + 1) for position in range(count)]
 
     def _integer(self, schema: Schema, position: int | None) -> int:
         lowest, highest = _bounds(schema, step=1, default=(1, 5))
-        return int(lowest) + self._pick(int(highest) - int(lowest) + 1, position)
+        return int(lowest) + self._pick(max(1, int(highest) - int(lowest) + 1), position)
 
     def _number(self, schema: Schema) -> float:
         lowest, highest = _bounds(schema, step=0, default=(0, 1))
@@ -84,7 +96,7 @@ class _Example:
 
 
 def _schema(value: object) -> Schema:
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, Mapping) else {}
 
 
 def _type_of(schema: Schema) -> object:
@@ -118,5 +130,5 @@ def _text(schema: Schema, name: str, position: int | None) -> str:
     text = f"Simulated {name}{number}."
     min_length, max_length = schema.get("minLength"), schema.get("maxLength")
     if isinstance(min_length, int):
-        text = text.ljust(min_length, ".")
+        text = text.ljust(min(min_length, _MAX_TEXT_LENGTH), ".")
     return text[:max_length] if isinstance(max_length, int) else text

@@ -1,20 +1,54 @@
 """Requests to models and their replies, independent of the provider."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
+
+from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters
+from cupel_core.domain.turns.tools import ToolCall
 
 
 class MessageRole(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
+    TOOL = "tool"
+    """The result of a tool call."""
 
 
 @dataclass(frozen=True)
 class Message:
     role: MessageRole
     content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Of an assistant: the functions it called, besides what it said."""
+    tool_call_id: str | None = None
+    """Of a tool's result: the call that it answers."""
+
+    @property
+    def text(self) -> str:
+        """What it says and the functions it calls, as a reader or a judge sees it."""
+        if not self.tool_calls:
+            return self.content
+        calls = [
+            {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in self.tool_calls
+        ]
+        written = json.dumps(calls, ensure_ascii=False)
+        return f"{self.content}\n\n{written}" if self.content else written
+
+    def to_json(self) -> dict[str, Any]:
+        """As in stored items; only an assistant's calls and a tool's results have more than role and content."""
+        calls = {"toolCalls": [call.to_json() for call in self.tool_calls]} if self.tool_calls else {}
+        answered = {"toolCallId": self.tool_call_id} if self.tool_call_id else {}
+        return {"role": self.role, "content": self.content, **calls, **answered}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Message":
+        calls = tuple(map(ToolCall.from_json, data.get("toolCalls") or ()))
+        return cls(MessageRole(data["role"]), data["content"], calls, data.get("toolCallId"))
 
 
 @dataclass(frozen=True)
@@ -25,6 +59,8 @@ class SimulationKey:
     dimensions: dict[str, float] = field(default_factory=dict)
     repeat: int = 0
     seed: int = 0
+    variant: str = ""
+    """The target's label and the prompt, where there are several: the same model answers differently under each."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +80,20 @@ class RequestParameter(StrEnum):
     """Parts of a request that may have to be left out; the values are the same in stored items and the API."""
 
     TEMPERATURE = "temperature"
+    TOP_P = "topP"
+    TOP_K = "topK"
     MAX_OUTPUT_TOKENS = "maxOutputTokens"
+    STOP = "stop"
+    SEED = "seed"
+    FREQUENCY_PENALTY = "frequencyPenalty"
+    PRESENCE_PENALTY = "presencePenalty"
+    REASONING_EFFORT = "reasoningEffort"
+    TOOLS = "tools"
+    TOOL_CHOICE = "toolChoice"
     SYSTEM_ROLE = "systemRole"
     """The system prompt was put before the first user message instead."""
     JSON_SCHEMA = "jsonSchema"
-    """The schema was put into the prompt instead."""
+    """The schema, or the request for any JSON object, was put into the prompt instead."""
     PERSONA_HEADERS = "personaHeaders"
     """They were made for other connectors."""
 
@@ -58,13 +103,27 @@ class ModelRequest:
     """Messages so far (a system message, if any, comes first) and how the next one is sampled."""
 
     messages: tuple[Message, ...]
-    temperature: float | None = None
-    max_output_tokens: int | None = None
-    json_schema: dict[str, object] | None = None
-    """Requests one JSON object of this schema, through the provider's native support where there is any."""
+    parameters: ModelParameters = field(default_factory=ModelParameters)
     simulation_key: SimulationKey = SimulationKey()
     thread: AgentThread | None = None
     """Used only by agents behind a connector; models receive every message each time."""
+    is_graders: bool = False
+    """Whether a judge or a simulated user makes it, and not the target."""
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer is to be one JSON object, through the provider's native support where there is any."""
+        reply_format = self.parameters.response_format
+        return reply_format is not None and reply_format.type is not FormatType.TEXT
+
+    @property
+    def json_schema(self) -> dict[str, object] | None:
+        """Of the JSON object that the answer is to be; None if it may be any object, or text."""
+        reply_format = self.parameters.response_format
+        return None if reply_format is None else reply_format.schema
+
+    def with_parameters(self, **changes: Any) -> "ModelRequest":
+        return replace(self, parameters=replace(self.parameters, **changes))
 
     @property
     def system(self) -> str | None:
@@ -74,8 +133,8 @@ class ModelRequest:
     def exchanges(self) -> tuple[Message, ...]:
         return tuple(m for m in self.messages if m.role is not MessageRole.SYSTEM)
 
-    def with_message(self, role: MessageRole, content: str) -> "ModelRequest":
-        return replace(self, messages=(*self.messages, Message(role, content)))
+    def with_message(self, message: Message) -> "ModelRequest":
+        return replace(self, messages=(*self.messages, message))
 
 
 @dataclass(frozen=True)
@@ -113,12 +172,17 @@ class Reply:
     """The agent's own id of the conversation, if it assigned one."""
     output: Mapping[str, object] | None = None
     """Structured output that an agent returned with its text."""
+    tool_calls: tuple[ToolCall, ...] = ()
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """What was left out of the request because the model rejects it."""
     cost_usd: float | None = None
     """What the call cost, if the provider reports it."""
     cached_duration_ms: int | None = None
     """Of a reply from a cache: how long the call took that it answered."""
+
+    @property
+    def message(self) -> Message:
+        return Message(MessageRole.ASSISTANT, self.text, self.tool_calls)
 
 
 class ProbeErrorCode(StrEnum):

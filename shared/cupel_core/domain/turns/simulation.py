@@ -17,7 +17,9 @@ import re
 from collections.abc import Callable
 from random import Random
 
+from cupel_core.domain.text.json_example import example_of
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest
+from cupel_core.domain.turns.tools import ToolCall, ToolMode
 
 MODELS = ("steady", "bold", "contrarian", "flaky", "echo")
 FAILURE_RATE = 0.1
@@ -30,7 +32,8 @@ def turn_rng(model_name: str, request: ModelRequest, purpose: str = "answer") ->
     answers = sum(message.role is MessageRole.ASSISTANT for message in request.messages)
     name = "steady" if model_name == "flaky" else model_name
     key = request.simulation_key
-    return _seeded(purpose, name, _scenario(request), key.repeat, key.seed, answers)
+    variant = (key.variant,) if key.variant else ()
+    return _seeded(purpose, name, _scenario(request), key.repeat, key.seed, answers, *variant)
 
 
 def should_fail(model_name: str, request: ModelRequest) -> bool:
@@ -48,6 +51,21 @@ def _scenario(request: ModelRequest) -> str:
 def _seeded(*parts: str | int) -> Random:
     digest = hashlib.sha256("\n".join(map(repr, parts)).encode()).digest()
     return Random(int.from_bytes(digest[:8]))  # noqa: S311 - reproducible, not secret
+
+
+def tool_calls(model_name: str, request: ModelRequest) -> tuple[ToolCall, ...]:
+    """One call, with arguments that satisfy its schema, unless the last message is a tool's result.
+
+    Of the function that must be called, or one that the model chooses at random.
+    """
+    tools, choice = request.parameters.tools, request.parameters.tool_choice
+    if not tools or (choice and choice.mode is ToolMode.NONE) or request.messages[-1].role is MessageRole.TOOL:
+        return ()
+    rng = turn_rng(model_name, request, "tool")
+    named = [tool for tool in tools if choice and tool.name == choice.name]
+    tool = (named or [rng.choice(tools)])[0]
+    answers = sum(message.role is MessageRole.ASSISTANT for message in request.messages)
+    return (ToolCall(f"call_{answers + 1}", tool.name, json.dumps(example_of(tool.schema, rng))),)
 
 
 def simulated_answer(model_name: str, request: ModelRequest) -> str:

@@ -18,7 +18,9 @@ from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 _CODE_FILES = (*CODE_SUFFIXES, ".sh", ".bash", ".exe", ".bat", ".cmd", ".ps1", ".pl")
 _PATH = re.compile(r"[\w./-]+\.\w+(:\w+)?")
 _REMOTE = ("exec:", "portkey://", "langfuse://", "helicone://", "package:", "http://", "https://")
-_ROLES = {"developer": MessageRole.SYSTEM, "model": MessageRole.ASSISTANT} | {str(role): role for role in MessageRole}
+_ROLES = {"developer": MessageRole.SYSTEM, "model": MessageRole.ASSISTANT} | {
+    str(role): role for role in MessageRole if role is not MessageRole.TOOL
+}
 
 
 @dataclass(frozen=True)

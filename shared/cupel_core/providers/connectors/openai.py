@@ -1,7 +1,5 @@
 """Agents with OpenAI's chat completions API. Each request contains the whole conversation."""
 
-from dataclasses import replace
-
 from pydantic import ValidationError
 
 from cupel_core.domain.resources.connectors import Connector
@@ -16,10 +14,10 @@ from cupel_core.providers.errors import malformed_reply_error
 async def complete(connector: Connector, request: ModelRequest, client: AgentClient) -> Reply:
     """Make one attempt at the agent's next message. Parameters of the run override the connector's settings."""
     config = parse_config(OpenAIConfig, connector)
-    effective = replace(
-        request,
-        temperature=config.temperature if request.temperature is None else request.temperature,
-        max_output_tokens=request.max_output_tokens or config.max_tokens,
+    own = request.parameters
+    effective = request.with_parameters(
+        temperature=config.temperature if own.temperature is None else own.temperature,
+        max_output_tokens=own.max_output_tokens or config.max_tokens,
     )
     wire_request = openai.request_for(Account("connector", connector.base_url), config.model, effective)
     body = await client.post("/chat/completions", {**config.parameters, **wire_request.body})

@@ -1,4 +1,4 @@
-"""What leaves do not know about a target, from outcomes: results, decisions, tokens, causes of errors."""
+"""What leaves do not know about a column, from outcomes: results, decisions, tokens, causes of errors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +25,8 @@ class ErrorCause:
 
 
 @dataclass
-class TargetSample:
-    """Of the outcomes of one target that were added."""
+class ColumnSample:
+    """Of the outcomes of one column that were added."""
 
     completed: int = 0
     judged: int = 0
@@ -69,9 +69,9 @@ class TargetSample:
         return tuple(sorted(self._causes.values(), key=lambda cause: -cause.count))
 
 
-def sample_targets(plan: Plan, outcomes: Iterable[Outcome]) -> Sequence[TargetSample]:
-    """The samples of each target, in the plan's order."""
-    samples = [TargetSample() for _ in plan.targets]
+def sample_columns(plan: Plan, outcomes: Iterable[Outcome]) -> Sequence[ColumnSample]:
+    """The samples of each column, in the plan's order."""
+    samples = [ColumnSample() for _ in plan.columns]
     for outcome in outcomes:
-        samples[plan.probe(outcome.probe_index).target].add(outcome)
+        samples[plan.probe(outcome.probe_index).column].add(outcome)
     return samples

@@ -8,18 +8,19 @@ from hypothesis import strategies as st
 
 from cupel_core.domain.runs.barrier import Leaf
 from cupel_core.domain.runs.claims import Claim
-from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.target_progress import (
+from cupel_core.domain.runs.column_progress import (
     MAX_ERRORS_READ,
     MAX_SAMPLED,
+    ColumnCounts,
     LeafCounts,
     LeafDetail,
-    TargetCounts,
-    count_targets,
+    count_columns,
     errored_indexes,
     leaves_to_read,
     sample_indexes,
 )
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.targets import plain_targets
 
 NOW = 1_000.0
 PLANS = st.builds(
@@ -58,28 +59,28 @@ def test_the_counts_of_each_target_are_exact(plan: Plan, random: Random, progres
     recorded = {
         index: random.random() < 0.97 for index in range(plan.total) if random.random() < progress or index < 90
     }
-    expected = [TargetCounts(plan.total // len(plan.targets)) for _ in plan.targets]
+    expected = [ColumnCounts(plan.total // len(plan.targets)) for _ in plan.targets]
     for index, completed in recorded.items():
-        counts = expected[plan.probe(index).target]
+        counts = expected[plan.probe(index).column]
         counts.completed += completed
         counts.errored += not completed
-    assert count_targets(plan, leaves_of(plan, recorded), NOW) == expected
+    assert count_columns(plan, leaves_of(plan, recorded), NOW) == expected
 
 
 def test_running_probes_are_claimed_and_have_no_outcome() -> None:
     claims = Claim(frozenset({0, 1, 6}), NOW + 30), Claim(frozenset({2, 3}), NOW - 1)
-    counts = count_targets(Plan(("a/x", "a/y"), (5,)), [leaf(0, {0: True}, claims)], NOW)
+    counts = count_columns(Plan(plain_targets("a/x", "a/y"), (5,)), [leaf(0, {0: True}, claims)], NOW)
     assert [each.running for each in counts] == [1, 1]
 
 
 def test_a_leaf_of_one_target_without_errors_is_not_read() -> None:
-    plan = Plan(("a/x", "a/y"), (10_000,))
+    plan = Plan(plain_targets("a/x", "a/y"), (10_000,))
     full = [LeafCounts(number, 100, 0) for number in range(200)]
     assert leaves_to_read(plan, full) == []
 
 
 def test_of_many_leaves_with_errors_the_newest_are_read() -> None:
-    plan = Plan(("a/x", "a/y"), (100_000,))
+    plan = Plan(plain_targets("a/x", "a/y"), (100_000,))
     full = [LeafCounts(number, 99, 1) for number in range(2_000)]
     read = leaves_to_read(plan, full)
     assert read == [*range(975, 1_000), *range(1_975, 2_000)]
@@ -87,9 +88,9 @@ def test_of_many_leaves_with_errors_the_newest_are_read() -> None:
 
 @pytest.mark.parametrize("completed", [1, 250, 251, 4_000, 50_000])
 def test_the_sample_of_a_target_is_bounded_and_complete_while_it_is_small(completed: int) -> None:
-    plan = Plan(("a/x", "a/y"), (50_000,))
+    plan = Plan(plain_targets("a/x", "a/y"), (50_000,))
     leaves = leaves_of(plan, dict.fromkeys(range(completed), True))
-    indexes = sample_indexes(plan, leaves, count_targets(plan, leaves, NOW))
+    indexes = sample_indexes(plan, leaves, count_columns(plan, leaves, NOW))
     limit = MAX_SAMPLED // 2
     assert len(indexes) == completed if completed <= limit else limit // 2 - 1 <= len(indexes) <= limit
     assert set(indexes) <= set(range(completed))
@@ -97,21 +98,21 @@ def test_the_sample_of_a_target_is_bounded_and_complete_while_it_is_small(comple
 
 
 def test_a_sample_is_spread_over_everything_that_completed() -> None:
-    plan = Plan(("a/x",), (64_000,))
+    plan = Plan(plain_targets("a/x"), (64_000,))
     leaves = leaves_of(plan, dict.fromkeys(range(plan.total), True))
-    indexes = sample_indexes(plan, leaves, count_targets(plan, leaves, NOW))
+    indexes = sample_indexes(plan, leaves, count_columns(plan, leaves, NOW))
     assert max(later - earlier for earlier, later in pairwise(indexes)) < 2 * 128
     assert len({index % 8 for index in indexes}) == 8, "not by a pattern with which personas or repeats alternate"
 
 
 def test_a_sample_leaves_out_probes_without_a_transcript() -> None:
-    plan = Plan(("a/x",), (10,))
+    plan = Plan(plain_targets("a/x"), (10,))
     leaves = leaves_of(plan, {0: True, 3: False, 7: True})
-    assert sample_indexes(plan, leaves, count_targets(plan, leaves, NOW)) == [0, 7]
+    assert sample_indexes(plan, leaves, count_columns(plan, leaves, NOW)) == [0, 7]
 
 
 def test_the_newest_errored_probes_of_each_target_are_read() -> None:
-    plan = Plan(("a/x", "a/y"), (100,))
+    plan = Plan(plain_targets("a/x", "a/y"), (100,))
     leaves = leaves_of(plan, dict.fromkeys(range(170), False))
     read = errored_indexes(plan, leaves)
     assert read == [*range(50, 100), *range(120, 170)]

@@ -1,7 +1,7 @@
-"""How far each target of a run is, from the leaves of its barrier, and which outcomes to read for what leaves lack.
+"""How far each column of a run is, from the leaves of its barrier, and which outcomes to read for what leaves lack.
 
 Leaves know which probes completed, which are errored and which are claimed. Of a full leaf, its parent knows the number
-of errored probes, which is enough unless the leaf has probes of several targets.
+of errored probes, which is enough unless the leaf has probes of several columns.
 """
 
 from bisect import bisect_right
@@ -16,9 +16,9 @@ from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.plan import Plan
 
 MAX_SAMPLED = 500
-"""Completed probes that are read for the figures that no leaf has, of all targets together."""
+"""Completed probes that are read for the figures that no leaf has, of all columns together."""
 MAX_ERRORS_READ = 100
-"""Errored probes that are read for their causes, of all targets together."""
+"""Errored probes that are read for their causes, of all columns together."""
 _MIN_READ_PER_TARGET = 5
 _MAX_ERRORED_LEAVES = 50
 
@@ -45,8 +45,8 @@ class LeafCounts(NamedTuple):
 
 
 @dataclass
-class TargetCounts:
-    """Exact counts of one target's probes."""
+class ColumnCounts:
+    """Exact counts of one column's probes."""
 
     total: int
     completed: int = 0
@@ -59,75 +59,75 @@ class TargetCounts:
 
 
 class _Part(NamedTuple):
-    """Indexes of one target in one leaf."""
+    """Indexes of one column in one leaf."""
 
-    target: int
+    column: int
     indexes: range
     position: int
-    """Of the first of them among the target's probes."""
+    """Of the first of them among the column's probes."""
 
 
 class _Spans:
-    """The target of each index, as ascending spans."""
+    """The column of each index, as ascending spans."""
 
     def __init__(self, plan: Plan) -> None:
         spans: list[tuple[range, int, int]] = []
-        for target in range(len(plan.targets)):
+        for column in range(len(plan.columns)):
             position = 0
-            for span in plan.target_ranges(target):
-                spans.append((span, target, position))
+            for span in plan.column_ranges(column):
+                spans.append((span, column, position))
                 position += len(span)
         self._spans = sorted(spans, key=lambda each: each[0].start)
         self._starts = [span.start for span, *_ in self._spans]
         self._total = plan.total
 
     def parts(self, number: int) -> Iterator[_Part]:
-        """The targets of a leaf."""
+        """The columns of a leaf."""
         node = Node(0, number)
         first, stop = node.first_index, node.first_index + probe_count(node, self._total)
-        for span, target, position in islice(self._spans, bisect_right(self._starts, first) - 1, None):
+        for span, column, position in islice(self._spans, bisect_right(self._starts, first) - 1, None):
             if span.start >= stop:
                 return
             indexes = range(max(first, span.start), min(stop, span.stop))
-            yield _Part(target, indexes, position + indexes.start - span.start)
+            yield _Part(column, indexes, position + indexes.start - span.start)
 
-    def targets(self, number: int) -> list[int]:
-        return [part.target for part in self.parts(number)]
+    def columns(self, number: int) -> list[int]:
+        return [part.column for part in self.parts(number)]
 
 
 def leaves_to_read(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
-    """The full leaves with errored probes to read themselves: those that targets share, and the newest others."""
+    """The full leaves with errored probes to read themselves: those that columns share, and the newest others."""
     spans, shared, errored = _Spans(plan), list[int](), dict[int, list[int]]()
     for leaf in leaves:
         if leaf.detail is None and leaf.failed:
-            targets = spans.targets(leaf.number)
-            if len(targets) > 1:
+            columns = spans.columns(leaf.number)
+            if len(columns) > 1:
                 shared.append(leaf.number)
             else:
-                errored.setdefault(targets[0], []).append(leaf.number)
-    per_target = max(1, _MAX_ERRORED_LEAVES // len(plan.targets))
-    return shared + [number for numbers in errored.values() for number in sorted(numbers)[-per_target:]]
+                errored.setdefault(columns[0], []).append(leaf.number)
+    per_column = max(1, _MAX_ERRORED_LEAVES // len(plan.columns))
+    return shared + [number for numbers in errored.values() for number in sorted(numbers)[-per_column:]]
 
 
-def count_targets(plan: Plan, leaves: Iterable[LeafCounts], now: float) -> list[TargetCounts]:
-    """The counts of each target, in the plan's order, from all leaves, those of `leaves_to_read` in detail."""
-    spans, counts = _Spans(plan), [TargetCounts(plan.total // len(plan.targets)) for _ in plan.targets]
+def count_columns(plan: Plan, leaves: Iterable[LeafCounts], now: float) -> list[ColumnCounts]:
+    """The counts of each column, in the plan's order, from all leaves, those of `leaves_to_read` in detail."""
+    spans, counts = _Spans(plan), [ColumnCounts(plan.total // len(plan.columns)) for _ in plan.columns]
     for leaf in leaves:
         for part in spans.parts(leaf.number):
             if leaf.detail is None:
-                _add_full(counts[part.target], part, leaf)
+                _add_full(counts[part.column], part, leaf)
             else:
-                _add_detailed(counts[part.target], part, leaf.detail, now)
+                _add_detailed(counts[part.column], part, leaf.detail, now)
     return counts
 
 
-def _add_full(counts: TargetCounts, part: _Part, leaf: LeafCounts) -> None:
-    """A leaf of one target, or one without errors."""
+def _add_full(counts: ColumnCounts, part: _Part, leaf: LeafCounts) -> None:
+    """A leaf of one column, or one without errors."""
     counts.completed += len(part.indexes) - leaf.failed
     counts.errored += leaf.failed
 
 
-def _add_detailed(counts: TargetCounts, part: _Part, detail: LeafDetail, now: float) -> None:
+def _add_detailed(counts: ColumnCounts, part: _Part, detail: LeafDetail, now: float) -> None:
     offsets = frozenset(index % FANOUT for index in part.indexes)
     counts.completed += len(detail.leaf.completed & offsets)
     counts.errored += len(detail.leaf.failed & offsets)
@@ -135,30 +135,30 @@ def _add_detailed(counts: TargetCounts, part: _Part, detail: LeafDetail, now: fl
 
 
 def errored_indexes(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
-    """The errored probes to read: of each target the newest that are known from leaves read in detail."""
+    """The errored probes to read: of each column the newest that are known from leaves read in detail."""
     spans, errored = _Spans(plan), dict[int, list[int]]()
     for leaf in leaves:
         if leaf.detail is not None and leaf.detail.leaf.failed:
             for part in spans.parts(leaf.number):
                 failed = [index for index in part.indexes if index % FANOUT in leaf.detail.leaf.failed]
-                errored.setdefault(part.target, []).extend(failed)
-    per_target = max(_MIN_READ_PER_TARGET, MAX_ERRORS_READ // len(plan.targets))
-    return [index for indexes in errored.values() for index in sorted(indexes)[-per_target:]]
+                errored.setdefault(part.column, []).extend(failed)
+    per_column = max(_MIN_READ_PER_TARGET, MAX_ERRORS_READ // len(plan.columns))
+    return [index for indexes in errored.values() for index in sorted(indexes)[-per_column:]]
 
 
-def sample_indexes(plan: Plan, leaves: Iterable[LeafCounts], counts: Sequence[TargetCounts]) -> list[int]:
-    """The completed probes to read: all of a target, or one of each block of its probes at random.
+def sample_indexes(plan: Plan, leaves: Iterable[LeafCounts], counts: Sequence[ColumnCounts]) -> list[int]:
+    """The completed probes to read: all of a column, or one of each block of its probes at random.
 
-    The size of the blocks doubles as the target progresses, so that the sample is bounded, spread over everything that
+    The size of the blocks doubles as the column progresses, so that the sample is bounded, spread over everything that
     was recorded, and mostly the same at the next request. Of a leaf known from its parent, errored probes are included.
     """
-    spans, per_target = _Spans(plan), max(_MIN_READ_PER_TARGET, MAX_SAMPLED // len(plan.targets))
-    strides = [_stride(each.recorded, per_target) for each in counts]
+    spans, per_column = _Spans(plan), max(_MIN_READ_PER_TARGET, MAX_SAMPLED // len(plan.columns))
+    strides = [_stride(each.recorded, per_column) for each in counts]
     sampled: list[int] = []
     for leaf in leaves:
         completed = None if leaf.detail is None else leaf.detail.leaf.completed
         for part in spans.parts(leaf.number):
-            drawn = _one_per_block(part, strides[part.target])
+            drawn = _one_per_block(part, strides[part.column])
             sampled += [index for index in drawn if completed is None or index % FANOUT in completed]
     return sampled
 
@@ -169,7 +169,7 @@ def _stride(recorded: int, limit: int) -> int:
 
 
 def _one_per_block(part: _Part, stride: int) -> Iterator[int]:
-    """Blocks are of the target's probes, so personas and repeats, which alternate, are not drawn by a fixed pattern."""
+    """Blocks are of the column's probes, so personas and repeats, which alternate, are not drawn by a fixed pattern."""
     for block in range(part.position // stride, (part.position + len(part.indexes) - 1) // stride + 1):
         within = block * stride + crc32(block.to_bytes(4)) % stride - part.position
         if 0 <= within < len(part.indexes):

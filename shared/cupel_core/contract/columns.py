@@ -1,0 +1,55 @@
+"""Which target, asked by which prompt, something belongs to: a column of the run's results."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.runs.targets import Target
+
+TargetId = Annotated[str, Field(description="The target's label, or its model if it has none")]
+PromptId = Annotated[str | None, Field(description="The definition's prompt; null if the definition has none")]
+
+
+class ColumnFields(ResponseModel):
+    target_id: TargetId
+    prompt_id: PromptId
+    label: Annotated[str | None, Field(description="The target's")]
+    model_id: str
+    connector_id: Annotated[str | None, Field(description="Of an agent under test; null for a model")]
+
+    @staticmethod
+    def fields_of_column(column: Column) -> dict[str, Any]:
+        target = column.target
+        return {
+            "target_id": target.id,
+            "prompt_id": column.prompt_id,
+            "label": target.label,
+            "model_id": target.model,
+            "connector_id": target.connector_id,
+        }
+
+
+class TargetResponse(ResponseModel):
+    """What a run's probes talk to. Exactly one of `model` and `connectorId` is set."""
+
+    id: TargetId
+    label: str | None
+    model: str | None
+    connector_id: str | None
+    params: Annotated[dict[str, Any], Field(description="Its own; they take precedence over the run's")]
+    max_attempts: Annotated[int | None, Field(description="Of one call; null for the run's")]
+    call_timeout_seconds: Annotated[float | None, Field(description="Of one call; null for the run's")]
+
+    @classmethod
+    def of(cls, target: Target) -> "TargetResponse":
+        return cls(
+            id=target.id,
+            label=target.label,
+            model=None if target.connector_id else target.model,
+            connector_id=target.connector_id,
+            params=dict(target.params),
+            max_attempts=target.max_attempts,
+            call_timeout_seconds=target.call_timeout_seconds,
+        )

@@ -1,0 +1,208 @@
+"""Parameters of models, and targets that have them."""
+
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import (
+    AfterValidator,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+    model_validator,
+)
+
+from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
+from cupel_core.domain.resources.connectors import target_of_connector
+from cupel_core.domain.runs.targets import Target, plain_targets
+from cupel_core.domain.text.json_schema import schema_errors
+from cupel_core.domain.turns.model_parameters import FormatType, ReasoningEffort
+from cupel_core.domain.turns.tools import ToolMode
+
+MAX_PARAMETERS_BYTES = 64_000
+"""Of one target's parameters as JSON: tools and schemas may be long."""
+
+
+def _json_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    if error := next(schema_errors(schema), None):
+        raise ValueError(error)
+    return schema
+
+
+JsonSchema = Annotated[JsonObject, AfterValidator(_json_schema)]
+Temperature = Annotated[FiniteFloat, Field(strict=True, ge=0, le=2)]
+Penalty = Annotated[FiniteFloat, Field(strict=True, ge=-2, le=2)]
+CallTimeout = Annotated[
+    FiniteFloat,
+    Field(strict=True, ge=1, le=900, description="Of one call to the target; at most the stack's CallTimeoutSeconds"),
+]
+MaxAttempts = Annotated[
+    int, Field(strict=True, ge=1, le=10, description="Of one call to the target, with the first; 4 by default")
+]
+
+
+class ToolInput(RequestModel):
+    """A function that the model may call."""
+
+    model_config = example(
+        {
+            "name": "find_order",
+            "description": "Finds an order by its number",
+            "parameters": {"type": "object", "properties": {"number": {"type": "string"}}, "required": ["number"]},
+            "strict": False,
+        }
+    )
+
+    name: FunctionName
+    description: Annotated[str, StringConstraints(strict=True, max_length=10_000)] | None = None
+    parameters: Annotated[JsonSchema, Field(default_factory=dict, description="JSON Schema of its arguments")]
+    strict: Annotated[Flag | None, Field(description="Whether the provider enforces the schema, where it can")] = None
+
+
+class ToolChoiceInput(RequestModel):
+    """The function that the model must call."""
+
+    model_config = example({"name": "find_order"})
+
+    name: FunctionName
+
+
+class ResponseFormatInput(RequestModel):
+    """`json` asks for any JSON object, `json_schema` for one that satisfies `schema`. Enforced by the provider where
+    it can, else by instruction."""
+
+    model_config = example(
+        {
+            "type": "json_schema",
+            "schema": {"type": "object", "properties": {"granted": {"type": "boolean"}}, "required": ["granted"]},
+            "name": "refund",
+        }
+    )
+
+    type: FormatType
+    schema_: Annotated[JsonSchema | None, Field(alias="schema", description="Required for `json_schema`")] = None
+    name: Annotated[FunctionName | None, Field(description="A name for the schema, which some providers show")] = None
+
+    @model_validator(mode="after")
+    def _has_schema_if_named(self) -> "ResponseFormatInput":
+        if (self.type is FormatType.JSON_SCHEMA) != (self.schema_ is not None):
+            raise ValueError("must have a schema if, and only if, its type is json_schema")
+        return self
+
+
+class ModelParametersInput(RequestModel):
+    """Omitted parameters keep their default, null restores the provider's own."""
+
+    model_config = example({"temperature": 0.2, "topP": 0.9, "maxOutputTokens": 500})
+
+    temperature: Temperature | None = None
+    top_p: Annotated[FiniteFloat, Field(strict=True, gt=0, le=1)] | None = None
+    top_k: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
+    max_output_tokens: Annotated[int, Field(strict=True, ge=1, le=10_000_000)] | None = None
+    stop: (
+        Annotated[
+            list[Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000)]],
+            Field(min_length=1, max_length=16),
+        ]
+        | None
+    ) = None
+    seed: Seed | None = None
+    frequency_penalty: Penalty | None = None
+    presence_penalty: Penalty | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    response_format: ResponseFormatInput | None = None
+    tools: Annotated[list[ToolInput], Field(min_length=1, max_length=128)] | None = None
+    tool_choice: Literal[ToolMode.AUTO, ToolMode.NONE, ToolMode.REQUIRED] | ToolChoiceInput | None = None
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> "ModelParametersInput":
+        names = [tool.name for tool in self.tools or ()]
+        if len(set(names)) < len(names):
+            raise ValueError("must not have two tools of one name")
+        if isinstance(self.tool_choice, ToolChoiceInput) and names and self.tool_choice.name not in names:
+            raise ValueError(f"must have a toolChoice that names one of its tools: {', '.join(names)}")
+        if len(orjson.dumps(self.fields())) > MAX_PARAMETERS_BYTES:
+            raise ValueError(f"must have at most {MAX_PARAMETERS_BYTES:,} bytes as JSON")
+        return self
+
+    def fields(self) -> dict[str, Any]:
+        """What was given, as JSON."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    # A lambda, because the OpenAPI document would take an annotated return type as the schema.
+    _serialize = model_serializer(mode="wrap")(lambda self, serialize: _only_set(self, serialize))
+
+
+def _only_set(params: ModelParametersInput, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    """A parameter that was not given must not be returned as null, which would remove a default."""
+    given = params.model_fields_set
+    names = given | {ModelParametersInput.model_fields[name].alias for name in given}
+    return {name: value for name, value in serialize(params).items() if name in names}
+
+
+Parameters = Annotated[ModelParametersInput, Field(description="Parameters of the calls to the target")]
+
+
+class TargetInput(RequestModel):
+    """Exactly one of `model` and `connectorId`. One model may be several targets under different labels."""
+
+    model_config = example(
+        {
+            "model": "openai/gpt-5-mini",
+            "label": "sober",
+            "params": {"temperature": 0},
+            "maxAttempts": 2,
+            "callTimeoutSeconds": 60,
+        }
+    )
+
+    model: ModelId | None = None
+    connector_id: Id | None = None
+    label: Annotated[Label | None, Field(description="Identifies the target in results; its model if omitted")] = None
+    params: Annotated[Parameters, Field(description="They take precedence over those of the run")] = (
+        ModelParametersInput()
+    )
+    max_attempts: MaxAttempts | None = None
+    call_timeout_seconds: CallTimeout | None = None
+
+    @model_validator(mode="after")
+    def _has_one_target(self) -> "TargetInput":
+        if (self.connector_id is None) == (self.model is None):
+            raise ValueError("must have exactly one of model and connectorId")
+        return self
+
+    def target(self) -> Target:
+        return Target(
+            model=target_of(self.model, self.connector_id).model,
+            label=self.label,
+            params=self.params.fields(),
+            max_attempts=self.max_attempts,
+            call_timeout_seconds=self.call_timeout_seconds,
+        )
+
+
+TargetName = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=256), SINGLE_LINE]
+"""The id of a target, or a model."""
+MAX_TARGETS = 100
+Models = Annotated[
+    list[ModelId],
+    Field(
+        min_length=1,
+        max_length=MAX_TARGETS,
+        description="Short for `targets` without parameters: models as `provider/name`, or agents as `connector/<id>`",
+    ),
+]
+Targets = Annotated[list[TargetInput], Field(min_length=1, max_length=MAX_TARGETS)]
+
+
+def targets_of(models: list[str] | None, targets: list[TargetInput] | None) -> tuple[Target, ...]:
+    if targets is not None:
+        return tuple(target.target() for target in targets)
+    return plain_targets(*(models or ()))
+
+
+def target_of(model: str | None, connector_id: str | None) -> Target:
+    """A target without anything of its own; exactly one of the two is given."""
+    return Target(model if connector_id is None and model else target_of_connector(connector_id or ""))

@@ -1,0 +1,112 @@
+"""A definition's prompts: the ways in which it asks. Each scenario is run with each of them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.text.templates import normalize_name, placeholder_names, render
+from cupel_core.domain.turns.model_parameters import ParameterFields
+from cupel_core.domain.turns.model_request import Message, MessageRole
+
+MESSAGE = "message"
+"""The placeholder for the text of the scenario's own last user message."""
+
+
+class MissingValue(ValueError):
+    """A scenario has no value for a placeholder of a prompt; the message says which."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Without `messages`, it asks with the scenario's own.
+
+    Placeholders in its texts are the scenario's variables, the labels of its dimensions' levels, and `[message]`.
+    """
+
+    id: str
+    label: str | None = None
+    system: str | None = None
+    """Instead of the definition's."""
+    messages: tuple[Message, ...] = ()
+    params: ParameterFields = field(default_factory=dict)
+    """They take precedence over those of the target."""
+
+    @property
+    def title(self) -> str:
+        return self.label or self.id
+
+    def to_json(self) -> dict[str, Any]:
+        """In the shape of the HTTP contract; a single user message is a template."""
+        is_template = len(self.messages) == 1 and self.messages[0].role is MessageRole.USER
+        own = {
+            "label": self.label,
+            "system": self.system,
+            "template": self.messages[0].content if is_template else None,
+            "messages": [message.to_json() for message in self.messages] if self.messages and not is_template else None,
+            "params": dict(self.params) or None,
+        }
+        return {"id": self.id, **{name: value for name, value in own.items() if value is not None}}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Prompt":
+        template = data.get("template")
+        messages = tuple(map(Message.from_json, data.get("messages") or ()))
+        return cls(
+            id=data["id"],
+            label=data.get("label"),
+            system=data.get("system"),
+            messages=messages if template is None else (Message(MessageRole.USER, template),),
+            params=data.get("params") or {},
+        )
+
+
+def prompt_errors(prompts: tuple[Prompt, ...]) -> Iterator[tuple[str, str]]:
+    """(field, message) of what is wrong with a definition's prompts."""
+    seen: set[str] = set()
+    for number, prompt in enumerate(prompts):
+        if prompt.id in seen:
+            yield f"prompts.{number}.id", f"another prompt has the id {prompt.id}"
+        seen.add(prompt.id)
+        if any(not message.content.strip() for message in prompt.messages):
+            yield f"prompts.{number}", "must not have an empty template or message"
+
+
+def opening_messages(
+    system: str | None, scenario: Scenario, labels: Mapping[str, str], prompt: Prompt | None
+) -> tuple[Message, ...]:
+    """What a conversation starts with. `labels` are those of the scenario's levels, by dimension.
+
+    Raises MissingValue if the prompt has a placeholder without a value.
+    """
+    if prompt is None:
+        return (*_system_message(system), *scenario.messages)
+    own = scenario.messages_by_prompt.get(prompt.id)
+    if own is not None:  # Rendered when they were imported.
+        return (*_system_message(prompt.system or system), *own)
+    values = _values(scenario, labels)
+    own_system = _text(prompt, prompt.system, values) if prompt.system else system
+    messages = [replace(message, content=_text(prompt, message.content, values)) for message in prompt.messages]
+    return (*_system_message(own_system), *(messages or scenario.messages))
+
+
+def _system_message(system: str | None) -> tuple[Message, ...]:
+    return (Message(MessageRole.SYSTEM, system),) if system else ()
+
+
+def _text(prompt: Prompt, template: str, values: Mapping[str, str]) -> str:
+    missing = [name for name in placeholder_names(template) if normalize_name(name) not in values]
+    if missing:
+        names = ", ".join(f"[{name}]" for name in missing)
+        raise MissingValue(f"the prompt {prompt.title} needs a value for {names}, which the scenario does not have")
+    return render(template, values)
+
+
+def _values(scenario: Scenario, labels: Mapping[str, str]) -> dict[str, str]:
+    """By normalized name; variables take precedence over dimensions."""
+    last = next((each.content for each in reversed(scenario.messages) if each.role is MessageRole.USER), None)
+    named = {**({} if last is None else {MESSAGE: last}), **labels}
+    for name, value in scenario.variables.items():
+        named[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {normalize_name(name): value for name, value in named.items()}

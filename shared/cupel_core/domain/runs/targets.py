@@ -1,0 +1,63 @@
+"""Targets: what a run's probes talk to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cupel_core.domain.resources.connectors import connector_of_target
+from cupel_core.domain.turns.model_parameters import ParameterFields
+
+
+@dataclass(frozen=True)
+class Target:
+    """A model or a connector, with a label and parameters. A run may have one model under several labels."""
+
+    model: str
+    """`provider/name`, or `connector/<id>`."""
+    label: str | None = None
+    params: ParameterFields = field(default_factory=dict, hash=False)
+    """They take precedence over the run's."""
+    max_attempts: int | None = None
+    """Of one call; the run's number if None."""
+    call_timeout_seconds: float | None = None
+
+    @property
+    def id(self) -> str:
+        """Unique in its run, and the same in every run with a target of this name."""
+        return self.label or self.model
+
+    @property
+    def provider(self) -> str:
+        return self.model.partition("/")[0]
+
+    @property
+    def connector_id(self) -> str | None:
+        return connector_of_target(self.model)
+
+    def to_json(self) -> str | dict[str, Any]:
+        """As stored: the model's name alone, as in earlier releases, if it has nothing else."""
+        own = {
+            "label": self.label,
+            "params": dict(self.params) or None,
+            "maxAttempts": self.max_attempts,
+            "callTimeoutSeconds": self.call_timeout_seconds,
+        }
+        given = {name: value for name, value in own.items() if value is not None}
+        return {"model": self.model, **given} if given else self.model
+
+    @classmethod
+    def from_json(cls, data: str | Mapping[str, Any]) -> "Target":
+        if isinstance(data, str):
+            return cls(data)
+        return cls(
+            data["model"],
+            data.get("label"),
+            data.get("params") or {},
+            data.get("maxAttempts"),
+            data.get("callTimeoutSeconds"),
+        )
+
+
+def plain_targets(*models: str) -> tuple[Target, ...]:
+    """Targets without labels and parameters."""
+    return tuple(map(Target, models))

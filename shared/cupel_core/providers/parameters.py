@@ -1,0 +1,62 @@
+"""Which parameters a provider's API has a field for. What a model refuses of these is found out by calling it."""
+
+from collections.abc import Iterable, Iterator
+
+from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.turns.model_parameters import PARAMETER_NAMES, ParameterFields
+from cupel_core.domain.turns.model_request import RequestParameter
+from cupel_core.errors import FieldError
+from cupel_core.providers import find_provider, is_claude, wire_format_of
+
+ALL = frozenset(PARAMETER_NAMES.values())
+_PENALTIES = frozenset({"frequencyPenalty", "presencePenalty"})
+_UNKNOWN_TO_FORMAT = {
+    "anthropic": _PENALTIES | {"seed"},
+    "bedrock": _PENALTIES | {"seed", "topK"},
+    "openai-responses": _PENALTIES | {"seed", "stop", "topK"},
+}
+"""What a wire format has no field for."""
+_UNKNOWN_TO_PROVIDER = {
+    "openai": frozenset({"topK"}),
+    "azure": frozenset({"topK"}),
+    "groq": frozenset({"topK"}),
+    "mistral": frozenset({"topK", "reasoningEffort"}),
+    "deepseek": frozenset({"topK", "seed"}),
+    "xai": frozenset({"topK"}),
+}
+"""What a provider does not have besides. Other servers with OpenAI's format often know more than OpenAI itself."""
+_NONE = frozenset[str]()
+
+
+def known_parameters(target: Target) -> frozenset[str]:
+    """By their names in the HTTP contract."""
+    name = target.model.partition("/")[2]
+    if not name or find_provider(target.provider) is None:
+        return ALL  # What is wrong is the model.
+    wire_format = wire_format_of(target.model)
+    if wire_format == "vertex" and is_claude(name):
+        wire_format = "anthropic"
+    unknown = _UNKNOWN_TO_FORMAT.get(wire_format, _NONE)
+    return ALL - unknown - _UNKNOWN_TO_PROVIDER.get(target.provider, _NONE)
+
+
+def parameter_errors(target: Target, field: str) -> Iterator[FieldError]:
+    """Parameters of the target's own that its provider does not know."""
+    known = known_parameters(target)
+    for name in target.params:
+        if target.params[name] is not None and name not in known:
+            provider = find_provider(target.provider)
+            title = provider.title if provider else target.provider
+            yield FieldError(f"{field}.{name}", f"is no parameter of {title}; it takes {', '.join(sorted(known))}")
+
+
+def omitted_parameters(unknown: Iterable[str], *, withholds_headers: bool) -> tuple[RequestParameter, ...]:
+    """Defaults that the target does not know, and headers that were made for others."""
+    names = [RequestParameter.JSON_SCHEMA if name == "responseFormat" else RequestParameter(name) for name in unknown]
+    return tuple(sorted([*names, *([RequestParameter.PERSONA_HEADERS] if withholds_headers else [])]))
+
+
+def without_unknown(target: Target, params: ParameterFields) -> dict[str, object]:
+    """The defaults that the target's provider knows: the others apply to the other targets only."""
+    known = known_parameters(target)
+    return {name: value for name, value in params.items() if name in known}
