@@ -352,8 +352,9 @@ class RunSpendResponse(ResponseModel):
     lost_usd: Annotated[
         float,
         Field(
-            description="Spent besides, in USD, on probes that two workers ran after a fault: of the second outcome, "
-            "which is not recorded; only calls whose price is known"
+            description="Spent besides, in USD, on outcomes that do not count: the second one of a probe that two "
+            "workers ran after a fault, and errors that came too late for a retry of the running run; only calls whose "
+            "price is known"
         ),
     ]
 

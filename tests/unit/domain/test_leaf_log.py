@@ -81,6 +81,13 @@ def test_an_error_of_a_worker_that_missed_a_retry_does_not_count() -> None:
     assert leaf(*log, page("b", 3, completed=(1,))) == Leaf(completed=frozenset({1, 2}))
 
 
+def test_an_error_of_a_worker_that_missed_a_retry_is_lost_with_its_cost() -> None:
+    content = resolve([Reopening(3), page("late", 2, errored=(1,), completed=(2,))])
+    assert content.lost == CENT
+    assert cost_by_place(content.costs) == {2 * FANOUT + 2: CENT}
+    assert content.places.keys() == {2}
+
+
 def test_an_error_of_a_worker_that_missed_a_retry_does_not_replace_another() -> None:
     log = page("a", errored=(1,)), Reopening(3, frozenset({1})), page("late", 2, errored=(1,))
     assert leaf(*log) == Leaf()

@@ -125,14 +125,14 @@ def test_a_retry_adds_to_what_the_error_has_cost(cloud: Settings) -> None:
     assert attempts.list_attempts(ref_of(run), [1])[1][0].spending.priced_usd == 0.05
 
 
-def test_an_error_that_a_worker_of_an_earlier_round_records_counts_as_spent_only(cloud: Settings) -> None:
+def test_an_error_that_a_worker_of_an_earlier_round_records_is_lost_spend(cloud: Settings) -> None:
     run = running(3)
     record(run, 1, [error(0)])
     retried = control.retry(run.workspace, run.id, NOW)
     dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
     record(run, 1, [error(1)])
     assert barrier.get_progress(Tree.for_run(retried)).failed == 0
-    assert recorded_nano_usd(retried) == 10 * CENT
+    assert spend_of(retried) == replace(spent(5 * CENT), lost=Cost(5 * CENT))
 
 
 def test_summaries_add_to_the_spend_of_a_run_of_three_levels_once(cloud: Settings) -> None:
@@ -232,6 +232,21 @@ def test_the_latest_checkpoint_of_a_conversation_counts(cloud: Settings) -> None
         save_checkpoint(run, 1, usd)
         drop(run, 1)
     assert recorded_nano_usd(run) == 7 * CENT
+
+
+def test_an_interrupted_conversation_counts_although_a_worker_of_an_earlier_round_recorded_an_error(
+    cloud: Settings,
+) -> None:
+    """Its probe continues after its last checkpoint."""
+    run = running(3)
+    record(run, 1, [error(0)])
+    retried = control.retry(run.workspace, run.id, NOW)
+    dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
+    record(run, 1, [error(1)])
+    save_checkpoint(retried, 1)
+    control.cancel(run.workspace, run.id, NOW)
+    drop(retried, 1)
+    assert spend_of(retried) == replace(spent((5 + 6) * CENT), lost=Cost(5 * CENT))
 
 
 def test_an_interrupted_retry_adds_to_what_the_error_has_cost(cloud: Settings) -> None:

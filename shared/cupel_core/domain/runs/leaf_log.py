@@ -82,7 +82,7 @@ class LogContent:
     counted_costs: Mapping[tuple[int, int], Cost] = field(default_factory=dict)
     """What the outcomes have cost that counted at some time, by offset and fencing token."""
     lost: Cost = field(default_factory=Cost)
-    """What the others have cost: another worker had recorded the probe."""
+    """What the others have cost: another worker had recorded the probe, or they missed a retry."""
     rounds: Mapping[int, int] = field(default_factory=dict)
     """By offset, the retry round that last took it out."""
 
@@ -144,19 +144,17 @@ class _LogReader:
             key = (offset, page.fencing_token, outcome.identity)
             if key in self._placed:
                 continue
-            if not self._is_placed(page, offset, counts=offset in counted):
+            if offset not in counted or not self._is_placed(page, offset):
                 self._lost[key] = outcome.cost
                 continue
             self._placed.add(key)
             self._lost.pop(key, None)
-            self.places[offset] = OutcomePlace(
-                page.id, page.fencing_token, outcome.is_completed, is_taken_out=offset not in counted
-            )
+            self.places[offset] = OutcomePlace(page.id, page.fencing_token, outcome.is_completed)
             self.costs[offset, page.fencing_token] = outcome.cost
 
-    def _is_placed(self, page: OutcomePage, offset: int, *, counts: bool) -> bool:
-        """Whether an outcome is the first one of its probe, or replaces an error of an earlier worker."""
+    def _is_placed(self, page: OutcomePage, offset: int) -> bool:
+        """Whether an outcome that counts is the first one of its probe, or replaces an error of an earlier worker."""
         before = self.places.get(offset)
         if before is None:
             return offset not in self._earlier
-        return counts and before.is_taken_out and before.fencing_token < page.fencing_token
+        return before.is_taken_out and before.fencing_token < page.fencing_token

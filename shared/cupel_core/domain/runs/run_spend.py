@@ -56,7 +56,7 @@ class RunSpend:
     """Of its transcripts and errors, also those of earlier retry rounds, with their grading and summaries; and of
     conversations that a pause or a cancellation has interrupted."""
     lost: Cost = field(default_factory=Cost)
-    """Of outcomes that were not recorded because another worker had recorded one for the same probe."""
+    """Of outcomes that do not count: another worker had recorded one for the same probe, or they missed a retry."""
     by_column: Mapping[int, Cost] = field(default_factory=dict)
     """`recorded` by the number of the column whose probes have cost it."""
 
