@@ -25,6 +25,10 @@ class NotComputable(ValueError):
     """A check has no result: data is missing, or the assertion's value is invalid for this conversation."""
 
 
+class TransformFailed(ValueError):
+    """The answer is not of the form that the assertion's transform expects."""
+
+
 def binary(passed: bool, reason: str) -> CheckResult:
     """A result that is either 0 or 1."""
     return CheckResult(passed, float(passed), reason)

@@ -24,11 +24,10 @@ from cupel_core.errors import Invalid
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext, ShortConversation
-from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog
+from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, TransformFailed
 from cupel_core.scoring.checks import CHECKS, compute_bounded
 from cupel_core.scoring.code_assertions import CodeRunner, check_by_code, score_by_code
 from cupel_core.scoring.grade_log import GradeLog
-from cupel_core.scoring.transforms import TransformFailed, as_text, transformed
 
 if TYPE_CHECKING:
     from cupel_core.scoring.external_evaluators import ExternalResults
@@ -158,6 +157,8 @@ async def _context_of(assertion: Assertion, context: AssertionContext) -> Assert
             context = context.at_turn(assertion.turn)
         if assertion.transform is None:
             return context
+        from cupel_core.scoring.transforms import as_text, transformed  # imports regex, which few assertions need
+
         value = await transformed(assertion.transform, context.output)
     except (ShortConversation, TransformError) as error:
         raise NotComputable(str(error)) from None

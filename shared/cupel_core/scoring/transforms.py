@@ -9,6 +9,7 @@ import regex
 from cupel_core import sandbox
 from cupel_core.domain.scoring.output_transforms import CALL, PARSE, TEXT, Pattern, TransformStep, parse_transform
 from cupel_core.domain.text.javascript_patterns import to_python_pattern
+from cupel_core.scoring.check_result import TransformFailed
 from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
 
 MAX_RESULT_LENGTH = 1_000_000
@@ -17,10 +18,6 @@ _PYTHON_FLAGS = frozenset("ims")
 _QUICK = frozenset(
     {"trim", "trimStart", "trimEnd", "toLowerCase", "toUpperCase", "toString", "slice", "substring", "at"}
 )
-
-
-class TransformFailed(ValueError):
-    """The answer is not of the form that the transform expects."""
 
 
 async def transformed(transform: str, output: str) -> Any:

@@ -8,8 +8,9 @@ import pytest
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.output_transforms import TransformError, compose, parse_transform, transform_error
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import TransformFailed
 from cupel_core.scoring.score import score
-from cupel_core.scoring.transforms import TransformFailed, transformed
+from cupel_core.scoring.transforms import transformed
 from tests.unit.scoring.conftest import ScriptedGrader
 
 OUTPUT = json.dumps({"name": " Ada ", "items": [{"id": 7}, {"id": 8}], "note": "id: 42\nend", "a-b": None})
