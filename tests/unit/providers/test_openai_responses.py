@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers import model_name_of, openai_responses, prices, wire_format_of
 from cupel_core.providers.account import Account
@@ -72,7 +73,9 @@ def test_the_prefix_is_not_part_of_a_models_name() -> None:
 
 
 def request(**options: Any) -> dict[str, object]:
-    return openai_responses.request_for(OPENAI, "gpt-5-pro", ModelRequest(TALK.messages, **options)).body
+    return openai_responses.request_for(
+        OPENAI, "gpt-5-pro", ModelRequest(TALK.messages, ModelParameters(**options))
+    ).body
 
 
 def test_the_whole_conversation_is_sent_and_nothing_is_stored() -> None:
@@ -91,7 +94,7 @@ def test_the_whole_conversation_is_sent_and_nothing_is_stored() -> None:
 
 
 def test_options() -> None:
-    sent = request(temperature=0.5, max_output_tokens=100, json_schema=CLOSED)
+    sent = request(temperature=0.5, max_output_tokens=100, response_format=ResponseFormat.of_schema(CLOSED))
     assert (sent["temperature"], sent["max_output_tokens"]) == (0.5, 100)
     assert sent["text"] == {"format": {"type": "json_schema", "name": "answer", "schema": CLOSED, "strict": True}}
 
@@ -213,7 +216,7 @@ async def test_a_rejected_parameter_is_left_out_next_time() -> None:
     message = "Unsupported parameter: 'temperature' is not supported with this model."
     account = Account("openai", "https://api.openai.com/v1", "sk-other")
     refusing = answering(400, {"error": {"message": message, "type": "invalid_request_error", "param": "temperature"}})
-    asked = ModelRequest(TALK.messages, temperature=0.5)
+    asked = ModelRequest(TALK.messages, ModelParameters(temperature=0.5))
     with pytest.raises(ProviderError):
         await complete(account, "openai/gpt-9-pro", asked, 5, refusing)
     accepting = answering(200, response(text("4")))

@@ -7,6 +7,7 @@ import orjson
 import pytest
 from multidict import CIMultiDict
 
+from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, RequestParameter
 from cupel_core.providers import PROVIDERS, embeddings, openai
 from cupel_core.providers.account import Account
@@ -17,7 +18,8 @@ from cupel_core.providers.wire_format import WireRequest
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"code": {"type": "string"}}}
-HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),), temperature=0.5, max_output_tokens=100, json_schema=SCHEMA)
+PARAMETERS = ModelParameters(temperature=0.5, max_output_tokens=100, response_format=ResponseFormat.of_schema(SCHEMA))
+HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),), PARAMETERS)
 AZURE = "https://cupel.openai.azure.com"
 DATED = f"{AZURE}?api-version=2024-10-21"
 KEY = "secret"

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from multidict import CIMultiDict
 
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Usage
 from cupel_core.providers import google_token, http, vertex
 from cupel_core.providers.account import Account
@@ -21,7 +22,9 @@ from cupel_core.providers.wire_format import WireRequest
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PROJECT = "https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1"
-TALK = ModelRequest((Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")), temperature=0.5)
+TALK = ModelRequest(
+    (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")), ModelParameters(temperature=0.5)
+)
 GEMINI = {
     "candidates": [
         {"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": "STOP", "avgLogprobs": -0.1}
