@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import chain
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
@@ -51,13 +51,15 @@ from cupel_core.grading.simulated_user import generate_persona_message, simulate
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
-from cupel_core.scoring.code_assertions import CodeRunner
 from cupel_core.scoring.decision_search import read_decision
 from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.score import AssertionScores, needs_model, score
 
 NOT_EXECUTED = "The call was recorded and not executed."
 """The result of a tool call after which the user goes on."""
+if TYPE_CHECKING:
+    from cupel_core.scoring.code_assertions import CodeRunner
+
 MAX_ERROR_LENGTH = 2_000
 """Of an error's message, which may quote a provider, an agent or a judge."""
 
@@ -85,7 +87,7 @@ class ConversationSpec:
     repeat: int = 0
     seed: int = 0
     retry_round: int = 1
-    code_runner: CodeRunner | None = None
+    code_runner: "CodeRunner | None" = None
     """Runs the code of assertions; None where code is not run."""
 
     @cached_property

@@ -16,7 +16,6 @@ from cupel_core.domain.scoring.assertion_rules import (
 )
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
-from cupel_core.domain.scoring.output_transforms import TransformError
 from cupel_core.domain.scoring.scoring import combine, failure_tag, metrics
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import AssertionGrade, Spend
@@ -26,10 +25,10 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext, ShortConversation
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, TransformFailed
 from cupel_core.scoring.checks import CHECKS, compute_bounded
-from cupel_core.scoring.code_assertions import CodeRunner, check_by_code, score_by_code
 from cupel_core.scoring.grade_log import GradeLog
 
 if TYPE_CHECKING:
+    from cupel_core.scoring.code_assertions import CodeRunner
     from cupel_core.scoring.external_evaluators import ExternalResults
 
 MAX_REASON_LENGTH = 5_000
@@ -50,7 +49,7 @@ async def score(
     context: AssertionContext,
     graders: GraderFactory,
     log: GradeLog | None = None,
-    code_runner: CodeRunner | None = None,
+    code_runner: "CodeRunner | None" = None,
 ) -> AssertionScores:
     """Compute all assertions but those that a model has graded according to `log`; new grades are added to it.
 
@@ -85,7 +84,7 @@ class _Scorer:
     context: AssertionContext
     graders: GraderFactory
     log: GradeLog
-    code_runner: CodeRunner | None
+    code_runner: "CodeRunner | None"
 
     async def results(self, assertions: Sequence[Assertion], prefix: str = "") -> list[AssertionResult]:
         computable = [
@@ -127,6 +126,8 @@ class _Scorer:
         if assertion.kind in CHECKS:
             return await compute_bounded(assertion, context)
         if assertion.kind in CODE_KINDS:
+            from cupel_core.scoring.code_assertions import check_by_code  # only in process
+
             return await check_by_code(assertion, context, self._required_runner)
         from cupel_core.scoring.registry import GRADED_CHECKS  # shortens a cold start
 
@@ -136,6 +137,8 @@ class _Scorer:
         function = (assertion.config or {}).get(SCORING_FUNCTION)
         if function is None:
             return _set_result(assertion, parts)
+        from cupel_core.scoring.code_assertions import score_by_code  # only in process
+
         try:
             named = metrics(parts)
             combined = await score_by_code(function, named, parts, assertion.threshold, self._required_runner)
@@ -144,7 +147,7 @@ class _Scorer:
         return replace(_to_result(assertion, combined), parts=(*parts, *combined.parts))
 
     @property
-    def _required_runner(self) -> CodeRunner:
+    def _required_runner(self) -> "CodeRunner":
         if self.code_runner is None:
             raise NotComputable(CODE_REFUSED)
         return self.code_runner
@@ -160,7 +163,7 @@ async def _context_of(assertion: Assertion, context: AssertionContext) -> Assert
         from cupel_core.scoring.transforms import as_text, transformed  # imports regex, which few assertions need
 
         value = await transformed(assertion.transform, context.output)
-    except (ShortConversation, TransformError) as error:
+    except ShortConversation as error:
         raise NotComputable(str(error)) from None
     return replace(context, output=as_text(value), value=None if isinstance(value, str) else value)
 

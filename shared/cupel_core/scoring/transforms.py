@@ -7,9 +7,17 @@ from typing import Any, NoReturn
 import regex
 
 from cupel_core import sandbox
-from cupel_core.domain.scoring.output_transforms import CALL, PARSE, TEXT, Pattern, TransformStep, parse_transform
+from cupel_core.domain.scoring.output_transforms import (
+    CALL,
+    PARSE,
+    TEXT,
+    Pattern,
+    TransformError,
+    TransformStep,
+    parse_transform,
+)
 from cupel_core.domain.text.javascript_patterns import to_python_pattern
-from cupel_core.scoring.check_result import TransformFailed
+from cupel_core.scoring.check_result import NotComputable, TransformFailed
 from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
 
 MAX_RESULT_LENGTH = 1_000_000
@@ -21,8 +29,11 @@ _QUICK = frozenset(
 
 
 async def transformed(transform: str, output: str) -> Any:
-    """What the assertion checks: text or JSON. Raises TransformFailed, and sandbox.LimitExceeded."""
-    steps = parse_transform(transform)
+    """What the assertion checks: text or JSON. Raises TransformFailed, NotComputable and sandbox.LimitExceeded."""
+    try:
+        steps = parse_transform(transform)
+    except TransformError as error:
+        raise NotComputable(f"its transform {error}") from None
     if all(step.kind != CALL or step.name in _QUICK for step in steps):
         return _apply(steps, output)
     returned = await sandbox.run(_TASK, transform, output)

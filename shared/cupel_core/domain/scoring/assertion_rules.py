@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
 from cupel_core.domain.scoring.assertions import NOT
-from cupel_core.domain.scoring.output_transforms import transform_error
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 from cupel_core.domain.text.json_schema import schema_errors
 from cupel_core.domain.text.near_names import did_you_mean
@@ -156,8 +155,11 @@ def _turn_issues(name: str, turn: Any, field: str) -> Iterator[AssertionIssue]:
 def _transform_issues(name: str, transform: Any, field: str) -> Iterator[AssertionIssue]:
     if transform is not None and name in OF_ALL_TURNS:
         yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
-    elif transform is not None and (error := transform_error(transform)):
-        yield AssertionIssue(field, error)
+    elif transform is not None:
+        from cupel_core.domain.scoring.output_transforms import transform_error  # which few assertions need
+
+        if error := transform_error(transform):
+            yield AssertionIssue(field, error)
 
 
 def _string_issues(assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
