@@ -1,5 +1,6 @@
 """`cupel import`: evaluations in the formats of other tools become definitions with scenarios."""
 
+import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -159,14 +160,26 @@ def _escape(text: str) -> str:
 def _next_command(definition: Json, imported: Json) -> str:
     names = {True: "connector/{}", False: "connector/<id of {}>"}[bool(definition.get("file"))]
     agents = [names.format(connector["name"]) for connector in imported["connectors"]]
-    models = ",".join([*definition["models"], *agents]) or "provider/model"
-    words = [command_name(), "run", definition.get("file") or definition["id"], "--models", models]
+    words = [command_name(), "run", definition.get("file") or definition["id"], *_targets(definition, agents)]
     if imported["repeats"] > 1:
         words += ["--repeats", str(imported["repeats"])]
-    if imported["temperature"] is not None:
+    if imported["temperature"] is not None and "--models" in words:
         words += ["--temperature", str(imported["temperature"])]
     words += ["--watch"] if definition["id"] else ["--in-process", *(["--allow-code"] * imported["hasCode"])]
     return f"next     {shlex.join(words)}"
+
+
+def _targets(definition: Json, agents: list[str]) -> list[str]:
+    """The option that names the targets: by their models, if they have nothing else or one temperature."""
+    targets = definition["targets"]
+    params = [target.get("params", {}) for target in targets]
+    is_plain = not any("label" in target for target in targets) and all(
+        each.keys() <= {"temperature"} for each in params
+    )
+    if is_plain and len({each.get("temperature") for each in params}) < 2:
+        return ["--models", ",".join([*definition["models"], *agents]) or "provider/model"]
+    targets = [*targets, *({"model": agent} for agent in agents)]
+    return ["--targets", json.dumps(targets, ensure_ascii=False)]
 
 
 def _read_text(file: Path) -> str:

@@ -31,9 +31,11 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Model = Annotated[str | None, model_option("--model", help_text="Only this target, by its label or model.")]
 Prompt = Annotated[str | None, typer.Option("--prompt", help="Only this prompt of the definition, by its id.")]
 TargetsFile = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--targets", metavar="FILE", help="Instead of --models: targets with labels and parameters, in YAML or JSON."
+        "--targets",
+        metavar="FILE",
+        help="Instead of --models: targets with labels and parameters, in YAML or JSON; or a list as JSON.",
     ),
 ]
 Parameters = Annotated[

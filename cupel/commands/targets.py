@@ -19,20 +19,23 @@ def split_models(models: list[str]) -> list[str]:
     return names
 
 
-def chosen_targets(models: list[str] | None, file: Path | None) -> Json:
+def chosen_targets(models: list[str] | None, file: str | None) -> Json:
     """`models` or `targets` of a request. UsageError unless exactly one of the options is given."""
     if (models is None) == (file is None):
         raise UsageError("--models: specify either --models or --targets, a file")
-    return {"models": split_models(models)} if models is not None else {"targets": read_targets(file or Path())}
+    return {"models": split_models(models)} if models is not None else {"targets": read_targets(file or "")}
 
 
-def read_targets(path: Path) -> list[Json]:
-    """A list of targets, or a mapping with one as `targets`, in YAML or JSON."""
-    document = SourceFile.read(path).document
+def read_targets(text: str) -> list[Json]:
+    """From a file in YAML or JSON, with a list of targets or a mapping with one as `targets`; or a list as JSON."""
+    try:
+        document = json.loads(text) if text.startswith("[") else SourceFile.read(Path(text)).document
+    except ValueError as error:
+        raise UsageError(f"--targets: is not JSON: {error}") from None
     targets = document.get("targets") if isinstance(document, dict) else document
     if not isinstance(targets, list) or not targets or not all(isinstance(each, dict) for each in targets):
         raise UsageError(
-            f"--targets: {path}: expected a list of targets such as {{model: openai/gpt-5-mini, label: A}}"
+            f"--targets: {text}: expected a list of targets such as {{model: openai/gpt-5-mini, label: A}}"
         )
     return targets
 

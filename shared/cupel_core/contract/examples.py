@@ -308,6 +308,7 @@ BY_SCHEMA: dict[str, Any] = {
     "Health.version": VERSION,
     "ImportedDefinition.content": {"template": "{{question}}"},
     "ImportedDefinition.id": "def_01",
+    "ImportedDefinition.targets": [{"model": _MODEL, "label": "sober", "params": {"temperature": 0}}],
     "MessageInput.content": _PROMPT,
     "MessageInput.role": "user",
     "Model.contextLength": 272_000,

@@ -104,6 +104,9 @@ class ImportedDefinitionResponse(ResponseModel):
     content: dict[str, Any]
     scenario_count: int
     models: Annotated[list[str], Field(description="Models the imported file evaluates")]
+    targets: Annotated[
+        list[dict[str, Any]], Field(description="The same with labels and parameters, as in `targets` of a run")
+    ]
 
     @classmethod
     def of(cls, definition: ImportedDefinition) -> "ImportedDefinitionResponse":
@@ -114,6 +117,7 @@ class ImportedDefinitionResponse(ResponseModel):
             content=dict(draft.content),
             scenario_count=len(draft.scenarios),
             models=list(draft.models),
+            targets=[dict(target) for target in draft.targets],
         )
 
 

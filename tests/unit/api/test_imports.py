@@ -24,9 +24,10 @@ def promptfoo(client: Client, **more: Any) -> Any:
     return answer.json()
 
 
-def test_a_configuration_becomes_definitions_with_scenarios(client: Client) -> None:
+def test_a_configuration_becomes_a_definition_with_prompts_and_scenarios(client: Client) -> None:
     imported = promptfoo(client, folder="from promptfoo")
-    assert [made["name"] for made in imported["definitions"]] == ["Colours: Say {{x}}", "Colours: sing.txt: Sing {{x}}"]
+    assert [made["name"] for made in imported["definitions"]] == ["Colours"]
+    assert imported["definitions"][0]["targets"] == [{"model": "sim/echo"}]
     definition = client.get(f"/v1/definitions/{imported['definitions'][0]['id']}").json()
     assert (definition["folder"], definition["tags"], definition["scenarioCount"]) == (
         "from promptfoo",
@@ -34,20 +35,20 @@ def test_a_configuration_becomes_definitions_with_scenarios(client: Client) -> N
         2,
     )
     [first, _] = client.get(f"/v1/definitions/{definition['id']}/scenarios").json()["items"]
-    assert first["messages"] == [{"role": "user", "content": "Say blue"}]
+    assert first["messagesByPrompt"]["Say-x"] == [{"role": "user", "content": "Say blue"}]
     assert first["assertions"] == [{"type": "contains", "value": "blue"}]
 
 
 def test_the_report_has_what_was_imported_changed_and_skipped(client: Client) -> None:
     report = promptfoo(client)["report"]
-    assert report["imported"] == {"models": 1, "prompts": 2, "assertions": 4, "scenarios": 4}
+    assert report["imported"] == {"models": 1, "prompts": 2, "assertions": 2, "scenarios": 2}
     assert report["changed"] == [{"where": "providers.0", "what": "echo", "why": "becomes the model sim/echo"}]
     assert [note["what"] for note in report["skipped"]] == ["javascript"] * 2
 
 
 def test_a_dry_run_makes_nothing(client: Client) -> None:
     imported = promptfoo(client, dryRun=True)
-    assert [(made["id"], made["scenarioCount"]) for made in imported["definitions"]] == [(None, 2), (None, 2)]
+    assert [(made["id"], made["scenarioCount"]) for made in imported["definitions"]] == [(None, 2)]
     assert client.get("/v1/definitions").json()["items"] == []
 
 

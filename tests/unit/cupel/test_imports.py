@@ -68,7 +68,8 @@ def test_the_report_is_followed_by_the_next_command(cupel, folder: Path) -> None
     assert "tests.csv line 3.assert.0" in result.stdout
     last = result.stdout.strip().splitlines()[-1]
     assert last.startswith("next     cupel run def_") or "run def_" in last
-    assert last.endswith("--models openai/gpt-5-mini,sim/echo --repeats 3 --watch")
+    targets = [{"model": "openai/gpt-5-mini"}, {"model": "sim/echo", "params": {"temperature": 0.5}}]
+    assert last.endswith(f"--targets '{json.dumps(targets)}' --repeats 3 --watch")
 
 
 def test_a_dry_run_creates_no_definition(cupel, client: Client, folder: Path) -> None:
@@ -91,6 +92,9 @@ def test_a_definition_file_is_written_without_a_stack(tmp_path: Path, folder: Pa
 
 def test_each_definition_has_a_file_of_its_own(tmp_path: Path, folder: Path) -> None:
     (folder / "prompts" / "sing.txt").write_text("Sing {{x}}")
+    (folder / "tests.csv").write_text("x\nblue\n")
+    config = CONFIG.replace("{id: echo,", "{id: echo, prompts: ['prompts/say.txt*'],")
+    (folder / "promptfooconfig.yaml").write_text(config)
     arguments = ["import", "promptfoo", str(folder / "promptfooconfig.yaml"), "--json", "--output"]
     result = CliRunner().invoke(app, [*arguments, str(tmp_path / "a.yaml")], obj=Session())
     files = [tmp_path / "a.yaml", tmp_path / "a-2.yaml"]

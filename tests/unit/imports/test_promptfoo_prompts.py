@@ -14,8 +14,43 @@ def test_a_text_is_what_the_user_says() -> None:
     assert last_messages({"prompts": ["Say {{x}}"], **ONE_TEST}) == ["Say blue"]
 
 
-def test_each_prompt_is_a_definition_of_its_own() -> None:
-    drafts = read_suite({"description": "Colours", "prompts": ["Say {{x}}", "Sing {{x}}"], **ONE_TEST}).drafts
+TWO_PROMPTS = {"description": "Colours", "prompts": ["Say {{x}}", "Sing {{x}}"]}
+
+
+def test_several_prompts_are_one_definition() -> None:
+    suite = read_suite({**TWO_PROMPTS, **ONE_TEST})
+    [draft] = suite.drafts
+    assert draft.name == "Colours"
+    assert [(each["id"], each["label"]) for each in draft.content["prompts"]] == [
+        ("Say-x", "Say {{x}}"),
+        ("Sing-x", "Sing {{x}}"),
+    ]
+    messages = {name: each[0].content for name, each in draft.scenarios[0].messages_by_prompt.items()}
+    assert messages == {"Say-x": "Say blue", "Sing-x": "Sing blue"}
+    assert suite.report.imported["scenarios"] == 1
+
+
+def test_each_prompt_keeps_its_system_message() -> None:
+    plain, chat = "Say {{x}}", [{"role": "system", "content": "Sing."}, {"role": "user", "content": "{{x}}"}]
+    [draft] = read_suite({"prompts": [plain, chat], **ONE_TEST}).drafts
+    assert [each.get("system") for each in draft.content["prompts"]] == [None, "Sing."]
+    assert "system" not in draft.content
+
+
+def test_prompts_of_equal_beginnings_have_different_ids() -> None:
+    [draft] = read_suite({"prompts": ["Say {{x}}!", "Say {{x}}?"], **ONE_TEST}).drafts
+    assert [each["id"] for each in draft.content["prompts"]] == ["Say-x", "Say-x-2"]
+
+
+@pytest.mark.parametrize(
+    "restricted",
+    [
+        {"tests": [{"vars": {"x": "blue"}}, {"vars": {"x": "red"}, "prompts": ["Say {{x}}"]}]},
+        {**ONE_TEST, "providers": ["echo", {"id": "openai:gpt-5-mini", "prompts": ["Say {{x}}"]}]},
+    ],
+)
+def test_a_prompt_with_tests_or_providers_of_its_own_is_a_definition(restricted: dict[str, object]) -> None:
+    drafts = read_suite({**TWO_PROMPTS, **restricted}).drafts
     assert [draft.name for draft in drafts] == ["Colours: Say {{x}}", "Colours: Sing {{x}}"]
 
 
@@ -46,8 +81,9 @@ def test_quotes_in_a_variable_do_not_break_a_chat() -> None:
 
 
 def test_a_text_file_may_have_several_prompts() -> None:
-    found = last_messages({"prompts": ["file://p.txt"], **ONE_TEST}, p__txt="one {{x}}\n---\n\ntwo {{x}}\n")
-    assert found == ["one blue", "two blue"]
+    [draft] = read_suite({"prompts": ["file://p.txt"], **ONE_TEST}, p__txt="one {{x}}\n---\n\ntwo {{x}}\n").drafts
+    asked = draft.scenarios[0].messages_by_prompt.values()
+    assert [messages[-1].content for messages in asked] == ["one blue", "two blue"]
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,53 @@ def test_models_are_suggested_for_their_prompts() -> None:
     assert [draft.models for draft in found.drafts] == [("sim/echo",), ("sim/echo", "openai/gpt-5-mini")]
 
 
+TOOL = {"name": "weather", "parameters": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("options", "params"),
+    [
+        ({"max_tokens": 5}, {"maxOutputTokens": 5}),
+        ({"generationConfig": {"maxOutputTokens": 5, "topK": 3}}, {"maxOutputTokens": 5, "topK": 3}),
+        ({"inferenceConfig": {"stopSequences": ["X"]}}, {"stop": ["X"]}),
+        ({"stop": "X"}, {"stop": ["X"]}),
+        ({"reasoning": {"effort": "low"}}, {"reasoningEffort": "low"}),
+        ({"response_format": {"type": "json_object"}}, {"responseFormat": {"type": "json"}}),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}},
+            {"responseFormat": {"type": "json_schema", "name": "a", "schema": {"type": "object"}}},
+        ),
+        ({"tools": [{"type": "function", "function": TOOL}]}, {"tools": [TOOL]}),
+        ({"tools": [{"name": "weather", "input_schema": {"type": "object"}}]}, {"tools": [TOOL]}),
+        ({"tools": [{"functionDeclarations": [TOOL]}]}, {"tools": [TOOL]}),
+        (
+            {"tools": [{"toolSpec": {"name": "weather", "inputSchema": {"json": {"type": "object"}}}}]},
+            {"tools": [TOOL]},
+        ),
+        ({"tool_choice": {"type": "function", "function": {"name": "weather"}}}, {"toolChoice": {"name": "weather"}}),
+        ({"tool_choice": {"type": "any"}}, {"toolChoice": "required"}),
+    ],
+)
+def test_options_are_parameters_of_the_target(options: dict[str, object], params: dict[str, object]) -> None:
+    found = read_suite(config({"id": "openai:gpt-5-mini", "config": options}))
+    assert found.drafts[0].targets == ({"model": "openai/gpt-5-mini", "params": params},)
+    assert not found.report.skipped
+
+
+@pytest.mark.parametrize("options", [{"temperature": 9}, {"tools": [{"type": "web_search"}]}, {"tools": "file://x.js"}])
+def test_an_option_that_is_no_valid_parameter_is_reported(options: dict[str, object]) -> None:
+    found = read_suite(config({"id": "openai:gpt-5-mini", "config": options}))
+    assert found.drafts[0].targets == ({"model": "openai/gpt-5-mini"},)
+    assert [note.what for note in found.report.skipped] == list(options)
+
+
+def test_providers_of_one_model_have_labels() -> None:
+    hot = {"id": "openai:gpt-5-mini", "config": {"temperature": 1}}
+    cold = {"id": "openai:gpt-5-mini", "config": {"temperature": 0}}
+    targets = read_suite(config(hot, cold, cold, {**hot, "label": "mine"})).drafts[0].targets
+    assert [target.get("label") for target in targets] == [None, "openai/gpt-5-mini (2)", "mine"]
+
+
 def test_a_common_temperature_is_suggested_for_the_run() -> None:
     one = {"id": "openai:gpt-5-mini", "config": {"temperature": 0}}
     assert read_suite(config(one)).temperature == 0
@@ -169,9 +216,11 @@ def test_a_common_temperature_is_suggested_for_the_run() -> None:
 
 
 def test_providers_and_options_without_equivalent_are_skipped() -> None:
-    found = read_suite(config("file://x.py", {"id": "openai:gpt-5-mini", "config": {"top_p": 1}, "delay": 5}))
+    found = read_suite(
+        config("file://x.py", {"id": "openai:gpt-5-mini", "config": {"logit_bias": {}, "top_p": 1}, "delay": 5})
+    )
     assert [note.where for note in found.report.skipped] == [
         "providers.0",
-        "providers.1.config.top_p",
+        "providers.1.config.logit_bias",
         "providers.1.delay",
     ]

@@ -74,6 +74,8 @@ class DefinitionDraft:
     scenarios: tuple[Scenario, ...]
     models: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    targets: tuple[Mapping[str, Any], ...] = ()
+    """The same models with labels and parameters, as in a request that starts a run."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -82,12 +84,13 @@ class DefinitionDraft:
             "scenarios": [scenario.to_json() for scenario in self.scenarios],
             "models": self.models,
             "tags": self.tags,
+            "targets": [dict(target) for target in self.targets],
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "DefinitionDraft":
-        scenarios = tuple(map(Scenario.from_json, data["scenarios"]))
-        return cls(data["name"], data["content"], scenarios, tuple(data["models"]), tuple(data["tags"]))
+        scenarios, targets = tuple(map(Scenario.from_json, data["scenarios"])), tuple(data["targets"])
+        return cls(data["name"], data["content"], scenarios, tuple(data["models"]), tuple(data["tags"]), targets)
 
 
 @dataclass(frozen=True)

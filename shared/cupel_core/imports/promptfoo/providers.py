@@ -1,17 +1,21 @@
 """Converts the providers of a configuration to Cupel's models."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from cupel_core.domain.definitions.drafts import ConnectorDraft, ImportReport
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import NotImportable
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.promptfoo.configuration_keys import PROVIDER, report_keys
 from cupel_core.imports.promptfoo.http_providers import is_http, to_connector
+from cupel_core.imports.promptfoo.parameters import read_parameters
 from cupel_core.imports.promptfoo.provider_services import Conversion, convert
 
-_IMPORTED_OPTIONS = frozenset({"temperature", "apiBaseUrl", "apiHost"})
+_ADDRESS_OPTIONS = frozenset({"apiBaseUrl", "apiHost"})
+"""Part of the model, see `provider_services`."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class PromptfooProvider:
     prompts: tuple[str, ...] | None = None
     connector: ConnectorDraft | None = None
     """The agent that it calls over HTTP, if any; then it has no model."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """In the fields of the API."""
 
 
 def read_providers(config: Mapping[str, Any], report: ImportReport) -> list[PromptfooProvider]:
@@ -52,10 +58,10 @@ def _provider(entry: Any, where: str, report: ImportReport) -> PromptfooProvider
         connector = _connector(identifier, entry, config, where, report)
         return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector)
     conversion = convert(identifier, config)
-    _report_provider(where, identifier, conversion, config, entry, report)
+    params = _report_provider(where, identifier, conversion, config, entry, report)
     prompts = entry.get("prompts")
     allowed = tuple(map(str, prompts)) if isinstance(prompts, list) else None
-    return PromptfooProvider(identifier, conversion.model, entry.get("label"), config, allowed)
+    return PromptfooProvider(identifier, conversion.model, entry.get("label"), config, allowed, params=params)
 
 
 def _connector(
@@ -78,26 +84,44 @@ def _report_provider(
     config: Mapping[str, Any],
     entry: Mapping[str, Any],
     report: ImportReport,
-) -> None:
+) -> Mapping[str, Any]:
+    """Returns the parameters of the model."""
     model, note = conversion
     if model is None:
         report.skip(where, identifier, note)
-        return
+        return {}
     report.count_imported("models")
     if model != identifier:
         report.note_change(where, identifier, "; ".join(filter(None, (f"becomes the model {model}", note))))
-    for name in sorted(set(config) - _IMPORTED_OPTIONS):
-        report.skip(f"{where}.config.{name}", name, "a run does not have this option")
+    options = {name: value for name, value in config.items() if name not in _ADDRESS_OPTIONS}
+    params, problems = read_parameters(options)
+    for name, why in sorted(problems):
+        report.skip(f"{where}.config.{name}", name, why)
     report_keys(PROVIDER, entry, where, report)
+    return params
 
 
-def common_temperature(providers: list[PromptfooProvider], report: ImportReport) -> float | None:
+def common_temperature(providers: list[PromptfooProvider]) -> float | None:
     """The temperature that all providers have in common, if any."""
-    configured = [provider.config.get("temperature") for provider in providers if provider.model]
-    temperatures = {value for value in configured if value is None or isinstance(value, int | float)}
-    if len(temperatures) > 1:
-        report.skip(
-            "providers", "temperature", "providers have different temperatures, but a run has one for all models"
-        )
-    common = temperatures.pop() if len(temperatures) == 1 else None
-    return float(common) if isinstance(common, int | float) and 0 <= common <= 2 else None
+    temperatures = {provider.params.get("temperature") for provider in providers if provider.model}
+    return temperatures.pop() if len(temperatures) == 1 else None
+
+
+def targets_of(providers: Iterable[PromptfooProvider]) -> tuple[dict[str, Any], ...]:
+    """Targets of a run, as in a request. Those of one model have different labels; equal ones are one target."""
+    seen: list[dict[str, Any]] = []
+    targets: list[dict[str, Any]] = []
+    labels: Counter[str] = Counter()
+    for provider in providers:
+        if provider.model is None:
+            continue
+        label = single_line(str(provider.label))[:100] if provider.label else None
+        own = {"params": dict(provider.params)} if provider.params else {}
+        target = {"model": provider.model, **({"label": label} if label else {}), **own}
+        if target in seen:
+            continue
+        seen.append(target)
+        name = label or provider.model
+        labels[name] += 1
+        targets.append(target if labels[name] == 1 else {**target, "label": f"{name[:90]} ({labels[name]})"})
+    return tuple(targets)

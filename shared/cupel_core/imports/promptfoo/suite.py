@@ -26,8 +26,9 @@ from cupel_core.imports.json_documents import InvalidDocument, to_json
 from cupel_core.imports.promptfoo.assertions import AssertionImporter, report_unsupported_options
 from cupel_core.imports.promptfoo.configuration_keys import CONFIGURATION, report_keys
 from cupel_core.imports.promptfoo.conversations import VARIABLE, ConversationTurn, join_turns, repeats_history
+from cupel_core.imports.promptfoo.prompt_axis import join_prompts
 from cupel_core.imports.promptfoo.prompts import PromptfooPrompt, read_prompts, render_messages
-from cupel_core.imports.promptfoo.providers import PromptfooProvider, common_temperature, read_providers
+from cupel_core.imports.promptfoo.providers import PromptfooProvider, common_temperature, read_providers, targets_of
 from cupel_core.imports.promptfoo.references import resolve_references
 from cupel_core.imports.promptfoo.templates import RenderError
 from cupel_core.imports.promptfoo.tests import PromptfooTest, TestLoader
@@ -62,11 +63,18 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
         report_unsupported_options(test.data["options"], test.where, report)
     _check_scenario_count(tests, len(prompts))
     reader = _SuiteReader(files, report, code_folder, _derived_metrics(config.get("derivedMetrics"), report))
-    drafts = [
-        draft for prompt in prompts if (draft := reader.draft(prompt, tests, _name(config, prompt, prompts), providers))
+    read = [
+        (prompt.label, draft)
+        for prompt in prompts
+        if (draft := reader.draft(prompt, tests, _name(config, prompt, prompts), providers))
     ]
-    temperature = common_temperature(providers, report)
-    return ImportedSuite(tuple(drafts), report, _repeats(config), temperature, _connectors(providers))
+    labels, drafts = [label for label, _ in read], [draft for _, draft in read]
+    joined = join_prompts(_title_of(config) or TAG, labels, drafts)
+    if len(joined) < len(drafts):  # Each scenario and assertion was counted once per prompt.
+        for what in ("scenarios", "assertions"):
+            report.imported[what] //= len(drafts)
+    temperature = common_temperature(providers)
+    return ImportedSuite(tuple(joined), report, _repeats(config), temperature, _connectors(providers))
 
 
 def _connectors(providers: list[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
@@ -122,7 +130,7 @@ class _SuiteReader:
         content: dict[str, Any] = {**({"system": system} if system else {}), "maxTurns": _turns(scenarios)}
         if self.derived_metrics:
             content["derivedMetrics"] = self.derived_metrics
-        return DefinitionDraft(name, content, scenarios, models, (TAG,))
+        return DefinitionDraft(name, content, scenarios, models, (TAG,), targets_of(allowed))
 
     def _test_turns(self, prompt: PromptfooPrompt, test: PromptfooTest) -> Iterator[ConversationTurn]:
         references = test.data.get("prompts")
@@ -216,8 +224,12 @@ def _shared_system(scenarios: list[Scenario]) -> tuple[str | None, tuple[Scenari
     return first.content, tuple(replace(scenario, messages=scenario.messages[1:]) for scenario in scenarios)
 
 
+def _title_of(config: Mapping[str, Any]) -> str:
+    return single_line(str(config.get("description") or ""))[:200]
+
+
 def _name(config: Mapping[str, Any], prompt: PromptfooPrompt, prompts: list[PromptfooPrompt]) -> str:
-    title, label = single_line(str(config.get("description") or "")), single_line(prompt.label)
+    title, label = _title_of(config), single_line(prompt.label)
     name = f"{title}: {label}" if title and len(prompts) > 1 else title or label
     return (name if len(name) <= 200 else f"{name[:199]}…") or TAG
 

@@ -1,0 +1,73 @@
+"""Joins the definitions that a configuration's prompts make to one with several prompts."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cupel_core.domain.definitions.drafts import DefinitionDraft
+from cupel_core.domain.definitions.scenarios import Scenario
+
+MAX_PROMPTS = 100
+_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def join_prompts(name: str, labels: Sequence[str], drafts: Sequence[DefinitionDraft]) -> list[DefinitionDraft]:
+    """One draft with a prompt for each of `drafts`, if each has the same targets and the same tests.
+
+    A prompt, a test or a provider that is restricted to some of the others needs a definition of its own.
+    """
+    if not 1 < len(drafts) <= MAX_PROMPTS or not _are_alike(drafts):
+        return list(drafts)
+    ids = list(_unique_ids(labels))
+    first = drafts[0]
+    prompts = [_prompt(*each) for each in zip(ids, labels, drafts, strict=True)]
+    scenarios = tuple(_joined(ids, variants) for variants in zip(*(draft.scenarios for draft in drafts), strict=True))
+    content = {**{key: value for key, value in first.content.items() if key != "system"}, "prompts": prompts}
+    return [replace(first, name=name, content=content, scenarios=scenarios)]
+
+
+def _are_alike(drafts: Sequence[DefinitionDraft]) -> bool:
+    first = drafts[0]
+    return all(
+        draft.models == first.models
+        and draft.targets == first.targets
+        and _without_system(draft.content) == _without_system(first.content)
+        and list(map(_case, draft.scenarios)) == list(map(_case, first.scenarios))
+        for draft in drafts[1:]
+    )
+
+
+def _without_system(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name != "system"}
+
+
+def _case(scenario: Scenario) -> Scenario:
+    """What does not depend on the prompt."""
+    return replace(scenario, messages=(), metadata=_metadata(scenario))
+
+
+def _metadata(scenario: Scenario) -> dict[str, object]:
+    source = scenario.metadata.get("promptfoo")
+    own = {name: value for name, value in source.items() if name != "prompt"} if isinstance(source, Mapping) else {}
+    return {**scenario.metadata, "promptfoo": own}
+
+
+def _joined(ids: Sequence[str], variants: Sequence[Scenario]) -> Scenario:
+    by_prompt = {prompt_id: scenario.messages for prompt_id, scenario in zip(ids, variants, strict=True)}
+    return replace(variants[0], messages=(), metadata=_metadata(variants[0]), messages_by_prompt=by_prompt)
+
+
+def _prompt(prompt_id: str, label: str, draft: DefinitionDraft) -> dict[str, Any]:
+    system = draft.content.get("system")
+    return {"id": prompt_id, "label": label[:100], **({"system": system} if system else {})}
+
+
+def _unique_ids(labels: Sequence[str]) -> Iterator[str]:
+    """Short and readable: what is legal in an id of the label's beginning, numbered if it is taken."""
+    taken: set[str] = set()
+    for number, label in enumerate(labels, 1):
+        base = _NOT_IN_IDS.sub("-", label[:40]).strip("-._") or f"prompt-{number}"
+        prompt_id = base if base not in taken else f"{base}-{number}"
+        taken.add(prompt_id)
+        yield prompt_id
