@@ -201,3 +201,8 @@ def test_derived_metrics_of_arithmetic_are_imported() -> None:
         ("derivedMetrics.1", "x"),
         ("derivedMetrics.2", "{'name': 'y'}"),
     ]
+
+
+def test_a_null_variable_in_another_is_written_as_javascript_does() -> None:
+    tests = [{"vars": {"x": "see {{y}}", "y": None}}]
+    assert last_messages({"prompts": ["{{x}}"], "tests": tests}) == ["see null"]
