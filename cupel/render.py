@@ -38,7 +38,7 @@ def results_tables(results: Sequence[ModelResults], width: int | None) -> list[T
 
 def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColumn]) -> Table:
     headings = [column.heading for column in columns]
-    rows = table("model", *headings, right=[column.heading for column in columns if column.right])
+    rows = table("target", *headings, right=[column.heading for column in columns if column.right])
     for model in results:
         rows.add_row(escape(model.name), *(column.cell(model) for column in columns))
     return rows

@@ -42,7 +42,7 @@ def rescore_line(rescore: Json) -> str:
 
 def models_table(models: Iterable[Json], k: int) -> Table:
     figures = ["judged", "passed", "pass rate ± s.e.", "95 %", "mean score", *_pass_at_k_headings(k), "unscored"]
-    columns = table("model", *figures, right=figures)
+    columns = table("target", *figures, right=figures)
     for model in models:
         interval = model["interval95"]
         columns.add_row(
@@ -60,7 +60,7 @@ def models_table(models: Iterable[Json], k: int) -> Table:
 
 def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
     figures = ["judged", "passed", "pass rate ± s.e.", *_pass_at_k_headings(k), "unscored"]
-    columns = table("scenario", *(["scenario id"] * ids), "model", *figures, right=figures, texts=["scenario"])
+    columns = table("scenario", *(["scenario id"] * ids), "target", *figures, right=figures, texts=["scenario"])
     for row in rows:
         columns.add_row(
             escape(scenario_title(row)),
@@ -77,7 +77,7 @@ def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
 
 def results_table(results: Iterable[Json]) -> Table:
     """A row per probe of a rescore."""
-    columns = table("probe", "scenario id", "model", "result", "score", right=["probe", "score"])
+    columns = table("probe", "scenario id", "target", "result", "score", right=["probe", "score"])
     for each in results:
         columns.add_row(
             str(each["probeIndex"]),

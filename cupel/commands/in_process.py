@@ -96,9 +96,11 @@ def _evaluate(session: Session, definition: str, options: EvaluationOptions, tar
 
 def _option_of(field: str) -> str | None:
     """`--judge-model` for `judge_model`, `--models` for `targets.0`; None for a field of the file."""
-    name = field.partition(".")[0]
+    name, _, inner = field.partition(".")
     if name == "params":
-        return "--param"
+        return f"--param: {inner}"
+    if name == "targets" and "." in inner:  # A field of a target, which only a file can have.
+        return f"--targets: {inner}"
     if name in _OTHER_OPTIONS:
         return _OTHER_OPTIONS[name]
     return f"--{name.replace('_', '-')}" if name in (*_CONFIG.values(), *_OPTIONS) else None

@@ -238,7 +238,11 @@ def _probe_plan(
     names = [each.spec.id for each in targets]
     for position, (name, target) in enumerate(zip(names, targets, strict=True)):
         if name in names[:position]:
-            hint = "; functions are named after their __name__" if target.agent else ": give one of them a label"
+            hint = (
+                "; functions are named after their __name__"
+                if target.agent
+                else ": give one of them a label, in `targets`"
+            )
             raise UsageError(f"targets.{position}: {name} is listed twice{hint}")
         for error in parameter_errors(target.spec, f"targets.{position}.params"):
             raise UsageError(f"{error.field}: {error.message}")

@@ -89,6 +89,27 @@ def test_the_command_reads_targets_from_a_file(cupel: Cupel, tmp_path: Path) -> 
     assert probes[0]["content"]["messages"][-1]["content"] == "Fra"
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--targets", '[{"model": "sim/echo", "params": {"topP": 5}}]'],
+            "--targets: 0.params.topP: must be at most 1",
+        ),
+        (["--models", "sim/echo", "--param", "top=1"], "--param: top: is not a known field (did you mean topP?)"),
+        (["--models", "sim/echo", "--param", "topP"], "--param: topP: expected NAME=VALUE"),
+        (["--targets", "[{"], "--targets: is not JSON"),
+        (["--targets", '["sim/echo"]'], "expected a list of targets"),
+    ],
+)
+def test_problems_of_targets_name_option_and_field(
+    cupel: Cupel, tmp_path: Path, options: list[str], message: str
+) -> None:
+    (tmp_path / "capitals.json").write_text(json.dumps({"name": "capitals", **CAPITALS}))
+    answer = cupel("run", str(tmp_path / "capitals.json"), *options, "--in-process")
+    assert (answer.exit_code, message in answer.stderr) == (2, True), answer.stderr
+
+
 @pytest.mark.parametrize("options", [[], ["--models", "sim/echo", "--targets", "targets.yaml"]])
 def test_the_command_needs_models_or_targets(cupel: Cupel, options: list[str]) -> None:
     answer = cupel("run", "capitals.json", *options, "--in-process")

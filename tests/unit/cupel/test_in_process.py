@@ -44,7 +44,7 @@ def test_without_a_terminal_progress_is_a_line_at_the_end(cupel: Cupel, echoes: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--models", "sim/echo"], "--models: sim/echo is listed twice: give one of them a label\n"),
+        (["--models", "sim/echo"], "--models: sim/echo is listed twice: give one of them a label, in `targets`\n"),
         (["--models", "openai/gpt-5-mini"], "--models: openai/gpt-5-mini needs an API key"),
         (["--name", "x" * 201], "--name: must have at most 200 characters"),
         (["--tag", ""], "--tag: must have at least 1 character"),
