@@ -41,6 +41,6 @@ def test_a_run_whose_finishing_gives_up_need_not_have_counted_its_last_summaries
         raise RetryableError("died")
 
     patches.set(costs, "barrier", SimpleNamespace(**vars(costs.barrier) | {"propagate": die}))
-    results = [run_schedule(seed) for seed in range(30)]
+    results = [run_schedule(seed) for seed in range(15)]
     assert [result.violation for result in results if result.violation] == []
     assert RunStatus.FAILED in {result.status for result in results}
