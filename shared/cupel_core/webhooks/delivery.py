@@ -106,7 +106,7 @@ async def deliver_probes(callback: ProbeCallback) -> Step:
     reported = list(outcomes.list_digests(callback.run, callback.indexes))
     if not reported:
         return Step.NOTHING
-    payload = payloads.of_probes(callback.run, callback.id, from_iso(callback.created_at), reported)
+    payload = payloads.of_probes(run, callback.id, from_iso(callback.created_at), reported)
     retry_at = await _call(callback.run, webhook, payload, callback.attempts)
     if retry_at is None:
         return Step.DELIVERED

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.runs.identifiers import transcript_id
-from cupel_core.domain.runs.run import ProbeStatus, RunEvent
+from cupel_core.domain.runs.run import ProbeStatus, Run, RunEvent
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.messages import RunRef
 
@@ -27,22 +27,25 @@ def of_event(ref: RunRef, event: RunEvent) -> Payload:
     return Payload(f"{ref.run_id}.{event.seq}", event.type, event.ts, body)
 
 
-def of_probes(ref: RunRef, call_id: str, created_at: datetime, outcomes: Iterable[Outcome]) -> Payload:
-    """The message about probes that have an outcome."""
+def of_probes(run: Run, call_id: str, created_at: datetime, outcomes: Iterable[Outcome]) -> Payload:
+    """The message about probes of the run that have an outcome."""
     data = {
-        "workspace": ref.workspace,
-        "runId": ref.run_id,
-        "probes": [_probe(ref, outcome) for outcome in outcomes],
+        "workspace": run.workspace,
+        "runId": run.id,
+        "probes": [_probe(run, outcome) for outcome in outcomes],
     }
     body = {"type": "probes.finished", "timestamp": to_iso(created_at), "data": data}
     return Payload(call_id, "probes.finished", created_at, body)
 
 
-def _probe(ref: RunRef, outcome: Outcome) -> dict[str, object]:
+def _probe(run: Run, outcome: Outcome) -> dict[str, object]:
+    column = run.plan.column_of(outcome.probe_index)
     common = {
-        "id": transcript_id(ref.run_id, outcome.probe_index),
+        "id": transcript_id(run.id, outcome.probe_index),
         "index": outcome.probe_index,
         "model": outcome.model_id,
+        "targetId": column.target.id,
+        "promptId": column.prompt_id,
         "scenarioId": outcome.scenario_id,
         "personaId": outcome.persona_id,
         "retryRound": outcome.retry_round,
