@@ -24,7 +24,8 @@ class ProbeDetailResponse(ProbeResponse):
     messages: Annotated[list[MessageResponse], Field(description=f"{MESSAGES_DESCRIPTION}, as far as it is known")]
     simulated_user_prompt: SimulatedUserPrompt
     output: Annotated[
-        dict[str, Any] | None, Field(description="Structured output the agent returned besides its message")
+        dict[str, Any] | None,
+        Field(description="The JSON object that was requested, or what an agent returned besides its message"),
     ]
 
     @classmethod
