@@ -16,8 +16,11 @@ TRANSCRIPT_FIELDS = {
     *("turnCount", "tokenCount", "usage", "durationMs", "costUsd", "decisionCode", "decisionText", "summarizedAt"),
     *("result", "createdAt", "lastAccessedAt", "contentExpiresAt"),
 }
-MAY_BE_NULL = {"costUsd", "lastAccessedAt", "summaryError", "result", "personaId", "personaName", "verdict", "scoring"}
-"""These scenarios have neither a simulated user nor assertions."""
+MAY_BE_NULL = {
+    *("costUsd", "lastAccessedAt", "summaryError", "result", "personaId", "personaName", "verdict", "scoring"),
+    *("connectorId", "label", "promptId"),
+}
+"""These scenarios have neither a simulated user nor assertions, the targets no labels and the definition no prompts."""
 
 
 @pytest.fixture(scope="module")

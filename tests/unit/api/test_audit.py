@@ -50,7 +50,7 @@ def test_a_bulk_deletion_is_recorded_with_what_it_deleted(client: Client) -> Non
 
 
 def test_an_import_is_recorded_with_every_definition_that_it_created(client: Client) -> None:
-    config = "prompts: [one, two]\nproviders: [echo]\ntests: [{vars: {x: 1}}]"
+    config = "prompts: [one, two]\nproviders: [echo, {id: echo, label: b, prompts: [two]}]\ntests: [{vars: {x: 1}}]"
     made = client.post("/v1/imports/promptfoo", {"config": config}).json()["definitions"]
     client.post("/v1/imports/promptfoo", {"config": config, "dryRun": True})
     dry_run, real = records(client)
