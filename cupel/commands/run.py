@@ -124,6 +124,8 @@ def run(
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch or in_process)
     if new and in_process:
         raise UsageError("--new: has no effect with --in-process, which stores no definition")
+    if priority is not None and in_process:
+        raise UsageError("--priority: has no effect with --in-process, where no other run waits")
     if definition_version is not None and (in_process or Path(definition).exists()):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
     chosen = chosen_targets(models, targets)

@@ -97,8 +97,8 @@ def _thinking(model_name: str, parameters: ModelParameters) -> dict[str, object]
 
 def _thinking_tokens(model_name: str, parameters: ModelParameters) -> int:
     """Thinking counts towards the limit, which must be greater than its budget."""
-    thinking = _thinking(model_name, parameters) or {}
-    return _THINKING_TOKENS[parameters.reasoning_effort] if "budget_tokens" in thinking else 0  # type: ignore[index]
+    effort, thinking = parameters.reasoning_effort, _thinking(model_name, parameters) or {}
+    return _THINKING_TOKENS[effort] if effort and "budget_tokens" in thinking else 0
 
 
 def _output_config(model_name: str, request: ModelRequest, enforcement: _Enforcement | None) -> dict[str, object]:

@@ -48,6 +48,7 @@ def test_without_a_terminal_progress_is_a_line_at_the_end(cupel: Cupel, echoes: 
         (["--models", "openai/gpt-5-mini"], "--models: openai/gpt-5-mini needs an API key"),
         (["--name", "x" * 201], "--name: must have at most 200 characters"),
         (["--tag", ""], "--tag: must have at least 1 character"),
+        (["--priority", "HIGH"], "--priority: has no effect with --in-process"),
     ],
 )
 def test_problems_name_the_option(
