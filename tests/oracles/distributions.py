@@ -36,10 +36,6 @@ def cases() -> dict[str, list[list[float]]]:
             [q, n, p, stats.binom.ppf(q, n, p)] for q in (0.025, 0.5, 0.99) for n in (1, 12, 500) for p in (0.1, 0.5)
         ],
     }
-    return {
-        name: [[float(number) for number in row] for row in table if abs(row[-1]) > 1e-290]
-        for name, table in rows.items()
-    }
 
 
 def beta_arguments() -> list[tuple[float, float, float]]:
@@ -58,9 +54,13 @@ def gamma_arguments() -> list[tuple[float, float]]:
 
 
 def binomial_arguments() -> list[tuple[int, int, float]]:
-    return [
-        (k, n, p) for n in (1, 9, 40, 600) for k in sorted({0, 1, n // 3, n // 2, n - 1, n}) for p in (0.05, 0.5, 0.9)
-    ]
+    counts = [(k, n) for n in (1, 9, 40, 600) for k in sorted({0, 1, n // 3, n // 2, n - 1, n})]
+    return [(k, n, p) for k, n in counts for p in (0.05, 0.5, 0.9)]
+
+
+def significant(table: list[list[float]]) -> list[list[float]]:
+    """Numbers of a format that JSON has; a value below 1e-290 has too few digits to be compared."""
+    return [[float(number) for number in row] for row in table if abs(row[-1]) > 1e-290]
 
 
 if __name__ == "__main__":
