@@ -1,6 +1,7 @@
-"""Compressed JSON documents in the stack's bucket. Each is written once and never changed, so readers may cache it."""
+"""Compressed documents in the stack's bucket. Each is written once and never changed, so readers may cache it."""
 
 import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from cupel_core.store import clients
 
 # Level 3 costs a third of the CPU of the default and 10 % more bytes on transcripts.
 _COMPRESSION = 3
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 def put_json(key: str, value: object) -> None:
@@ -21,11 +23,20 @@ def put_json(key: str, value: object) -> None:
 
 def put_text(key: str, text: bytes) -> None:
     """Write a document that is JSON already."""
+    _put(key, text, "application/json")
+
+
+def put_bytes(key: str, data: bytes) -> None:
+    """Write a document that is no text."""
+    _put(key, data, "application/octet-stream")
+
+
+def _put(key: str, data: bytes, content_type: str) -> None:
     clients.s3().put_object(
         Bucket=settings().bucket_name,
         Key=key,
-        Body=gzip.compress(text, compresslevel=_COMPRESSION, mtime=0),
-        ContentType="application/json",
+        Body=gzip.compress(data, compresslevel=_COMPRESSION, mtime=0),
+        ContentType=content_type,
         ContentEncoding="gzip",
     )
 
@@ -37,12 +48,21 @@ def get_json(key: str) -> Any:
 
 def get_text(key: str) -> bytes:
     """The JSON of the document under `key`; raises NotFound if there is none."""
+    return gzip.decompress(_get(key))
+
+
+def get_bytes(key: str, max_bytes: int) -> bytes:
+    """The document under `key`, at most `max_bytes` of it; raises NotFound if there is none."""
+    return zlib.decompressobj(wbits=_GZIP).decompress(_get(key), max_bytes)
+
+
+def _get(key: str) -> bytes:
     client = clients.s3()
     try:
         response = client.get_object(Bucket=settings().bucket_name, Key=key)
     except client.exceptions.NoSuchKey:
         raise NotFound(f"there is no object {key}") from None
-    return gzip.decompress(response["Body"].read())
+    return response["Body"].read()
 
 
 def delete(key: str) -> None:

@@ -11,6 +11,7 @@ pk                                   sk                    item
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
 <ws>#run#<id>                        run | access          a run; when it was last read
 <ws>#run#<id>                        progress              how far it was when its progress was last read
+<ws>#run#<id>                        corrections           how often results of it were corrected
 <ws>#run#<id>                        event#00000001        its events
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
 <ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent
@@ -58,6 +59,7 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.messages import RunRef
 
 PROBES_PER_BLOCK = 1_000
+_WORKSPACE_BLOBS = ("scenarios", "generations", "runs", "transcripts", "analyses")
 DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
 """How the sort keys of pages begin."""
 
@@ -170,6 +172,16 @@ def block_blobs(ref: RunRef, block: int) -> str:
     return f"{conversation_blobs(ref)}{probe(block * PROBES_PER_BLOCK)[:-3]}"
 
 
+def analysis_blobs(ref: RunRef) -> str:
+    """The prefix of all count files and analyses of a run. They have nothing that was said, so they do not expire."""
+    return f"analyses/{ref.workspace}/{ref.run_id}/"
+
+
+def count_file(ref: RunRef, revision: str, first_leaf: int) -> str:
+    """`revision` identifies the outcomes that are counted."""
+    return f"{analysis_blobs(ref)}{revision}/counts-{barrier_node(first_leaf)}.bin.gz"
+
+
 def snapshot_blobs(ref: RunRef) -> str:
     """The prefix of all snapshots of a run."""
     return f"runs/{ref.workspace}/{ref.run_id}/"
@@ -202,7 +214,7 @@ def snapshot_blob(ref: RunRef, unique: str) -> str:
 
 def workspace_blobs(workspace: str) -> tuple[str, ...]:
     """The prefixes of all objects of a workspace, but for the records of deletions."""
-    return tuple(f"{kind}/{workspace}/" for kind in ("scenarios", "generations", "runs", "transcripts"))
+    return tuple(f"{kind}/{workspace}/" for kind in _WORKSPACE_BLOBS)
 
 
 def workspace_partitions(workspace: str) -> tuple[str, ...]:
@@ -281,6 +293,7 @@ def idempotency_key(workspace: str, digest: str) -> str:
 
 
 PROGRESS_READINGS = "progress"
+CORRECTIONS = "corrections"
 OUTBOX = "outbox"
 WORKSPACES = "workspaces"
 ACTIVE_RUNS = "active"

@@ -13,8 +13,10 @@ from itertools import chain, groupby
 from typing import Any
 
 from pynamodb.attributes import Attribute
+from pynamodb.exceptions import TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_batches, leaf_of
@@ -33,7 +35,7 @@ from cupel_core.errors import Conflict, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, encode_cursor
 from cupel_core.settings import settings
-from cupel_core.store import barrier, blobs, keys, outcome_pages, outcome_reads
+from cupel_core.store import barrier, blobs, corrections, keys, outcome_pages, outcome_reads
 from cupel_core.store.barrier import LeafItem
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.listing import MAX_EXAMINED
@@ -50,7 +52,7 @@ from cupel_core.store.outcome_items import (
 )
 from cupel_core.store.outcome_pages import NewOutcome, PageRef
 from cupel_core.store.outcome_reads import PROBES_PER_READ, OutcomeLocation, get_own
-from cupel_core.store.table import updated
+from cupel_core.store.table import connection, error_code, updated
 
 MAX_PROBES = 100_000
 """Probes examined for a page: a large run with few outcomes must not take longer than a request may."""
@@ -198,7 +200,7 @@ def _set_summary(item: OutcomeItem, summary: Summary, condition: Condition) -> b
 
 
 def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, before: Transcript | None = None) -> None:
-    """Set a user's correction of a completed probe's result; None removes it.
+    """Set a user's correction of a completed probe's result, and count it; None removes it.
 
     With `before`, raises Conflict if there is another correction now.
     """
@@ -207,8 +209,27 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, bef
     condition = OutcomeItem.pk.exists()
     if before is not None:
         condition &= _is_same(OutcomeItem.correction, before.correction and asdict(before.correction))
-    if not updated(item, [action], condition):
-        raise Conflict("the result was corrected, or its run deleted, at the same time; read it and try again")
+    for _ in range(_MAX_ATTEMPTS):
+        if _write_correction(ref, item, action, condition):
+            return
+    raise RetryableError("results of the run are being corrected by others; try again")
+
+
+def _write_correction(ref: RunRef, item: OutcomeItem, action: Action, condition: Condition) -> bool:
+    """False if another correction of the run was being written."""
+    try:
+        with TransactWrite(connection=connection()) as transaction:
+            transaction.update(item, [action], condition)
+            corrections.add(transaction, ref)
+    except TransactWriteError as error:
+        if error_code(error) != "TransactionCanceledException":
+            raise
+        if any(reason is not None and reason.code == "ConditionalCheckFailed" for reason in error.cancellation_reasons):
+            raise Conflict(
+                "the result was corrected, or its run deleted, at the same time; read it and try again"
+            ) from None
+        return False
+    return True
 
 
 def read_content(ref: RunRef, item: OutcomeItem) -> Outcome:

@@ -127,6 +127,7 @@ def _erase_run(erasure: Erasure, seconds_left: Callable[[], float]) -> bool:
     partitions.erase(keys.rescores(ref))
     blobs.delete_prefix(keys.conversation_blobs(ref))
     blobs.delete_prefix(keys.snapshot_blobs(ref))
+    blobs.delete_prefix(keys.analysis_blobs(ref))
     partitions.erase(keys.run(ref), except_sort_key="run")
     partitions.erase(keys.run(ref))
     return True

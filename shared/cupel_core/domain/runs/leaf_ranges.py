@@ -46,10 +46,10 @@ def max_rounds(range_count: int) -> int:
     return 1 + max(1, spare // (EVENTS_PER_ROUND * max(1, range_count)))
 
 
-def leaf_ranges(total: int) -> tuple[LeafRange, ...]:
+def leaf_ranges(total: int, leaves_per_range: int = LEAVES_PER_RANGE) -> tuple[LeafRange, ...]:
     """The ranges that cover a run of `total` probes, in order."""
     leaves = -(-total // FANOUT)
-    size = max(LEAVES_PER_RANGE, -(-leaves // MAX_RANGES))
+    size = max(leaves_per_range, -(-leaves // MAX_RANGES))
     return tuple(LeafRange(first, min(size, leaves - first)) for first in range(0, leaves, size))
 
 

@@ -141,7 +141,7 @@ class RescoreResult:
             persona_id=transcript.persona_id,
             success=scoring.success,
             score=scoring.score,
-            unscored=any(result.passed is None and result.weight > 0 for result in scoring.results),
+            unscored=scoring.is_unscored,
             scoring=scoring,
             judge=judge,
             expires_at=transcript.content_expires_at,

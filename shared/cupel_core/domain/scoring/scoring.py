@@ -49,8 +49,19 @@ class Scoring:
 
     def digest(self) -> dict[str, Any]:
         """The fields that a run's statistics need; None and empty values are omitted."""
-        fields = {"success": self.success, "score": self.score, "metrics": dict(self.metrics), "tags": list(self.tags)}
+        fields = {
+            "success": self.success,
+            "score": self.score,
+            "metrics": dict(self.metrics),
+            "tags": list(self.tags),
+            "unscored": self.is_unscored or None,
+        }
         return {name: value for name, value in fields.items() if value not in (None, {}, [])}
+
+    @property
+    def is_unscored(self) -> bool:
+        """Whether a weighted assertion could not be computed; not known once the results are erased."""
+        return any(result.passed is None and result.weight > 0 for result in self.results)
 
     def without_content(self) -> "Scoring":
         """What `digest` has: reasons, errors and the verdict may quote the conversation."""

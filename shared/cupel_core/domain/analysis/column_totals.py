@@ -1,0 +1,214 @@
+"""Sums over the outcomes of one column: what its cells do not have.
+
+All sums are of integers (fractions in billionths), so they are the same whatever the order and the parts.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from cupel_core.domain.analysis.histograms import Histogram
+
+_NANO = 10**9
+MAX_NAMES = 1_000
+"""Different metrics, tags or model versions of a column; further ones are not counted, so that a file stays small."""
+HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens")
+COST_KINDS = ("target", "judge", "persona", "summary")
+
+
+class CountedCost(NamedTuple):
+    """The calls of one kind of an outcome, and what they cost; None if a price is unknown."""
+
+    kind: str
+    """One of COST_KINDS."""
+    calls: int
+    usd: float | None
+
+
+class CountedOutcome(NamedTuple):
+    """What is counted of an outcome: nothing that was said, and nothing that quotes it."""
+
+    probe_index: int
+    is_completed: bool
+    code: str | None = None
+    """The decision: `1`-`5`; anything else counts as `other`."""
+    success: bool | None = None
+    """None if nothing was judged, or if it could not be computed."""
+    score: float | None = None
+    is_unscored: bool = False
+    """Whether a weighted assertion could not be computed, and no user corrected the result."""
+    metrics: Mapping[str, float] = {}
+    tags: Sequence[str] = ()
+    duration_ms: int = 0
+    turns: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_version: str | None = None
+    error_code: str | None = None
+    costs: Sequence[CountedCost] = ()
+
+
+@dataclass
+class Total:
+    """A sum of numbers and how many there are."""
+
+    nano: int = 0
+    count: int = 0
+
+    def add(self, value: float) -> None:
+        self.nano += round(value * _NANO)
+        self.count += 1
+
+    def merge(self, other: "Total") -> None:
+        self.nano += other.nano
+        self.count += other.count
+
+    @property
+    def value(self) -> float:
+        return self.nano / _NANO
+
+    @property
+    def mean(self) -> float | None:
+        return self.value / self.count if self.count else None
+
+
+@dataclass
+class CostTotal:
+    """Of one kind of calls."""
+
+    calls: int = 0
+    nano_usd: int = 0
+    """Of those whose price is known."""
+    unpriced: int = 0
+    """Outcomes with a call whose price is unknown."""
+
+    def add(self, calls: int, usd: float | None) -> None:
+        self.calls += calls
+        self.nano_usd += round((usd or 0.0) * _NANO)
+        self.unpriced += usd is None
+
+    def merge(self, other: "CostTotal") -> None:
+        self.calls += other.calls
+        self.nano_usd += other.nano_usd
+        self.unpriced += other.unpriced
+
+    @property
+    def usd(self) -> float | None:
+        """None if a price is unknown."""
+        return None if self.unpriced else self.nano_usd / _NANO
+
+
+class ErrorCount(NamedTuple):
+    """Errored probes with one code."""
+
+    probes: int
+    first_index: int
+
+
+@dataclass
+class ColumnTotals:
+    """Sums over all outcomes of one column."""
+
+    histograms: dict[str, Histogram] = field(default_factory=lambda: {name: Histogram() for name in HISTOGRAMS})
+    """Of the completed probes, by HISTOGRAMS."""
+    costs: dict[str, CostTotal] = field(default_factory=lambda: {kind: CostTotal() for kind in COST_KINDS})
+    """Of all probes, by COST_KINDS."""
+    errors: dict[str, ErrorCount] = field(default_factory=dict)
+    unscored: int = 0
+    score: Total = field(default_factory=Total)
+    """Of the judged probes that have one."""
+    metrics: dict[str, Total] = field(default_factory=dict)
+    tags: Counter[str] = field(default_factory=Counter)
+    model_versions: Counter[str] = field(default_factory=Counter)
+
+    def add(self, outcome: CountedOutcome) -> None:
+        for kind, calls, usd in outcome.costs:
+            self.costs[kind].add(calls, usd)
+        if outcome.is_completed:
+            self._add_completed(outcome)
+        else:
+            self._add_errors(outcome.error_code or "", ErrorCount(1, outcome.probe_index))
+
+    def _add_completed(self, outcome: CountedOutcome) -> None:
+        for name in HISTOGRAMS:
+            self.histograms[name].add(getattr(outcome, name if name != "durations_ms" else "duration_ms"))
+        self.unscored += outcome.is_unscored
+        if outcome.success is not None and outcome.score is not None:
+            self.score.add(outcome.score)
+        for name, value in outcome.metrics.items():
+            self._add_metric(name, Total(round(value * _NANO), 1))
+        _count(self.tags, Counter(outcome.tags))
+        if outcome.model_version is not None:
+            _count(self.model_versions, Counter((outcome.model_version,)))
+
+    def merge(self, other: "ColumnTotals") -> None:
+        """Add the sums over other outcomes."""
+        for name in HISTOGRAMS:
+            self.histograms[name].merge(other.histograms[name])
+        for kind in COST_KINDS:
+            self.costs[kind].merge(other.costs[kind])
+        for code, error in other.errors.items():
+            self._add_errors(code, error)
+        self.unscored += other.unscored
+        self.score.merge(other.score)
+        for name, total in other.metrics.items():
+            self._add_metric(name, total)
+        _count(self.tags, other.tags)
+        _count(self.model_versions, other.model_versions)
+
+    def _add_errors(self, code: str, error: ErrorCount) -> None:
+        before = self.errors.get(code, ErrorCount(0, error.first_index))
+        self.errors[code] = ErrorCount(before.probes + error.probes, min(before.first_index, error.first_index))
+
+    def _add_metric(self, name: str, total: Total) -> None:
+        if name in self.metrics or len(self.metrics) < MAX_NAMES:
+            self.metrics.setdefault(name, Total()).merge(total)
+
+    @property
+    def calls(self) -> int:
+        return sum(cost.calls for cost in self.costs.values())
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Of all calls; None if there were none, or if a price is unknown."""
+        if not self.calls or any(cost.unpriced for cost in self.costs.values()):
+            return None
+        return sum(cost.nano_usd for cost in self.costs.values()) / _NANO
+
+    @property
+    def tokens(self) -> int:
+        """The target's, in and out."""
+        return self.histograms["input_tokens"].total + self.histograms["output_tokens"].total
+
+    def to_json(self) -> dict[str, Any]:
+        """Deterministic: names ascend."""
+        return {
+            "histograms": {name: histogram.to_json() for name, histogram in self.histograms.items()},
+            "costs": {kind: [cost.calls, cost.nano_usd, cost.unpriced] for kind, cost in self.costs.items()},
+            "errors": {code: list(self.errors[code]) for code in sorted(self.errors)},
+            "unscored": self.unscored,
+            "score": [self.score.nano, self.score.count],
+            "metrics": {name: [each.nano, each.count] for name, each in sorted(self.metrics.items())},
+            "tags": dict(sorted(self.tags.items())),
+            "modelVersions": dict(sorted(self.model_versions.items())),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ColumnTotals":
+        return cls(
+            {name: Histogram.from_json(data["histograms"][name]) for name in HISTOGRAMS},
+            {kind: CostTotal(*data["costs"][kind]) for kind in COST_KINDS},
+            {code: ErrorCount(*error) for code, error in data["errors"].items()},
+            data["unscored"],
+            Total(*data["score"]),
+            {name: Total(*total) for name, total in data["metrics"].items()},
+            Counter(data["tags"]),
+            Counter(data["modelVersions"]),
+        )
+
+
+def _count(counter: Counter[str], added: Mapping[str, int]) -> None:
+    for name, number in added.items():
+        if name in counter or len(counter) < MAX_NAMES:
+            counter[name] += number

@@ -1,0 +1,264 @@
+"""Count files: all that statistics need of a run's outcomes, in nine small numbers per cell and sums per column.
+
+A cell is one column (a target, asked by one prompt) and one case (a scenario with one of its personas, or with none).
+Its probes are the repeats, whose indexes are consecutive; its number is the index of its first probe divided by the
+repeats, so cells are numbered in the order of the plan. A count file has the cells of consecutive probes. Files of
+parts of a run add up to the same counts whatever the parts, also where a border divides a cell.
+
+The bytes of a file are deterministic:
+
+    magic (8 bytes), length of the header (4 bytes), header (JSON: first cell, number of cells, sums by column), cells
+
+A cell takes 18 bytes, as a run has up to 1,000 repeats: nine 16-bit numbers, little-endian, in the order of `Cell`.
+"""
+
+import json
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from struct import Struct
+from struct import error as StructError  # noqa: N812 - a class
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
+from cupel_core.domain.runs.plan import MAX_PROBES, Plan
+
+COUNTS_PER_CELL = 9
+BYTES_PER_CELL = 2 * COUNTS_PER_CELL
+MAX_HEADER_BYTES = 64_000_000
+MAX_FILE_BYTES = MAX_PROBES * BYTES_PER_CELL + MAX_HEADER_BYTES + 100
+"""A larger file is not read."""
+_MAGIC = b"CUPELCT1"
+_PREFIX = Struct("<8sI")
+_CODES = {"1": 0, "2": 1, "3": 2, "4": 3, "5": 4}
+_OTHER, _ERRORED, _JUDGED, _PASSED = 5, 6, 7, 8
+
+
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, StructError)
+
+
+class InvalidCountFile(Exception):
+    """The bytes are not those of a count file."""
+
+
+class Cell(NamedTuple):
+    """The counts of one column and one case, or of several cells added up."""
+
+    code_1: int = 0
+    code_2: int = 0
+    code_3: int = 0
+    code_4: int = 0
+    code_5: int = 0
+    other: int = 0
+    """Completed without a readable code."""
+    errored: int = 0
+    judged: int = 0
+    passed: int = 0
+
+    @property
+    def codes(self) -> tuple[int, int, int, int, int]:
+        """How many answers have each of the codes 1-5."""
+        return self[:5]
+
+    @property
+    def decided(self) -> int:
+        """Answers with a code 1-5."""
+        return self[0] + self[1] + self[2] + self[3] + self[4]
+
+    @property
+    def completed(self) -> int:
+        return self.decided + self.other
+
+    @property
+    def code_sum(self) -> int:
+        return self[0] + 2 * self[1] + 3 * self[2] + 4 * self[3] + 5 * self[4]
+
+    @property
+    def code_squares(self) -> int:
+        """The sum of the squared codes."""
+        return self[0] + 4 * self[1] + 9 * self[2] + 16 * self[3] + 25 * self[4]
+
+    @property
+    def mean_code(self) -> float | None:
+        """None if nothing was decided."""
+        decided = self.decided
+        return self.code_sum / decided if decided else None
+
+    @property
+    def pass_rate(self) -> float | None:
+        """None if nothing was judged."""
+        return self.passed / self.judged if self.judged else None
+
+    def plus(self, other: "Cell") -> "Cell":
+        return Cell(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+@dataclass
+class Counts:
+    """Cells with consecutive numbers, and sums by column."""
+
+    first_cell: int
+    cells: array[int]
+    """COUNTS_PER_CELL numbers per cell."""
+    columns: dict[int, ColumnTotals] = field(default_factory=dict)
+    """By the number of the column in the plan; only those with outcomes."""
+
+    @classmethod
+    def empty(cls, cells: range) -> "Counts":
+        """Without any outcome."""
+        return cls(cells.start, array("H", bytes(BYTES_PER_CELL * len(cells))))
+
+    @property
+    def cell_range(self) -> range:
+        return range(self.first_cell, self.first_cell + len(self.cells) // COUNTS_PER_CELL)
+
+    def cell(self, number: int) -> Cell:
+        """The cell with this number."""
+        start = (number - self.first_cell) * COUNTS_PER_CELL
+        return Cell(*self.cells[start : start + COUNTS_PER_CELL])
+
+    def column(self, number: int) -> ColumnTotals:
+        """The sums of a column, all zero if it has no outcome."""
+        return self.columns.get(number) or ColumnTotals()
+
+    def add(self, outcome: CountedOutcome, cell: int, column: int) -> None:
+        """Count one outcome."""
+        start = (cell - self.first_cell) * COUNTS_PER_CELL
+        if not outcome.is_completed:
+            self.cells[start + _ERRORED] += 1
+        else:
+            self.cells[start + _CODES.get(outcome.code or "", _OTHER)] += 1
+            if outcome.success is not None:
+                self.cells[start + _JUDGED] += 1
+                self.cells[start + _PASSED] += outcome.success
+        self.columns.setdefault(column, ColumnTotals()).add(outcome)
+
+    def merge(self, other: "Counts") -> None:
+        """Add the counts of other outcomes. Raises ValueError for cells outside of these."""
+        mine, its = self.cell_range, other.cell_range
+        if its and (its.start < mine.start or its.stop > mine.stop):
+            raise ValueError(f"the cells {its} are not within {mine}")
+        start = (its.start - mine.start) * COUNTS_PER_CELL
+        stop = start + len(other.cells)
+        if any(self.cells[start:stop]):
+            for position, number in enumerate(other.cells, start):
+                self.cells[position] += number
+        else:
+            self.cells[start:stop] = other.cells
+        for column, totals in other.columns.items():
+            self.columns.setdefault(column, ColumnTotals()).merge(totals)
+
+    def encode(self) -> bytes:
+        """The bytes of a count file."""
+        header = {
+            "firstCell": self.first_cell,
+            "cells": len(self.cell_range),
+            "columns": {str(number): self.columns[number].to_json() for number in sorted(self.columns)},
+        }
+        text = json.dumps(header, separators=(",", ":"), ensure_ascii=True).encode()
+        return _PREFIX.pack(_MAGIC, len(text)) + text + _little_endian(self.cells).tobytes()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "Counts":
+        """Raises InvalidCountFile for anything that `encode` has not returned."""
+        try:
+            magic, length = _PREFIX.unpack_from(data)
+            text, body = data[_PREFIX.size : _PREFIX.size + length], data[_PREFIX.size + length :]
+            if magic != _MAGIC or length > MAX_HEADER_BYTES:
+                raise InvalidCountFile("it does not start like a count file")
+            header = json.loads(text)
+            columns = {int(number): ColumnTotals.from_json(sums) for number, sums in header["columns"].items()}
+            if len(body) != header["cells"] * BYTES_PER_CELL:
+                raise InvalidCountFile(f"{len(body)} bytes are not {header['cells']} cells")
+            cells = array("H")
+            cells.frombytes(body)
+            return cls(int(header["firstCell"]), _little_endian(cells), columns)
+        except _UNREADABLE as error:
+            raise InvalidCountFile(f"it cannot be read: {error}") from error
+
+
+def _little_endian(cells: array[int]) -> array[int]:
+    if sys.byteorder == "big":
+        cells = cells[:]
+        cells.byteswap()
+    return cells
+
+
+def cells_of(plan: Plan, indexes: range) -> range:
+    """The numbers of the cells that these probes belong to."""
+    return range(indexes.start // plan.repeats, -(-indexes.stop // plan.repeats))
+
+
+def count(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> Counts:
+    """The counts of these probes, from the outcomes of those that have one, in any order."""
+    counts = Counts.empty(cells_of(plan, indexes))
+    for outcome in outcomes:
+        index = outcome.probe_index
+        counts.add(outcome, index // plan.repeats, plan.probe(index).column)
+    return counts
+
+
+def total_counts(plan: Plan, parts: Iterable[Counts]) -> Counts:
+    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 18 bytes
+    each, at most 18 MB."""
+    counts = Counts.empty(cells_of(plan, range(plan.total)))
+    for part in parts:
+        counts.merge(part)
+    return counts
+
+
+class ScenarioCases(NamedTuple):
+    """A scenario of a run: its position in the run's manifest, and the numbers of its cases (one per persona)."""
+
+    position: int
+    cases: tuple[int, ...]
+
+
+def scenario_cases(positions: Sequence[int]) -> list[ScenarioCases]:
+    """The scenarios of a run in its order; `positions` of a snapshot are the scenario of each case."""
+    cases: dict[int, list[int]] = {}
+    for case, position in enumerate(positions):
+        cases.setdefault(position, []).append(case)
+    return [ScenarioCases(position, tuple(numbers)) for position, numbers in cases.items()]
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """The counts of a whole run, per scenario and column: what analyses and comparisons are computed from.
+
+    `rows` gives, scenario by scenario, a `Cell` for each column; `case_cell` one case of one column, for those who pair
+    runs case by case. `totals.column(number)` has the sums of a column.
+    """
+
+    plan: Plan
+    scenarios: Sequence[ScenarioCases]
+    totals: Counts
+    """Of all of the run's cells."""
+
+    def case_cell(self, column: int, case: int) -> Cell:
+        """The counts of one column and one case: its repeats."""
+        return self.totals.cell(cell_number(self.plan, column, case))
+
+    def cell(self, column: int, scenario: ScenarioCases) -> Cell:
+        """The counts of one column and one scenario: the repeats of all of its cases."""
+        first, *others = scenario.cases
+        cell = self.case_cell(column, first)
+        for case in others:
+            cell = cell.plus(self.case_cell(column, case))
+        return cell
+
+    def rows(self) -> Iterator[tuple[Cell, ...]]:
+        """For each of `scenarios`, in their order, a cell per column of the plan."""
+        columns = range(len(self.plan.columns))
+        return (tuple(self.cell(column, scenario) for column in columns) for scenario in self.scenarios)
+
+
+def cell_number(plan: Plan, column: int, case: int) -> int:
+    """The number of the cell of this column and case."""
+    columns, first_case = len(plan.columns), 0
+    for count_ in plan.segments:
+        if case < first_case + count_:
+            return first_case * columns + column * count_ + case - first_case
+        first_case += count_
+    raise IndexError(case)

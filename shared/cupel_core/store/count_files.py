@@ -1,0 +1,28 @@
+"""Count files in the bucket: one per 10,000 probes and revision of a run's outcomes.
+
+A file is written once. Whoever computes it again from the same outcomes writes the same bytes.
+"""
+
+from cupel_core.domain.analysis.counts import MAX_FILE_BYTES, Counts
+from cupel_core.errors import NotFound
+from cupel_core.messages import RunRef
+from cupel_core.store import blobs, keys
+
+
+def save(ref: RunRef, revision: str, first_leaf: int, counts: Counts) -> None:
+    """`revision` identifies the outcomes that were counted."""
+    blobs.put_bytes(keys.count_file(ref, revision, first_leaf), counts.encode())
+
+
+def find(ref: RunRef, revision: str, first_leaf: int) -> Counts | None:
+    """The counts of the leaves from this one on; None if they are not stored. Raises InvalidCountFile."""
+    try:
+        return Counts.decode(blobs.get_bytes(keys.count_file(ref, revision, first_leaf), MAX_FILE_BYTES))
+    except NotFound:
+        return None
+
+
+def stored_leaves(ref: RunRef, revision: str) -> frozenset[int]:
+    """The first leaves of the files of this revision."""
+    prefix = f"{keys.analysis_blobs(ref)}{revision}/counts-"
+    return frozenset(int(key.removeprefix(prefix).partition(".")[0]) for key in blobs.list_keys(prefix))

@@ -1,0 +1,70 @@
+"""What is counted of a run's outcomes, read from their digests: no text is read, neither from pages nor the bucket."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.messages import RunRef
+from cupel_core.store import outcomes, rescore_results
+from cupel_core.store.outcome_items import StoredOutcome
+
+
+def list_run(ref: RunRef, indexes: range) -> Iterator[CountedOutcome]:
+    """Those of these probes that have an outcome, ascending; read lazily."""
+    return map(counted, outcomes.list_stored(ref, indexes))
+
+
+def list_rescore(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[CountedOutcome]:
+    """The same with the results of a rescore: without transcripts that it has not graded, and without corrections."""
+    graded = dict(rescore_results.list_bodies(ref, rescore_id, indexes))
+    for outcome in list_run(ref, indexes):
+        if not outcome.is_completed:
+            yield outcome
+        elif outcome.probe_index in graded:
+            yield outcome._replace(**_result(graded[outcome.probe_index], is_corrected=False))
+
+
+def counted(stored: StoredOutcome) -> CountedOutcome:
+    """What is counted of an outcome. Reading it costs a fraction of what a Transcript costs."""
+    return _transcript(stored) if stored.completed else _error(stored)
+
+
+def _transcript(stored: StoredOutcome) -> CountedOutcome:
+    body, summary = stored.body, stored.summary or {}
+    correction = stored.correction
+    turns = body["turnCount"]
+    costs = [CountedCost("target", turns, body["costUsd"] if turns else 0.0)]
+    costs += _costs({"judge": body.get("judge"), "persona": body.get("persona"), "summary": summary.get("spend")})
+    return CountedOutcome(
+        probe_index=stored.index,
+        is_completed=True,
+        code=summary.get("decisionCode"),
+        duration_ms=body["durationMs"],
+        turns=turns,
+        input_tokens=body["inputTokens"],
+        output_tokens=body["outputTokens"],
+        model_version=body["modelVersion"],
+        costs=costs,
+        **_result({**body.get("scored", {}), **(correction or {})}, is_corrected=correction is not None),
+    )
+
+
+def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
+    """The fields that a rescore has of its own."""
+    return {
+        "success": scored.get("success"),
+        "score": scored.get("score"),
+        "is_unscored": bool(scored.get("unscored")) and not is_corrected,
+        "metrics": scored.get("metrics") or {},
+        "tags": scored.get("tags") or (),
+    }
+
+
+def _error(stored: StoredOutcome) -> CountedOutcome:
+    body = stored.body
+    costs = tuple(_costs(body.get("spending") or {}))
+    return CountedOutcome(stored.index, is_completed=False, error_code=body["code"], costs=costs)
+
+
+def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCost]:
+    return (CountedCost(kind, spend["calls"], spend["costUsd"]) for kind, spend in spends.items() if spend)
