@@ -7,13 +7,14 @@ A file is checked by the rules of the API before anything is sent, and all its p
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cupel.environment import read_variable
 from cupel.errors import RefusedField, UsageError
+from cupel.joined_files import join_files
 from cupel.json_types import Json
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import unknown_field_message
@@ -55,6 +56,20 @@ class DefinitionFile:
 def read_definition(path: Path, *, allow_code: bool = False) -> DefinitionFile:
     """A definition file. Assertions of code are refused unless they may run, which is only in process."""
     return _parse(SourceFile.read(path), required=("name", "content"), allow_code=allow_code)
+
+
+def read_definitions(paths: Sequence[Path], *, allow_code: bool = False) -> DefinitionFile:
+    """One definition file, or several that become one definition with a prompt for each. UsageError if they cannot.
+
+    Code of assertions is read relative to the folder of the files, which must be the same then.
+    """
+    files = [read_definition(path, allow_code=allow_code) for path in paths]
+    if len(files) == 1:
+        return files[0]
+    if allow_code and len({path.absolute().parent for path in paths}) > 1:
+        raise UsageError(f"{', '.join(map(str, paths))}: with code in assertions, must be in one folder")
+    joined = join_files([file.source for file in files])
+    return _parse(joined, required=("name", "content"), allow_code=allow_code)
 
 
 def read_definition_changes(path: Path) -> DefinitionFile:

@@ -1,6 +1,6 @@
 """`cupel run --in-process`: the same table and exit codes, without a stack."""
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import cast
 
 import typer
@@ -41,7 +41,7 @@ _OTHER_OPTIONS = {"targets": "--models", "tags": "--tag"}
 
 def run_in_process(
     session: Session,
-    definition: str,
+    definitions: Sequence[str],
     specification: Json,
     options: InProcessOptions,
     gate_options: GateOptions,
@@ -50,7 +50,7 @@ def run_in_process(
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
     evaluation_options = _evaluation_options(specification, options)
-    evaluation = _evaluate(session, definition, evaluation_options, target_specs(specification))
+    evaluation = _evaluate(session, definitions, evaluation_options, target_specs(specification))
     if as_json:
         session.print_json(evaluation.to_json())
     else:
@@ -82,9 +82,11 @@ def _evaluation_options(specification: Json, options: InProcessOptions) -> Evalu
     )
 
 
-def _evaluate(session: Session, definition: str, options: EvaluationOptions, targets: list[str | Json]) -> Evaluation:
+def _evaluate(
+    session: Session, definitions: Sequence[str], options: EvaluationOptions, targets: list[str | Json]
+) -> Evaluation:
     try:
-        plan = plan_evaluation(Path(definition), targets, options)
+        plan = plan_evaluation(definitions, targets, options)
         return saved_evaluations.run(session, plan)
     except UsageError as error:
         field, separator, message = str(error).partition(":")

@@ -1,6 +1,7 @@
 """`cupel run` and `cupel watch`: start a run and follow it."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,8 +80,13 @@ AllowCode = Annotated[
 
 def run(
     ctx: typer.Context,
-    definition: Annotated[
-        str, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
+    definitions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DEFINITION...",
+            help="A definition file (YAML), or the id of a definition; several files with the same scenarios "
+            "are the prompts of one run.",
+        ),
     ],
     models: Annotated[
         list[str] | None,
@@ -119,14 +125,14 @@ def run(
     junit: JunitFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Start a run of a definition."""
+    """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch or in_process)
     if new and in_process:
         raise UsageError("--new: has no effect with --in-process, which stores no definition")
     if priority is not None and in_process:
         raise UsageError("--priority: has no effect with --in-process, where no other run waits")
-    if definition_version is not None and (in_process or Path(definition).exists()):
+    if definition_version is not None and (in_process or _are_files(definitions)):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
     chosen = chosen_targets(models, targets)
     config = run_config(
@@ -150,13 +156,13 @@ def run(
     }
     if in_process:
         options = InProcessOptions(concurrency, resume, cache, cache_ttl, allow_code)
-        _run_in_process(session, definition, specification, options, gate_options, as_json=as_json)
+        _run_in_process(session, definitions, specification, options, gate_options, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
     elif allow_code:
         raise UsageError("--allow-code: only with --in-process; a stack runs no code from assertions")
     else:
-        _start_on_stack(session, definition, specification, gate_options if watch else None, new=new, as_json=as_json)
+        _start_on_stack(session, definitions, specification, gate_options if watch else None, new=new, as_json=as_json)
 
 
 def rerun(
@@ -224,7 +230,7 @@ def watch(
 
 def _run_in_process(
     session: Session,
-    definition: str,
+    definitions: Sequence[str],
     specification: Json,
     options: InProcessOptions,
     gate_options: GateOptions,
@@ -235,14 +241,14 @@ def _run_in_process(
     from cupel.commands.in_process import run_in_process
 
     try:
-        run_in_process(session, definition, specification, options, gate_options, as_json=as_json)
+        run_in_process(session, definitions, specification, options, gate_options, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _start_on_stack(
     session: Session,
-    definition: str,
+    definitions: Sequence[str],
     specification: Json,
     gate_options: GateOptions | None,
     *,
@@ -250,7 +256,7 @@ def _start_on_stack(
     as_json: bool,
 ) -> None:
     with session.connect() as client:
-        resolved = resolve_definition(session, client, definition, specification, new=new)
+        resolved = resolve_definition(session, client, definitions, specification, new=new)
         started = client.create_run({**specification, **resolved})
         watch_or_print(session, client, started, gate_options, as_json=as_json)
 
@@ -269,24 +275,33 @@ def watch_or_print(
         session.out.print(f"{command_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
 
 
-def resolve_definition(session: Session, client: "Client", definition: str, chosen: Json, *, new: bool = False) -> Json:
-    """The `definitionId`, and `models` or `targets`, of a run; of a file, which is uploaded, also its version.
+def resolve_definition(
+    session: Session, client: "Client", definitions: Sequence[str], chosen: Json, *, new: bool = False
+) -> Json:
+    """The `definitionId`, and `models` or `targets`, of a run; of files, which are uploaded, also its version.
 
     File names take precedence over ids, so a file may have any name. The names of its connectors are replaced by ids.
     """
-    if definition.startswith("def_") and not Path(definition).exists():
+    if not _are_files(definitions):
         if new:
             raise UsageError("--new: needs a definition file")
-        return {"definitionId": definition, **_targets_of(chosen)}
+        if len(definitions) > 1:
+            raise UsageError(f"{', '.join(definitions)}: only files can be the prompts of one run")
+        return {"definitionId": definitions[0], **_targets_of(chosen)}
     from cupel.file_resources import resolve_targets
-    from cupel.files import read_definition
+    from cupel.files import read_definitions
     from cupel.upload import upload_definition
 
-    file = read_definition(Path(definition))
+    file = read_definitions([Path(definition) for definition in definitions])
     targets = resolve_targets(client, file, _targets_of(chosen))
     uploaded = upload_definition(client, file, session.sleep, new=new)
     print_uploaded(session, uploaded)
     return {"definitionId": uploaded.id, "definitionVersion": uploaded.version, **targets}
+
+
+def _are_files(definitions: Sequence[str]) -> bool:
+    """Whether none of them is the id of a definition."""
+    return all(Path(each).exists() or not each.startswith("def_") for each in definitions)
 
 
 def _targets_of(chosen: Json) -> Json:

@@ -128,7 +128,7 @@ def create(
             started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config, **labels}}
         else:
             run = {
-                **resolve_definition(session, client, definition or "", {"models": targets}),
+                **resolve_definition(session, client, [definition or ""], {"models": targets}),
                 "samplePercentage": sample,
                 "repeats": repeats,
                 "config": config,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from cupel import definition_rules
 from cupel.errors import RefusedField, UsageError
-from cupel.files import DefinitionFile, definition_from_mapping, read_definition
+from cupel.files import DefinitionFile, definition_from_mapping, read_definitions
 from cupel.json_types import Json
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
@@ -17,7 +17,8 @@ from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario, sce
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
 
-type DefinitionSource = str | Path | Mapping[str, Any]
+type DefinitionSource = str | Path | Mapping[str, Any] | Sequence[str | Path]
+"""A definition file, its contents, or several files that ask the same scenarios in different ways."""
 
 
 class EvaluationCase(NamedTuple):
@@ -76,12 +77,11 @@ class LoadedDefinition:
 
 def load_definition(definition: DefinitionSource, *, allow_code: bool = False) -> LoadedDefinition:
     """Load and validate a definition. UsageError names every invalid field."""
-    if not isinstance(definition, str | Path | Mapping):
-        raise UsageError(f"definition: must be the path of a file or a mapping, not {type(definition).__name__}")
+    paths = () if isinstance(definition, Mapping) else _paths(definition)
     file = (
         definition_from_mapping(definition, allow_code=allow_code)
         if isinstance(definition, Mapping)
-        else read_definition(Path(definition), allow_code=allow_code)
+        else read_definitions(paths, allow_code=allow_code)
     )
     content = Content.from_json(DefinitionContent.model_validate(file.definition["content"]).specified())
     scenarios = (
@@ -95,9 +95,17 @@ def load_definition(definition: DefinitionSource, *, allow_code: bool = False) -
         scenarios=tuple(_with_ids(scenarios)),
         personas={body["name"]: _persona(body) for body in file.personas},
         connectors={body["name"]: _connector(body) for body in file.connectors},
-        folder=Path() if isinstance(definition, Mapping) else Path(definition).parent,
+        folder=paths[0].parent if paths else Path(),
         allow_code=allow_code,
     )
+
+
+def _paths(definition: str | Path | Sequence[str | Path]) -> list[Path]:
+    given = [definition] if isinstance(definition, str | Path) else definition
+    if not isinstance(given, Sequence) or not given or not all(isinstance(each, str | Path) for each in given):
+        kind = type(definition).__name__
+        raise UsageError(f"definition: must be the path of a file, several paths, or a mapping, not {kind}")
+    return [Path(each) for each in given]
 
 
 def parse_persona(body: Mapping[str, Any], field: str) -> Persona:

@@ -508,7 +508,7 @@ def test_a_mapping_that_refers_to_itself_is_an_error_of_its_probe() -> None:
 @pytest.mark.parametrize(
     ("file", "targets", "message"),
     [
-        (None, "sim/echo", "definition: must be the path of a file or a mapping, not NoneType"),
+        (None, "sim/echo", "definition: must be the path of a file, several paths, or a mapping, not NoneType"),
         (definition(), 5, "targets.0: must be a model, a connector, a mapping or a function, not int"),
         (definition(), ["sim/echo", None], "targets.1: must be a model, a connector, a mapping or a function, not"),
         (definition(), ["sim/echo", "sim/echo"], "targets.1: sim/echo is listed twice"),

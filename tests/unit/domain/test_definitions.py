@@ -17,7 +17,7 @@ from cupel_core.domain.definitions.definitions import (
     merge_overrides,
 )
 from cupel_core.domain.text.patterns import decision_pattern_error
-from cupel_core.domain.text.templates import placeholder_names, render
+from cupel_core.domain.text.templates import escape_placeholders, placeholder_names, render
 
 RISK = {"name": "Risk level", "levels": [{"score": 1, "label": "low", "options": ["hardly any risk"]}]}
 
@@ -164,3 +164,8 @@ def test_a_placeholder_is_listed_once_as_first_written() -> None:
 @given(st.lists(st.text(st.characters(blacklist_characters="[]\\")), min_size=1, max_size=6), st.text())
 def test_rendering_changes_nothing_but_the_placeholders(texts: list[str], value: str) -> None:
     assert render("[x]".join(texts), {"x": value}) == value.join(texts)
+
+
+@given(st.text(alphabet="\\[]ab 1,"))
+def test_a_text_is_rendered_as_it_is_once_its_placeholders_are_escaped(text: str):
+    assert render(escape_placeholders(text), {}) == text

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages, prompt_errors
+from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages, prompt_errors, prompt_ids
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Column, Plan, ProbePosition
 from cupel_core.domain.runs.targets import Target, plain_targets
@@ -126,3 +126,8 @@ class TestPrompts:
     def test_ids_are_unique_and_texts_are_not_empty(self) -> None:
         prompts = (Prompt("p"), Prompt("p", messages=(Message(MessageRole.USER, " "),)))
         assert [field for field, _ in prompt_errors(prompts)] == ["prompts.1.id", "prompts.1"]
+
+
+def test_ids_of_prompts_are_made_of_their_names_and_distinct() -> None:
+    names = ["What is it?", "a", "a", "a-3", "…", "x" * 50]
+    assert list(prompt_ids(names, {"a"})) == ["What-is-it", "a-2", "a-3", "a-3-4", "prompt-5", "x" * 40]

@@ -1,8 +1,10 @@
 """A definition's prompts: the ways in which it asks. Each scenario is run with each of them."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -12,6 +14,8 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 
 MESSAGE = "message"
 """The placeholder for the text of the scenario's own last user message."""
+_MAX_NAMED_LENGTH = 40
+_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class MissingValue(ValueError):
@@ -71,6 +75,20 @@ def prompt_errors(prompts: tuple[Prompt, ...]) -> Iterator[tuple[str, str]]:
         seen.add(prompt.id)
         if any(not message.content.strip() for message in prompt.messages):
             yield f"prompts.{number}", "must not have an empty template or message"
+
+
+def prompt_ids(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
+    """Ids of prompts with these names: what is legal of the beginning of each, numbered if it is taken."""
+    used = set(taken)
+    for number, name in enumerate(names, 1):
+        base = _NOT_IN_IDS.sub("-", name[:_MAX_NAMED_LENGTH]).strip("-._") or f"prompt-{number}"
+        prompt_id = next(each for each in chain([base], _numbered(base, number)) if each not in used)
+        used.add(prompt_id)
+        yield prompt_id
+
+
+def _numbered(base: str, number: int) -> Iterator[str]:
+    return (f"{base}-{each}" for each in count(number))
 
 
 def opening_messages(

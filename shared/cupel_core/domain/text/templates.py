@@ -27,6 +27,11 @@ def placeholder_names(template: str) -> list[str]:
     return list(names.values())
 
 
+def escape_placeholders(text: str) -> str:
+    """A template that is rendered as this text."""
+    return _PLACEHOLDER.sub(lambda match: f"\\{match[0]}", text)
+
+
 @dataclass(frozen=True)
 class Template:
     """A template, parsed once and rendered many times: texts, with a placeholder's normalized name between each two."""

@@ -1,15 +1,14 @@
 """Joins the definitions that a configuration's prompts make to one with several prompts."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from cupel_core.domain.definitions.drafts import DefinitionDraft
+from cupel_core.domain.definitions.prompts import prompt_ids
 from cupel_core.domain.definitions.scenarios import Scenario
 
 MAX_PROMPTS = 100
-_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def join_prompts(name: str, labels: Sequence[str], drafts: Sequence[DefinitionDraft]) -> list[DefinitionDraft]:
@@ -19,7 +18,7 @@ def join_prompts(name: str, labels: Sequence[str], drafts: Sequence[DefinitionDr
     """
     if not 1 < len(drafts) <= MAX_PROMPTS or not _are_alike(drafts):
         return list(drafts)
-    ids = list(_unique_ids(labels))
+    ids = list(prompt_ids(labels))
     first = drafts[0]
     prompts = [_prompt(*each) for each in zip(ids, labels, drafts, strict=True)]
     scenarios = tuple(_joined(ids, variants) for variants in zip(*(draft.scenarios for draft in drafts), strict=True))
@@ -61,13 +60,3 @@ def _joined(ids: Sequence[str], variants: Sequence[Scenario]) -> Scenario:
 def _prompt(prompt_id: str, label: str, draft: DefinitionDraft) -> dict[str, Any]:
     system = draft.content.get("system")
     return {"id": prompt_id, "label": label[:100], **({"system": system} if system else {})}
-
-
-def _unique_ids(labels: Sequence[str]) -> Iterator[str]:
-    """Short and readable: what is legal in an id of the label's beginning, numbered if it is taken."""
-    taken: set[str] = set()
-    for number, label in enumerate(labels, 1):
-        base = _NOT_IN_IDS.sub("-", label[:40]).strip("-._") or f"prompt-{number}"
-        prompt_id = base if base not in taken else f"{base}-{number}"
-        taken.add(prompt_id)
-        yield prompt_id
