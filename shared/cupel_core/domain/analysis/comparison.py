@@ -1,0 +1,436 @@
+"""Comparison of two sides, scenario by scenario: two runs, or targets or prompts of one run.
+
+The scenario is the unit: its repeats and personas are not independent. Each scenario counts once.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from heapq import nsmallest
+from statistics import fmean
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.matching import (
+    ColumnPair,
+    ComparisonSide,
+    MatchedBy,
+    SideColumn,
+    match_scenarios,
+    pair_columns,
+)
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.multiple_testing import benjamini_hochberg, holm
+from cupel_core.domain.analysis.paired import (
+    MIN_SCENARIOS,
+    PairedEstimate,
+    PairedValues,
+    equivalence_p,
+    mcnemar_mid_p,
+    minimum_detectable_effect,
+    paired_estimate,
+    scenarios_needed,
+)
+from cupel_core.domain.analysis.paired_samples import (
+    Incomparable,
+    PairedSample,
+    PairedScenario,
+    paired_sample,
+    primary_metric,
+)
+from cupel_core.domain.analysis.two_samples import compare_trials
+from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize, Evidence, sentence_of, verdict_of
+from cupel_core.domain.statistics import DECISION_CODES, OTHER
+
+MAX_CHANGES = 10_000
+"""Scenarios that are listed per pair of columns."""
+MIN_TRIALS = 5
+"""On either side, for a test of a single scenario."""
+_SMALL, _MODERATE = 10, 30
+_HIGH_OTHER, _UNEVEN_ERRORS = 0.10, 0.05
+
+
+class SignificanceTest(StrEnum):
+    PAIRED_T = "PAIRED_T"
+    MCNEMAR = "MCNEMAR_MID_P"
+    WELCH_T = "WELCH_T"
+    FISHER = "FISHER_EXACT"
+
+
+class ChangeDirection(StrEnum):
+    INCREASED = "increased"
+    DECREASED = "decreased"
+    UNCHANGED = "unchanged"
+
+    @classmethod
+    def of(cls, difference: float) -> "ChangeDirection":
+        if not difference:
+            return cls.UNCHANGED
+        return cls.INCREASED if difference > 0 else cls.DECREASED
+
+
+class ComparisonCaution(StrEnum):
+    """What to bear in mind when reading a row."""
+
+    ONE_SCENARIO = "ONE_SCENARIO"
+    FEW_SCENARIOS = "FEW_SCENARIOS"
+    SMALL_SAMPLE = "SMALL_SAMPLE"
+    MODERATE_SAMPLE = "MODERATE_SAMPLE"
+    NO_VARIATION = "NO_VARIATION"
+    HIGH_OTHER = "HIGH_OTHER"
+    UNEVEN_ERRORS = "UNEVEN_ERRORS"
+    SUBSTITUTED = "SUBSTITUTED"
+
+    @property
+    def message(self) -> str:
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    ComparisonCaution.ONE_SCENARIO: "One scenario: the figures hold for it alone, not for others like it.",
+    ComparisonCaution.FEW_SCENARIOS: "Fewer than 5 scenarios: neither an interval nor a test is possible.",
+    ComparisonCaution.SMALL_SAMPLE: "Fewer than 10 scenarios: only large differences can be detected.",
+    ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
+    ComparisonCaution.NO_VARIATION: "All scenarios differ by the same amount, so its error cannot be estimated.",
+    ComparisonCaution.HIGH_OTHER: "More than 10 % of the answers of a side have no readable code.",
+    ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
+    ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
+}
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    metric: Metric | None = None
+    """DECISION if None and both sides decided anything, else PASS_RATE."""
+    alpha: float = 0.05
+    margin: float | None = None
+    """The metric's default if None."""
+
+
+class ScenarioChange(NamedTuple):
+    scenario_id: str
+    name: str
+    baseline: float
+    comparison: float
+    difference: float
+    standard_error: float | None
+    """None unless each case was answered several times on both sides."""
+    p: float | None
+    q: float | None
+    """Adjusted over all scenarios by Benjamini and Hochberg. None with fewer than MIN_TRIALS trials on a side."""
+
+    @property
+    def change(self) -> ChangeDirection:
+        return ChangeDirection.of(self.difference)
+
+
+class DistributionShift(NamedTuple):
+    """Decisions of either side. `total_variation` is the share of answers that differ between the distributions."""
+
+    baseline: dict[str, int]
+    comparison: dict[str, int]
+    total_variation: float | None
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """Figures of one pair of columns, or of all pairs together."""
+
+    baseline: tuple[SideColumn, ...]
+    comparison: tuple[SideColumn, ...]
+    baseline_mean: float | None
+    comparison_mean: float | None
+    """Over the scenarios that count, each once."""
+    estimate: PairedEstimate
+    test: SignificanceTest
+    adjusted_p: float | None
+    detectable_effect: float | None
+    """The minimum detectable effect."""
+    scenarios_needed: int | None
+    """About how many scenarios would detect a difference as large as the margin."""
+    equivalence_p: float | None
+    changes: dict[ChangeDirection, int]
+    incomparable: dict[Incomparable, int]
+    shift: DistributionShift
+    cautions: tuple[ComparisonCaution, ...]
+    verdict: ComparisonVerdict = ComparisonVerdict.INCONCLUSIVE
+    sentence: str = ""
+    most_changed: tuple[ScenarioChange, ...] = ()
+    """By absolute difference, then id; at most MAX_CHANGES. None for all pairs together."""
+
+    @property
+    def is_substituted(self) -> bool:
+        return ColumnPair(self.baseline, self.comparison).is_substituted
+
+    @property
+    def effect_size(self) -> EffectSize | None:
+        return None if self.estimate.effect_size is None else EffectSize.of(self.estimate.effect_size)
+
+
+@dataclass(frozen=True)
+class ComparisonFigures:
+    metric: Metric
+    alpha: float
+    margin: float
+    matched_by: MatchedBy
+    common_scenarios: int
+    only_baseline: int
+    only_comparison: int
+    rows: tuple[ComparisonRow, ...]
+    overall: ComparisonRow | None
+    """All pairs together: one primary test, of each scenario's mean over the pairs. None for a single pair."""
+    unpaired_baseline: tuple[SideColumn, ...]
+    unpaired_comparison: tuple[SideColumn, ...]
+
+
+class _Levels(NamedTuple):
+    metric: Metric
+    alpha: float
+    margin: float
+
+
+def compare(
+    baseline: ComparisonSide, comparison: ComparisonSide, options: ComparisonOptions | None = None
+) -> ComparisonFigures:
+    """Raises NotMatchable if the sides have no scenario in common."""
+    options = options or ComparisonOptions()
+    matched = match_scenarios(baseline.scenarios, comparison.scenarios)
+    columns = pair_columns(baseline, comparison)
+    metric = options.metric or primary_metric(baseline, comparison, matched.common)
+    levels = _Levels(metric, options.alpha, metric.default_margin if options.margin is None else options.margin)
+    means = _ScenarioMeans()
+    rows = []
+    for pair in columns.pairs:
+        sample = paired_sample(pair, baseline, comparison, matched.common, metric)
+        means.add(sample)
+        rows.append(_row_of(sample, levels, tests=len(columns.pairs)))
+    overall = means.row(columns.pairs, levels) if len(rows) > 1 else None
+    return ComparisonFigures(
+        metric=metric,
+        alpha=levels.alpha,
+        margin=levels.margin,
+        matched_by=matched.matched_by,
+        common_scenarios=len(matched.common),
+        only_baseline=matched.only_baseline,
+        only_comparison=matched.only_comparison,
+        rows=tuple(_with_verdicts(rows, levels)),
+        overall=overall and _with_verdicts([overall], levels)[0],
+        unpaired_baseline=columns.only_baseline,
+        unpaired_comparison=columns.only_comparison,
+    )
+
+
+def _row_of(sample: PairedSample, levels: _Levels, tests: int) -> ComparisonRow:
+    values = [scenario.values for scenario in sample.scenarios]
+    if len(values) == 1:
+        test = SignificanceTest.FISHER if levels.metric.is_rate else SignificanceTest.WELCH_T
+        estimate = _estimate_of_trials(sample.scenarios[0], values[0], levels)
+    else:
+        estimate, test = _paired_estimate(sample, values, levels)
+    row = _row(sample.pair.baseline, sample.pair.comparison, values, estimate, test, levels, tests)
+    return replace(
+        row,
+        incomparable=dict(sample.incomparable),
+        shift=_shift(sample.totals),
+        cautions=(*row.cautions, *_data_cautions(sample, levels.metric)),
+        most_changed=_most_changed(sample.scenarios, values, levels),
+    )
+
+
+def _row(
+    baseline: tuple[SideColumn, ...],
+    comparison: tuple[SideColumn, ...],
+    values: Sequence[PairedValues],
+    estimate: PairedEstimate,
+    test: SignificanceTest,
+    levels: _Levels,
+    tests: int,
+) -> ComparisonRow:
+    detectable = _detectable_effect(estimate, levels, tests)
+    counts = Counter(ChangeDirection.of(pair.difference) for pair in values)
+    return ComparisonRow(
+        baseline=baseline,
+        comparison=comparison,
+        baseline_mean=fmean(pair.baseline for pair in values) if values else None,
+        comparison_mean=fmean(pair.comparison for pair in values) if values else None,
+        estimate=estimate,
+        test=test,
+        adjusted_p=estimate.p,
+        detectable_effect=detectable,
+        scenarios_needed=_scenarios_needed(estimate, detectable, levels),
+        equivalence_p=_equivalence_p(estimate, levels),
+        changes={change: counts[change] for change in ChangeDirection},
+        incomparable={},
+        shift=DistributionShift({}, {}, None),
+        cautions=tuple(_size_cautions(estimate)),
+    )
+
+
+def _paired_estimate(
+    sample: PairedSample, values: Sequence[PairedValues], levels: _Levels
+) -> tuple[PairedEstimate, SignificanceTest]:
+    """McNemar's test if each scenario is one pass or failure on either side; then the t test is approximate."""
+    estimate = paired_estimate(values, levels.alpha)
+    is_single = all(len(scenario.cases) == 1 and scenario.cases[0].is_single for scenario in sample.scenarios)
+    if not levels.metric.is_rate or not is_single or estimate.scenarios < MIN_SCENARIOS:
+        return estimate, SignificanceTest.PAIRED_T
+    counts = Counter(ChangeDirection.of(pair.difference) for pair in values)
+    p = mcnemar_mid_p(counts[ChangeDirection.INCREASED], counts[ChangeDirection.DECREASED])
+    return replace(estimate, p=p), SignificanceTest.MCNEMAR
+
+
+def _estimate_of_trials(scenario: PairedScenario, values: PairedValues, levels: _Levels) -> PairedEstimate:
+    """Of a single scenario, whose trials are the units."""
+    before, after = scenario.pooled
+    result = compare_trials(levels.metric, before, after, levels.alpha)
+    equivalence = compare_trials(levels.metric, before, after, 2 * levels.alpha)
+    return PairedEstimate(
+        scenarios=1,
+        difference=values.difference,
+        standard_error=scenario.standard_error,
+        interval=result.interval,
+        equivalence_interval=equivalence.interval,
+        p=result.p,
+    )
+
+
+def _detectable_effect(estimate: PairedEstimate, levels: _Levels, tests: int) -> float | None:
+    if estimate.scenarios < MIN_SCENARIOS or not estimate.standard_error:
+        return None
+    return minimum_detectable_effect(estimate.standard_error, estimate.scenarios, levels.alpha, tests)
+
+
+def _scenarios_needed(estimate: PairedEstimate, detectable: float | None, levels: _Levels) -> int | None:
+    if detectable is None or not levels.margin:
+        return None
+    return scenarios_needed(levels.margin, detectable, estimate.scenarios)
+
+
+def _equivalence_p(estimate: PairedEstimate, levels: _Levels) -> float | None:
+    difference, error = estimate.difference, estimate.standard_error
+    if (
+        estimate.equivalence_interval is None
+        or estimate.scenarios < MIN_SCENARIOS
+        or difference is None
+        or error is None
+    ):
+        return None
+    return equivalence_p(difference, error, estimate.scenarios, levels.margin)
+
+
+class _ScenarioMeans:
+    """Each scenario's mean over the pairs that have answers to it."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, list[float]] = {}
+
+    def add(self, sample: PairedSample) -> None:
+        for scenario in sample.scenarios:
+            sums, values = self._sums.setdefault(scenario.id, [0.0, 0.0, 0]), scenario.values
+            sums[0] += values.baseline
+            sums[1] += values.comparison
+            sums[2] += 1
+
+    def row(self, pairs: Sequence[ColumnPair], levels: _Levels) -> ComparisonRow:
+        values = [PairedValues(before / count, after / count) for before, after, count in self._sums.values()]
+        baseline = tuple(column for pair in pairs for column in pair.baseline)
+        comparison = tuple(column for pair in pairs for column in pair.comparison)
+        estimate = paired_estimate(values, levels.alpha)
+        return _row(baseline, comparison, values, estimate, SignificanceTest.PAIRED_T, levels, 1)
+
+
+def _with_verdicts(rows: Sequence[ComparisonRow], levels: _Levels) -> list[ComparisonRow]:
+    """With p-values adjusted over these rows, and what follows from them."""
+    adjusted = holm([row.estimate.p for row in rows])
+    return [_with_verdict(replace(row, adjusted_p=p), levels) for row, p in zip(rows, adjusted, strict=True)]
+
+
+def _with_verdict(row: ComparisonRow, levels: _Levels) -> ComparisonRow:
+    evidence = Evidence(
+        metric=levels.metric,
+        alpha=levels.alpha,
+        margin=levels.margin,
+        scenarios=row.estimate.scenarios,
+        difference=row.estimate.difference,
+        interval=row.estimate.interval,
+        equivalence_interval=row.estimate.equivalence_interval,
+        adjusted_p=row.adjusted_p,
+        detectable_effect=row.detectable_effect,
+        scenarios_needed=row.scenarios_needed,
+    )
+    verdict = verdict_of(evidence)
+    reference = _name(row.baseline) if row.is_substituted else "in the baseline"
+    return replace(row, verdict=verdict, sentence=sentence_of(verdict, evidence, _name(row.comparison), reference))
+
+
+def _name(columns: Sequence[SideColumn]) -> str:
+    return columns[0].name if len(columns) == 1 else f"the mean of {len(columns)} targets"
+
+
+def _size_cautions(estimate: PairedEstimate) -> Iterable[ComparisonCaution]:
+    count = estimate.scenarios
+    if count == 1:
+        yield ComparisonCaution.ONE_SCENARIO
+    elif count < MIN_SCENARIOS:
+        yield ComparisonCaution.FEW_SCENARIOS
+    elif count < _SMALL:
+        yield ComparisonCaution.SMALL_SAMPLE
+    elif count < _MODERATE:
+        yield ComparisonCaution.MODERATE_SAMPLE
+    if count >= MIN_SCENARIOS and estimate.interval is None:
+        yield ComparisonCaution.NO_VARIATION
+
+
+def _data_cautions(sample: PairedSample, metric: Metric) -> Iterable[ComparisonCaution]:
+    if metric is Metric.DECISION and any(_share(cell.other, cell.completed) > _HIGH_OTHER for cell in sample.totals):
+        yield ComparisonCaution.HIGH_OTHER
+    before, after = (_share(cell.errored, cell.errored + cell.completed) for cell in sample.totals)
+    if abs(after - before) > _UNEVEN_ERRORS:
+        yield ComparisonCaution.UNEVEN_ERRORS
+    if sample.pair.is_substituted:
+        yield ComparisonCaution.SUBSTITUTED
+
+
+def _shift(totals: tuple[Cell, Cell]) -> DistributionShift:
+    before, after = (dict(zip((*DECISION_CODES, OTHER), cell, strict=False)) for cell in totals)
+    first, second = (sum(counts.values()) for counts in (before, after))
+    if not (first and second and any(cell.decided for cell in totals)):
+        return DistributionShift(before, after, None)
+    differences = (abs(after[code] / second - before[code] / first) for code in before)
+    return DistributionShift(before, after, sum(differences) / 2)
+
+
+def _most_changed(
+    scenarios: Sequence[PairedScenario], values: Sequence[PairedValues], levels: _Levels
+) -> tuple[ScenarioChange, ...]:
+    p_values = [_p_of_trials(scenario, levels) for scenario in scenarios]
+    q_values = benjamini_hochberg(p_values)
+
+    def order(number: int) -> tuple[float, str]:
+        return -abs(values[number].difference), scenarios[number].id
+
+    return tuple(
+        ScenarioChange(
+            scenarios[number].id,
+            scenarios[number].name,
+            values[number].baseline,
+            values[number].comparison,
+            values[number].difference,
+            scenarios[number].standard_error,
+            p_values[number],
+            q_values[number],
+        )
+        for number in nsmallest(MAX_CHANGES, range(len(scenarios)), key=order)
+    )
+
+
+def _p_of_trials(scenario: PairedScenario, levels: _Levels) -> float | None:
+    before, after = scenario.pooled
+    if min(before.n, after.n) < MIN_TRIALS:
+        return None
+    return compare_trials(levels.metric, before, after, levels.alpha).p
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

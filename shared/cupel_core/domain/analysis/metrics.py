@@ -1,0 +1,52 @@
+"""What runs are compared by: a number for each cell, from its counts."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.counts import Cell
+
+
+class Trials(NamedTuple):
+    """Independent answers of one cell: how many, their sum and the sum of their squares."""
+
+    n: int
+    total: int
+    squares: int
+
+    @property
+    def mean(self) -> float | None:
+        return self.total / self.n if self.n else None
+
+    @property
+    def variance(self) -> float | None:
+        """Unbiased; None for fewer than two."""
+        if self.n < 2:
+            return None
+        return (self.n * self.squares - self.total**2) / (self.n * (self.n - 1))
+
+
+class Metric(StrEnum):
+    DECISION = "DECISION"
+    """The mean of the decision codes 1-5."""
+    PASS_RATE = "PASS_RATE"  # noqa: S105 - no password
+    """Passed ones among the judged."""
+    OTHER_RATE = "OTHER_RATE"
+    """Answers without a readable code among the completed."""
+
+    @property
+    def is_rate(self) -> bool:
+        return self is not Metric.DECISION
+
+    @property
+    def default_margin(self) -> float:
+        """Differences below it do not matter to most people: a quarter of a point, five percentage points."""
+        return 0.05 if self.is_rate else 0.25
+
+    def trials(self, cell: Cell) -> Trials:
+        match self:
+            case Metric.DECISION:
+                return Trials(cell.decided, cell.code_sum, cell.code_squares)
+            case Metric.PASS_RATE:
+                return Trials(cell.judged, cell.passed, cell.passed)
+            case Metric.OTHER_RATE:
+                return Trials(cell.completed, cell.other, cell.other)

@@ -1,0 +1,180 @@
+"""The answers of two sides to their common scenarios, paired: what the figures of a comparison are computed from.
+
+A case counts if both sides have an answer to it. Repeats are averaged, not paired one by one: the third repeat of one
+run has nothing in common with the third of another.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import fsum, sqrt
+from statistics import fmean
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.matching import (
+    ColumnPair,
+    ComparisonSide,
+    MatchedScenario,
+    SideColumn,
+)
+from cupel_core.domain.analysis.metrics import Metric, Trials
+from cupel_core.domain.analysis.paired import PairedValues
+
+
+class Incomparable(StrEnum):
+    """Why a common scenario does not count."""
+
+    NO_BASELINE = "noBaselineAnswer"
+    NO_COMPARISON = "noComparisonAnswer"
+    NO_ANSWER = "noAnswer"
+    NO_COMMON_CASE = "noCommonPersona"
+
+
+class CaseTrials(NamedTuple):
+    """The trials of one case, of each column that has any."""
+
+    baseline: tuple[Trials, ...]
+    comparison: tuple[Trials, ...]
+
+    @property
+    def values(self) -> PairedValues:
+        return PairedValues(_mean(self.baseline), _mean(self.comparison))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether either side has exactly one trial."""
+        return [trials.n for trials in (*self.baseline, *self.comparison)] == [1, 1]
+
+    @property
+    def error_variance(self) -> float | None:
+        """Of the difference, from the repeats; None unless either side has one column with several."""
+        if len(self.baseline) != 1 or len(self.comparison) != 1:
+            return None
+        (before,), (after,) = self
+        if before.variance is None or after.variance is None:
+            return None
+        return before.variance / before.n + after.variance / after.n
+
+
+class PairedScenario(NamedTuple):
+    """A scenario that both sides have answers to."""
+
+    id: str
+    name: str
+    cases: tuple[CaseTrials, ...]
+
+    @property
+    def values(self) -> PairedValues:
+        values = [case.values for case in self.cases]
+        return PairedValues(*(fmean(side) for side in zip(*values, strict=True)))
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the difference, from the repeats."""
+        variances = [variance for case in self.cases if (variance := case.error_variance) is not None]
+        return sqrt(fsum(variances)) / len(self.cases) if len(variances) == len(self.cases) else None
+
+    @property
+    def pooled(self) -> tuple[Trials, Trials]:
+        """All trials of either side."""
+        before = [trials for case in self.cases for trials in case.baseline]
+        after = [trials for case in self.cases for trials in case.comparison]
+        return _pool(before), _pool(after)
+
+
+@dataclass(frozen=True)
+class PairedSample:
+    """The paired scenarios of one pair of columns."""
+
+    pair: ColumnPair
+    scenarios: tuple[PairedScenario, ...]
+    incomparable: Counter[Incomparable]
+    totals: tuple[Cell, Cell]
+    """All counts of the common cases of either side."""
+
+
+def paired_sample(
+    pair: ColumnPair,
+    baseline: ComparisonSide,
+    comparison: ComparisonSide,
+    common: Iterable[MatchedScenario],
+    metric: Metric,
+) -> PairedSample:
+    scenarios, incomparable = list[PairedScenario](), Counter[Incomparable]()
+    totals = (_CellSum(), _CellSum())
+    for scenario in common:
+        cases = []
+        for case in scenario.cases:
+            before = _cells(baseline, pair.baseline, case.baseline)
+            after = _cells(comparison, pair.comparison, case.comparison)
+            totals[0].add(before)
+            totals[1].add(after)
+            cases.append(CaseTrials(_trials(metric, before), _trials(metric, after)))
+        comparable = tuple(case for case in cases if case.baseline and case.comparison)
+        if comparable:
+            scenarios.append(PairedScenario(scenario.id, scenario.name, comparable))
+        else:
+            incomparable[_reason(cases)] += 1
+    return PairedSample(pair, tuple(scenarios), incomparable, (totals[0].cell, totals[1].cell))
+
+
+def primary_metric(
+    baseline: ComparisonSide, comparison: ComparisonSide, scenarios: Sequence[MatchedScenario]
+) -> Metric:
+    """DECISION if both sides decided anything in the common scenarios, else PASS_RATE."""
+    cases = [case for scenario in scenarios for case in scenario.cases]
+    before = _has_decisions(baseline, (case.baseline for case in cases))
+    after = _has_decisions(comparison, (case.comparison for case in cases))
+    return Metric.DECISION if before and after else Metric.PASS_RATE
+
+
+class _CellSum:
+    def __init__(self) -> None:
+        self._counts = [0] * len(Cell._fields)
+
+    def add(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            for position, count in enumerate(cell):
+                self._counts[position] += count
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(*self._counts)
+
+
+def _cells(side: ComparisonSide, columns: Iterable[SideColumn], cases: Iterable[int]) -> list[Cell]:
+    """One per column; of several cases, their sum."""
+    first, *others = cases
+    cells = [side.cell(column.number, first) for column in columns]
+    for case in others:
+        cells = [cell.plus(side.cell(column.number, case)) for cell, column in zip(cells, columns, strict=True)]
+    return cells
+
+
+def _trials(metric: Metric, cells: Iterable[Cell]) -> tuple[Trials, ...]:
+    return tuple(trials for trials in map(metric.trials, cells) if trials.n)
+
+
+def _reason(cases: Sequence[CaseTrials]) -> Incomparable:
+    if not cases:
+        return Incomparable.NO_COMMON_CASE
+    has_baseline = any(case.baseline for case in cases)
+    has_comparison = any(case.comparison for case in cases)
+    if has_baseline == has_comparison:
+        return Incomparable.NO_ANSWER
+    return Incomparable.NO_COMPARISON if has_baseline else Incomparable.NO_BASELINE
+
+
+def _has_decisions(side: ComparisonSide, cases: Iterable[tuple[int, ...]]) -> bool:
+    return any(cell.decided for numbers in cases for cell in _cells(side, side.columns, numbers))
+
+
+def _mean(side: Sequence[Trials]) -> float:
+    """Each column counts once."""
+    return side[0].total / side[0].n if len(side) == 1 else fmean(trials.total / trials.n for trials in side)
+
+
+def _pool(side: Iterable[Trials]) -> Trials:
+    return Trials(*(sum(numbers) for numbers in zip(*side, strict=True)))

@@ -1,0 +1,138 @@
+"""Verdicts on a difference, and the sentences that say it. Nothing is worded by a model."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.paired import MIN_SCENARIOS
+from cupel_core.domain.statistics import Interval
+
+
+class ComparisonVerdict(StrEnum):
+    """In the order in which they are decided."""
+
+    NOT_COMPARABLE = "NOT_COMPARABLE"
+    """Fewer than five common scenarios, but more than one."""
+    HIGHER = "HIGHER"
+    LOWER = "LOWER"
+    """Higher or lower than the baseline: the adjusted p is below the level."""
+    EQUIVALENT = "EQUIVALENT"
+    """The interval of the equivalence test lies within the margin."""
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+class EffectSize(StrEnum):
+    """Cohen's words."""
+
+    NEGLIGIBLE = "negligible"
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
+
+    @classmethod
+    def of(cls, d: float) -> "EffectSize":
+        bounds = ((0.2, cls.NEGLIGIBLE), (0.5, cls.SMALL), (0.8, cls.MEDIUM))
+        return next((word for bound, word in bounds if abs(d) < bound), cls.LARGE)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict rests on."""
+
+    metric: Metric
+    alpha: float
+    margin: float
+    scenarios: int
+    difference: float | None
+    interval: Interval | None
+    equivalence_interval: Interval | None
+    adjusted_p: float | None
+    detectable_effect: float | None
+    """The minimum detectable effect."""
+    scenarios_needed: int | None
+
+    @property
+    def is_within_margin(self) -> bool:
+        return self.equivalence_interval is not None and (
+            -self.margin < self.equivalence_interval.low and self.equivalence_interval.high < self.margin
+        )
+
+
+def verdict_of(evidence: Evidence) -> ComparisonVerdict:
+    if evidence.difference is None or 1 < evidence.scenarios < MIN_SCENARIOS:
+        return ComparisonVerdict.NOT_COMPARABLE
+    if evidence.adjusted_p is not None and evidence.adjusted_p < evidence.alpha:
+        return ComparisonVerdict.HIGHER if evidence.difference > 0 else ComparisonVerdict.LOWER
+    return ComparisonVerdict.EQUIVALENT if evidence.is_within_margin else ComparisonVerdict.INCONCLUSIVE
+
+
+def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, reference: str) -> str:
+    """`subject` and `reference` name the comparison side and what it is compared with."""
+    match verdict:
+        case ComparisonVerdict.NOT_COMPARABLE:
+            return f"Too few scenarios have results on both sides: {evidence.scenarios} of at least {MIN_SCENARIOS}."
+        case ComparisonVerdict.HIGHER | ComparisonVerdict.LOWER:
+            within = f" It is within {amount(evidence, evidence.margin)}." if evidence.is_within_margin else ""
+            return f"{subject} {_difference(evidence)} than {reference} ({_figures(evidence)}).{within}"
+        case ComparisonVerdict.EQUIVALENT:
+            interval = evidence.equivalence_interval
+            level = f"{round(100 * (1 - 2 * evidence.alpha))} % CI {_range(evidence, interval)}" if interval else ""
+            scenarios = _count(evidence.scenarios)
+            return f"No difference of {amount(evidence, evidence.margin)} or more ({level}, {scenarios})."
+        case ComparisonVerdict.INCONCLUSIVE:
+            difference = f"{subject} {_difference(evidence)} than {reference}"
+            return f"Not enough data: {difference} ({_figures(evidence)}).{_power(evidence)}"
+
+
+def amount(evidence: Evidence, value: float) -> str:
+    """A difference with its unit."""
+    return f"{_number(evidence, value)} {'percentage points' if evidence.metric.is_rate else 'points'}"
+
+
+def _difference(evidence: Evidence) -> str:
+    difference = evidence.difference or 0.0
+    verb = {
+        Metric.DECISION: "rates",
+        Metric.PASS_RATE: "has a pass rate that is",
+        Metric.OTHER_RATE: "has a rate of unreadable answers that is",
+    }[evidence.metric]
+    return f"{verb} {amount(evidence, abs(difference))} {'lower' if difference < 0 else 'higher'}"
+
+
+def _figures(evidence: Evidence) -> str:
+    figures = [
+        evidence.interval and f"{round(100 * (1 - evidence.alpha))} % CI {_range(evidence, evidence.interval)}",
+        evidence.adjusted_p is not None and f"adjusted p {p_text(evidence.adjusted_p)}",
+        _count(evidence.scenarios),
+    ]
+    return ", ".join(_present(figures))
+
+
+def _power(evidence: Evidence) -> str:
+    if evidence.detectable_effect is None or evidence.detectable_effect <= evidence.margin:
+        return ""
+    detectable = amount(evidence, evidence.detectable_effect)
+    needed = f"about {evidence.scenarios_needed:,} scenarios would detect {_number(evidence, evidence.margin)}"
+    return f" It had an 80 % chance to detect {detectable} or more; {needed}."
+
+
+def p_text(p: float) -> str:
+    return "below 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def _range(evidence: Evidence, interval: Interval) -> str:
+    return f"{_number(evidence, interval.low)} to {_number(evidence, interval.high)}"
+
+
+def _number(evidence: Evidence, value: float) -> str:
+    text = f"{100 * value:.1f}" if evidence.metric.is_rate else f"{value:.2f}"
+    return text.removeprefix("-") if not float(text) else text.replace("-", "−")
+
+
+def _count(scenarios: int) -> str:
+    return f"{scenarios:,} scenario{'' if scenarios == 1 else 's'}"
+
+
+def _present(texts: Iterable[str | bool | None]) -> list[str]:
+    return [text for text in texts if isinstance(text, str)]

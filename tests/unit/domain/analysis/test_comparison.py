@@ -1,0 +1,211 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cupel_core.domain.analysis.comparison import (
+    ChangeDirection,
+    ComparisonCaution,
+    ComparisonOptions,
+    SignificanceTest,
+    compare,
+)
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.paired_samples import Incomparable
+from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
+from tests.compared_sides import scenario, side
+
+answers = st.lists(st.text("12345o", min_size=1, max_size=3), min_size=5, max_size=12)
+
+
+def compare_one(before: list[str], after: list[str], **options):
+    figures = compare(side({"m": before}), side({"m": after}, "run_b"), ComparisonOptions(**options))
+    return figures.rows[0]
+
+
+def test_repeats_are_averaged_and_each_scenario_counts_once():
+    row = compare_one(["11", "2", "3", "4", "1"], ["1234", "3", "4", "5", "1"])
+    assert row.estimate.difference == pytest.approx((1.5 + 1 + 1 + 1 + 0) / 5)
+
+
+def test_a_case_counts_if_both_sides_have_an_answer():
+    row = compare_one(["1", "e", "3", "o", "1", "2", "3"], ["2", "1", "e", "e", "3", "3", "4"])
+    assert row.estimate.scenarios == 4
+    assert row.incomparable == {
+        Incomparable.NO_BASELINE: 1,
+        Incomparable.NO_COMPARISON: 1,
+        Incomparable.NO_ANSWER: 1,
+    }
+
+
+def test_personas_of_one_side_only_do_not_count():
+    before = side({"m": ["1", "5"]}, scenarios=[scenario("a", {"p": 0, "q": 1})])
+    row = compare(before, side({"m": ["3", "3"]}, "run_b", [scenario("a", {"p": 0, "r": 1})])).rows[0]
+    assert (row.baseline_mean, row.comparison_mean) == (1, 3)
+
+
+def test_a_scenario_without_a_common_persona_is_incomparable():
+    before = side({"m": ["1"]}, scenarios=[scenario("a", {"p": 0})])
+    row = compare(before, side({"m": ["3"]}, "run_b", [scenario("a", {None: 0})])).rows[0]
+    assert row.incomparable == {Incomparable.NO_COMMON_CASE: 1}
+    assert row.verdict is ComparisonVerdict.NOT_COMPARABLE
+
+
+def test_a_clear_rise_is_higher():
+    row = compare_one(["1", "2", "1", "2", "1", "2"], ["4", "5", "5", "5", "4", "4"])
+    assert row.verdict is ComparisonVerdict.HIGHER
+    assert row.sentence == (
+        "m rates 3.00 points higher than in the baseline (95 % CI 2.34 to 3.66, adjusted p below 0.001, 6 scenarios)."
+    )
+
+
+def test_a_clear_fall_is_lower():
+    row = compare_one(["4", "5", "5", "5", "4", "4"], ["1", "2", "1", "2", "1", "2"])
+    assert row.verdict is ComparisonVerdict.LOWER
+
+
+def test_equal_answers_are_equivalent():
+    row = compare_one(["1", "2", "3", "4", "5"] * 4, ["1", "2", "3", "4", "5"] * 4)
+    assert row.verdict is ComparisonVerdict.EQUIVALENT
+    assert row.sentence == "No difference of 0.25 points or more (90 % CI 0.00 to 0.00, 20 scenarios)."
+
+
+def test_noise_is_inconclusive_and_says_what_could_have_been_detected():
+    row = compare_one(["1", "5", "3", "2", "4", "3"], ["2", "3", "5", "1", "4", "4"])
+    assert row.verdict is ComparisonVerdict.INCONCLUSIVE
+    assert "It had an 80 % chance to detect 2.10 points or more; about 423 scenarios would detect 0.25." in row.sentence
+
+
+def test_two_to_four_scenarios_are_not_comparable():
+    row = compare_one(["1", "2", "3", "4"], ["2", "4", "4", "5"])
+    assert row.verdict is ComparisonVerdict.NOT_COMPARABLE
+    assert row.cautions == (ComparisonCaution.FEW_SCENARIOS,)
+    assert row.sentence == "Too few scenarios have results on both sides: 4 of at least 5."
+
+
+def test_of_one_scenario_the_trials_are_the_units():
+    row = compare_one(["+" * 9 + "-"], ["+" * 3 + "-" * 7])
+    assert row.test is SignificanceTest.FISHER
+    assert row.estimate.interval == pytest.approx((-0.8090, -0.1705), abs=5e-5)
+    assert (row.verdict, row.cautions) == (ComparisonVerdict.LOWER, (ComparisonCaution.ONE_SCENARIO,))
+
+
+def test_of_one_scenario_with_decisions_welchs_test_is_used():
+    row = compare_one(["1112221112"], ["4445554445"])
+    assert (row.test, row.verdict) == (SignificanceTest.WELCH_T, ComparisonVerdict.HIGHER)
+
+
+def test_single_passes_and_failures_use_mcnemars_test():
+    row = compare_one(["+"] * 8 + ["-"] * 2, ["-"] * 8 + ["+"] * 2)
+    assert row.test is SignificanceTest.MCNEMAR
+    assert row.estimate.p == pytest.approx(0.0654296875)
+
+
+def test_mcnemars_test_needs_no_variation():
+    row = compare_one(["-"] * 8, ["+"] * 8)
+    assert (row.verdict, row.estimate.p) == (ComparisonVerdict.HIGHER, pytest.approx(2**-8))
+
+
+def test_repeated_passes_and_failures_use_the_t_test():
+    assert compare_one(["+-"] * 6, ["++"] * 5 + ["--"]).test is SignificanceTest.PAIRED_T
+
+
+def test_decisions_that_all_rise_by_the_same_amount_have_no_p():
+    row = compare_one(["1", "2", "3", "4", "2"], ["2", "3", "4", "5", "3"])
+    assert (row.estimate.p, row.verdict) == (None, ComparisonVerdict.INCONCLUSIVE)
+    assert ComparisonCaution.NO_VARIATION in row.cautions
+
+
+def test_the_primary_metric_is_the_decision_if_both_sides_decided():
+    assert compare(side({"m": ["1", "2"]}), side({"m": ["3", "+"]}, "run_b")).metric is Metric.DECISION
+    assert compare(side({"m": ["1", "2"]}), side({"m": ["+", "-"]}, "run_b")).metric is Metric.PASS_RATE
+
+
+def test_the_rate_of_other_answers_can_be_compared():
+    row = compare_one(["11", "12", "1o", "22", "33"], ["oo", "o2", "1o", "o2", "oo"], metric=Metric.OTHER_RATE)
+    assert row.estimate.difference == pytest.approx((1 + 0.5 + 0 + 0.5 + 1) / 5)
+
+
+def test_p_values_are_adjusted_over_the_pairs_and_the_overall_row_is_not():
+    before = {name: ["1", "2", "3", "2", "1", "3", "2"] for name in "mn"}
+    after = {"m": ["2", "2", "5", "2", "2", "5", "3"], "n": ["1", "3", "3", "2", "2", "3", "2"]}
+    figures = compare(side(before), side(after, "run_b"))
+    first, second = figures.rows
+    assert first.adjusted_p == pytest.approx(2 * first.estimate.p)
+    assert second.adjusted_p == pytest.approx(second.estimate.p)
+    assert figures.overall.adjusted_p == figures.overall.estimate.p
+    assert figures.overall.estimate.difference == pytest.approx(
+        (first.estimate.difference + second.estimate.difference) / 2
+    )
+
+
+def test_a_single_pair_has_no_overall_row():
+    assert compare(side({"m": ["1"]}), side({"m": ["2"]}, "run_b")).overall is None
+
+
+def test_several_targets_without_a_shared_one_are_averaged():
+    before = side({"m": ["1"] * 5, "n": ["3"] * 5})
+    row = compare(before, side({"o": ["4"] * 5}, "run_b")).rows[0]
+    assert (row.baseline_mean, row.comparison_mean) == (2, 4)
+    assert row.sentence.startswith("Not enough data: o rates 2.00 points higher than the mean of 2 targets")
+    assert ComparisonCaution.SUBSTITUTED in row.cautions
+
+
+def test_targets_of_one_run_are_compared_with_each_other():
+    one = side({"m": ["1", "2", "1", "2", "1"]})
+    other = side({"n": ["4", "5", "5", "4", "4"]})
+    assert compare(one, other).rows[0].verdict is ComparisonVerdict.HIGHER
+
+
+def test_the_distribution_shift_is_the_total_variation():
+    row = compare_one(["1", "1", "2", "o"], ["1", "2", "2", "5"])
+    assert row.shift.total_variation == pytest.approx((1 + 1 + 1 + 1) / 4 / 2)
+    assert row.shift.baseline["other"] == 1
+
+
+def test_most_changed_scenarios_come_first_and_equal_ones_by_id():
+    row = compare_one(["1", "2", "3", "4"], ["2", "5", "3", "3"])
+    assert [(each.scenario_id, each.change) for each in row.most_changed] == [
+        ("s1", ChangeDirection.INCREASED),
+        ("s0", ChangeDirection.INCREASED),
+        ("s3", ChangeDirection.DECREASED),
+        ("s2", ChangeDirection.UNCHANGED),
+    ]
+
+
+def test_single_scenarios_are_tested_with_five_repeats_on_either_side():
+    row = compare_one(["11122", "1", "33333"], ["44455", "5", "33334"])
+    by_id = {change.scenario_id: change for change in row.most_changed}
+    assert by_id["s1"].p is None
+    assert by_id["s0"].q == pytest.approx(2 * by_id["s0"].p)
+    assert by_id["s0"].standard_error == pytest.approx((0.3 / 5 + 0.3 / 5) ** 0.5)
+
+
+def test_uneven_errors_and_many_unreadable_answers_are_cautions():
+    row = compare_one(["1e", "2e", "3", "4", "5"], ["2oo", "2", "3", "4", "5"])
+    assert row.cautions == (
+        ComparisonCaution.SMALL_SAMPLE,
+        ComparisonCaution.HIGH_OTHER,
+        ComparisonCaution.UNEVEN_ERRORS,
+    )
+
+
+def test_the_effect_size_has_a_word():
+    assert compare_one(["1", "2", "1", "2", "1"], ["4", "5", "5", "4", "4"]).effect_size is EffectSize.LARGE
+
+
+def test_a_margin_of_the_caller_replaces_the_default():
+    before, after = ["1", "2", "3", "4", "5", "1", "2", "3"], ["1", "2", "3", "4", "5", "2", "2", "2"]
+    assert compare_one(before, after).verdict is ComparisonVerdict.INCONCLUSIVE
+    assert compare_one(before, after, margin=0.5).verdict is ComparisonVerdict.EQUIVALENT
+
+
+@given(answers, st.data())
+def test_the_order_of_scenarios_and_repeats_does_not_matter(before, data):
+    after = data.draw(st.lists(st.text("12345o", min_size=1, max_size=3), min_size=len(before), max_size=len(before)))
+    order = data.draw(st.permutations(range(len(before))))
+    scenarios = [scenario(f"s{number}", {None: position}) for position, number in enumerate(order)]
+    shuffled_side = side({"m": [before[number][::-1] for number in order]}, "run_a", scenarios)
+    first = compare(side({"m": before}), side({"m": after}, "run_b"))
+    second = compare(shuffled_side, side({"m": after}, "run_b"))
+    assert second.rows[0].estimate.difference == pytest.approx(first.rows[0].estimate.difference, nan_ok=True)
+    assert second.rows[0].verdict is first.rows[0].verdict
