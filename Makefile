@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-all check fmt bench faults hostile soak simulate build connectors docs models
+.PHONY: help ready run down test test-all check fmt bench bench-million faults hostile soak simulate build connectors docs models
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -54,6 +54,10 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
 	@$(BIN)/python -m bench.hostile
+
+bench-million: ready ## run 1,000,000 simulated probes on the local stack, beside 10,000; takes about half an hour
+	@$(BIN)/cupel up
+	@$(BIN)/python -m bench.million
 
 faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
 	@$(BIN)/pytest tests/faults

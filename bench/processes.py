@@ -1,5 +1,6 @@
 """CPU and memory of the local processes: the embedded cloud, its workers, and the model server."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,20 @@ def measure_usage(emulator_pid: int) -> ResourceUsage:
     processes = [emulator, *emulator.children(recursive=True)]
     worker_mb = max(map(_peak_mb, filter(_is_probe_worker, processes)), default=0.0)
     return ResourceUsage(sum(map(_cpu_seconds, processes)), emulator.memory_info().rss / 1e6, worker_mb)
+
+
+@dataclass
+class MemoryPeak:
+    """The most resident memory so far, in MB: of the emulator, and of any of its workers."""
+
+    emulator_pid: int
+    emulator_mb: float = 0.0
+    worker_mb: float = 0.0
+
+    def sample(self) -> None:
+        emulator = psutil.Process(self.emulator_pid)
+        self.emulator_mb = max(self.emulator_mb, emulator.memory_info().rss / 1e6)
+        self.worker_mb = max(self.worker_mb, *map(_peak_mb, emulator.children(recursive=True)), 0.0)
 
 
 def _cpu_seconds(process: psutil.Process) -> float:
