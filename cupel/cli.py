@@ -8,6 +8,7 @@ from cupel.commands import (
     control,
     definitions,
     delete,
+    estimate,
     evals,
     events,
     export,
@@ -64,6 +65,7 @@ app.command()(stack.status)
 app.command()(stack.sources)
 app.command()(teardown.teardown)
 app.command()(run.run)
+app.command()(estimate.estimate)
 app.command()(run.rerun)
 app.command()(run.watch)
 app.command()(show.runs)

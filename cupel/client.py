@@ -224,6 +224,10 @@ class Client:
         """Start a run of an eval; returns `{run, jobCount}`."""
         return self._send("POST", f"/evals/{_segment(eval_id)}/runs", options or {}, is_repeatable=True)
 
+    def estimate_eval_run(self, eval_id: str, options: Json | None = None) -> Json:
+        """What a run of the eval would cost and how long it would take; nothing is started."""
+        return self._send("POST", f"/evals/{_segment(eval_id)}/runs/estimate", options or {})
+
     def create_playground_run(self, playground_run: Json) -> Json:
         """Run one scenario with one target: `{scenarioId, connectorId | model, personaId?, config?}`.
 
@@ -241,6 +245,10 @@ class Client:
     def create_run(self, specification: Json) -> Json:
         """Start a run; returns `{run, jobCount}`."""
         return self._send("POST", "/runs", specification, is_repeatable=True)
+
+    def estimate_run(self, specification: Json) -> Json:
+        """What the run would cost and how long it would take; nothing is started."""
+        return self._send("POST", "/runs/estimate", specification)
 
     def list_runs(
         self,

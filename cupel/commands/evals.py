@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from cupel.commands.estimate import print_estimate
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
 from cupel.commands.options import (
     AsJson,
@@ -54,6 +55,22 @@ def run_eval(
         graders = (config[name] for name in ("judgeModel", "personaModel", "embeddingModel"))
         warn_about_unlisted_models(session, (*config["models"], *graders))
         watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
+
+
+@evals.command("estimate", help="Estimate what a run of an eval would cost; nothing is started.")
+def estimate_eval(
+    ctx: typer.Context,
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="The id of an eval.")],
+    repeats: Repeats = 1,
+    judge_model: JudgeModel = None,
+    persona_model: PersonaModel = None,
+    as_json: AsJson = False,
+) -> None:
+    session = ctx.ensure_object(Session)
+    config = without_none(judgeModel=judge_model, personaModel=persona_model)
+    with session.connect() as client:
+        estimated = client.estimate_eval_run(eval_id, {"repeats": repeats, "config": config})
+    print_estimate(session, estimated, as_json=as_json)
 
 
 def try_scenario(

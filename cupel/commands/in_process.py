@@ -1,6 +1,7 @@
 """`cupel run --in-process`: the same table and exit codes, without a stack."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import typer
@@ -8,7 +9,7 @@ import typer
 from cupel import junit_xml
 from cupel.commands import saved_evaluations
 from cupel.commands.gate_options import GateOptions
-from cupel.commands.options import InProcessOptions
+from cupel.commands.options import DEFAULT_OPTIONS, InProcessOptions
 from cupel.commands.show import print_results
 from cupel.commands.targets import target_specs
 from cupel.counts import count_of
@@ -49,8 +50,9 @@ def run_in_process(
     as_json: bool,
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
-    evaluation_options = _evaluation_options(specification, options)
-    evaluation = _evaluate(session, definitions, evaluation_options, target_specs(specification))
+    own = evaluation_options(specification, options)
+    with named_after_options():
+        evaluation = saved_evaluations.run(session, plan_evaluation(definitions, target_specs(specification), own))
     if as_json:
         session.print_json(evaluation.to_json())
     else:
@@ -58,12 +60,13 @@ def run_in_process(
     passed = gate_options.apply(
         session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation))
     )
-    saved_evaluations.discard(evaluation, resume_path(evaluation_options))
+    saved_evaluations.discard(evaluation, resume_path(own))
     if evaluation.status is not RunStatus.COMPLETED or not passed:
         raise typer.Exit(1)
 
 
-def _evaluation_options(specification: Json, options: InProcessOptions) -> EvaluationOptions:
+def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_OPTIONS) -> EvaluationOptions:
+    """What `evaluate` takes, from the body that would start the run on a stack."""
     config = {_CONFIG[name]: value for name, value in specification["config"].items()}
     return cast(
         EvaluationOptions,
@@ -82,12 +85,11 @@ def _evaluation_options(specification: Json, options: InProcessOptions) -> Evalu
     )
 
 
-def _evaluate(
-    session: Session, definitions: Sequence[str], options: EvaluationOptions, targets: list[str | Json]
-) -> Evaluation:
+@contextmanager
+def named_after_options() -> Iterator[None]:
+    """A UsageError names the option of the command instead of the parameter of `evaluate`."""
     try:
-        plan = plan_evaluation(definitions, targets, options)
-        return saved_evaluations.run(session, plan)
+        yield
     except UsageError as error:
         field, separator, message = str(error).partition(":")
         option = _option_of(field)

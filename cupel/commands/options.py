@@ -132,3 +132,7 @@ class InProcessOptions(NamedTuple):
     cache: bool
     cache_ttl: float | None
     allow_code: bool
+
+
+DEFAULT_CONCURRENCY = 10
+DEFAULT_OPTIONS = InProcessOptions(DEFAULT_CONCURRENCY, None, cache=False, cache_ttl=None, allow_code=False)

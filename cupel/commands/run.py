@@ -9,6 +9,7 @@ import typer
 
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
 from cupel.commands.options import (
+    DEFAULT_CONCURRENCY,
     AsJson,
     EmbeddingModel,
     InProcessOptions,
@@ -40,10 +41,17 @@ if TYPE_CHECKING:
     from cupel.client import Client
     from cupel.upload import UploadedDefinition
 
-DEFAULT_CONCURRENCY = 10
 INTERRUPTED = 130
 """The exit code that shells use for a command ended by Ctrl-C."""
 
+Definitions = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DEFINITION...",
+        help="A definition file (YAML), or the id of a definition; several files with the same scenarios "
+        "are the prompts of one run.",
+    ),
+]
 InProcess = Annotated[
     bool,
     typer.Option(
@@ -80,14 +88,7 @@ AllowCode = Annotated[
 
 def run(
     ctx: typer.Context,
-    definitions: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DEFINITION...",
-            help="A definition file (YAML), or the id of a definition; several files with the same scenarios "
-            "are the prompts of one run.",
-        ),
-    ],
+    definitions: Definitions,
     models: Annotated[
         list[str] | None,
         model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),

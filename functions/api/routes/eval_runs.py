@@ -7,8 +7,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
-from cupel_core.contract.runs import CreateEvalRun, CreatePlaygroundRun, RunStartedResponse
+from cupel_core.contract.estimates import EstimateResponse
+from cupel_core.contract.runs import CreateEvalRun, CreatePlaygroundRun, EstimateEvalRun, RunStartedResponse
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
+from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import start
 from cupel_core.runs.eval_runs import eval_run_spec, playground_run_spec
 from cupel_core.runs.spec import spec_to_text
@@ -21,6 +23,14 @@ def create_eval_run(eval_id: str, body: Annotated[CreateEvalRun, Body()] = Creat
     workspace, options = router.workspace, body.options()
     requested = spec_to_text(EvalRunSpec(eval_id, options))
     return _start(workspace, eval_run_spec(workspace, eval_id, options), requested)
+
+
+@router.operation("estimateEvalRun")
+def estimate_eval_run(eval_id: str, body: Annotated[EstimateEvalRun, Body()] = EstimateEvalRun()) -> EstimateResponse:
+    from cupel_core.runs.estimate import estimate
+
+    spec = eval_run_spec(router.workspace, eval_id, body.options())
+    return EstimateResponse.of(estimate(router.workspace, spec, utc_now()), price_list_version())
 
 
 @router.operation("createPlaygroundRun", status=201)

@@ -33,10 +33,12 @@ from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
 from cupel_core.contract.deletions import DeleteRuns, DeletionListResponse
+from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.run_labels import UpdateRun
 from cupel_core.contract.runs import (
     CreateRun,
+    EstimateRun,
     ProbePage,
     ProbeResponse,
     RerunRun,
@@ -49,6 +51,7 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import Precondition
+from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import labels, progress, queries
 from cupel_core.runs import probes as run_probes
 
@@ -58,6 +61,13 @@ router = OperationRouter()
 @router.operation("createRun", status=201)
 def create_run(body: CreateRun) -> RunStartedResponse:
     return _start(body.spec())
+
+
+@router.operation("estimateRun")
+def estimate_run(body: EstimateRun) -> EstimateResponse:
+    from cupel_core.runs.estimate import estimate
+
+    return EstimateResponse.of(estimate(router.workspace, body.spec(), utc_now()), price_list_version())
 
 
 @router.operation("rerunRun", status=201)

@@ -280,6 +280,13 @@ BY_NAME: dict[str, Any] = {
 
 BY_SCHEMA: dict[str, Any] = {
     "AssertionResult.type": "contains",
+    "Estimate.basis": "default",
+    "Estimate.priceList": "genai-prices 0.2.3",
+    "Estimate.unpriced": [],
+    "EstimateInterval.expected": 0.74,
+    "EstimateInterval.high": 2.9,
+    "EstimateInterval.low": 0.2,
+    "GraderEstimate.role": "judge",
     "Target.id": "sober",
     "Target.label": "sober",
     "TargetProgress.target": "sober",

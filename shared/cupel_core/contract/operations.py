@@ -421,6 +421,16 @@ _ALL = (
         replay=Replay.STARTED,
     ),
     Operation(
+        "estimateEvalRun",
+        "POST",
+        "/v1/evals/{eval_id}/runs/estimate",
+        "evals",
+        _VIEWER,
+        "Estimate what a run of an eval would cost and how long it would take",
+        "The estimate",
+        "Takes the body of a start, checks all that a start checks, and writes nothing.",
+    ),
+    Operation(
         "createPlaygroundRun",
         "POST",
         "/v1/playground/runs",
@@ -470,6 +480,16 @@ _ALL = (
         "The run, and the number of its probes",
         location="/v1/runs/{run.id}",
         replay=Replay.STARTED,
+    ),
+    Operation(
+        "estimateRun",
+        "POST",
+        "/v1/runs/estimate",
+        "runs",
+        _VIEWER,
+        "Estimate what a run would cost and how long it would take",
+        "The estimate",
+        "Takes the body of a start, checks all that a start checks, and writes nothing.",
     ),
     Operation("getRun", "GET", "/v1/runs/{run_id}", "runs", _VIEWER, "Get a run", "The run"),
     Operation(

@@ -157,6 +157,10 @@ class CreateRun(LabelFields):
         )
 
 
+class EstimateRun(CreateRun):
+    """The body of a start."""
+
+
 class CreateEvalRun(LabelFields):
     model_config = example({"priority": "HIGH", "repeats": 3})
 
@@ -178,6 +182,10 @@ class CreateEvalRun(LabelFields):
             disabled_graders=self.config.disabled_graders(),
             labels=self.labels(),
         )
+
+
+class EstimateEvalRun(CreateEvalRun):
+    """The body of a start."""
 
 
 class CreatePlaygroundRun(CreateEvalRun):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
 from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
+from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -24,7 +25,6 @@ from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import (
-    DEFAULT_MAX_MESSAGES,
     ConversationRules,
     ConversationState,
     NextStep,
@@ -92,14 +92,12 @@ class ConversationSpec:
 
     @cached_property
     def rules(self) -> ConversationRules:
-        return ConversationRules(
-            criteria=self.scenario.criteria,
-            has_judge=self.graders.config.judge_model is not None,
-            has_user_model=(self.graders.config.persona_model or self.graders.config.judge_model) is not None,
-            has_user_role=self.persona is not None or bool(self.scenario.instructions),
-            max_messages=self.scenario.max_messages or DEFAULT_MAX_MESSAGES,
-            scripted=self.scenario.follow_ups or self.content.follow_ups,
-            max_turns=self.content.max_turns if self.max_turns is None else self.max_turns,
+        return conversation_rules(
+            self.scenario,
+            self.content,
+            self.graders.config,
+            has_persona=self.persona is not None,
+            max_turns=self.max_turns,
         )
 
     @cached_property

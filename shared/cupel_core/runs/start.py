@@ -60,7 +60,7 @@ def start(
         if answer is not None:
             first_run = runs.decode_answer(answer)
             return RunStarted(first_run, first_run.plan.total)
-    run, snapshot = _build_run(workspace, spec, now)
+    run, snapshot = build_run(workspace, spec, now)
     run = replace(run, started_by=started_by, callbacks=webhooks.callback_scope(workspace))
     reservation = None
     if idempotency_key is not None:
@@ -75,10 +75,11 @@ def start(
 
 def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
     """Raise what `start` would raise for this spec now."""
-    _build_run(workspace, spec, now)
+    build_run(workspace, spec, now)
 
 
-def _build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
+def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
+    """The run of this specification, checked and not stored. Raises what `start` raises."""
     source = rerun.load_source(workspace, spec.rerun_of) if spec.rerun_of else None
     definition = source.definition if source else _resolve(workspace, spec)
     manifest = definition.manifest

@@ -4,6 +4,7 @@ A full Fisher-Yates shuffle by the seed, cut to the percentage: a larger sample 
 smaller one, so a sampled run can be expanded.
 """
 
+from collections.abc import Sequence
 from random import Random
 
 
@@ -29,3 +30,10 @@ def _shuffled(count: int, seed: int) -> list[int]:
 def sample_size(count: int, percentage: int) -> int:
     """The number of sampled scenarios: rounded down, but at least one."""
     return max(1, count * percentage // 100)
+
+
+def evenly[Item](items: Sequence[Item], count: int) -> list[Item]:
+    """At most so many of the items, at equal distances."""
+    if len(items) <= count:
+        return list(items)
+    return [items[number * len(items) // count] for number in range(count)]

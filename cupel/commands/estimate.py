@@ -1,0 +1,124 @@
+"""`cupel estimate`: what a run would cost, before it is started."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from cupel.commands.options import (
+    AsJson,
+    EmbeddingModel,
+    JudgeModel,
+    Parameters,
+    PersonaModel,
+    Repeats,
+    TargetsFile,
+    model_option,
+)
+from cupel.commands.run import Definitions, InProcess, resolve_definition
+from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs
+from cupel.counts import count_of
+from cupel.json_types import Json, without_none
+from cupel.markup import escape
+from cupel.render import format_cost, format_duration
+from cupel.session import Session
+from cupel.tables import table
+from cupel.terminal import NO_VALUE
+
+
+def estimate(
+    ctx: typer.Context,
+    definitions: Definitions,
+    models: Annotated[
+        list[str] | None,
+        model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
+    ] = None,
+    targets: TargetsFile = None,
+    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
+    definition_version: Annotated[
+        int | None, typer.Option(min=1, help="Version of the definition, by its id; default: the latest.")
+    ] = None,
+    repeats: Repeats = 1,
+    param: Parameters = None,
+    max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
+    judge_model: JudgeModel = None,
+    persona_model: PersonaModel = None,
+    embedding_model: EmbeddingModel = None,
+    in_process: InProcess = False,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate what a run would cost and how long it would take; nothing is started. Options are those of `run`."""
+    session = ctx.ensure_object(Session)
+    chosen = chosen_targets(models, targets)
+    config = run_config(
+        session,
+        model_names(chosen),
+        params=parameters_of(param),
+        max_turns=max_turns,
+        judge_model=judge_model,
+        persona_model=persona_model,
+        embedding_model=embedding_model,
+    )
+    specification = {
+        **chosen,
+        "samplePercentage": sample,
+        "repeats": repeats,
+        **without_none(definitionVersion=definition_version),
+        "config": config,
+    }
+    if in_process:
+        print_estimate(session, _estimate_in_process(definitions, specification), as_json=as_json)
+        return
+    with session.connect() as client:
+        resolved = resolve_definition(session, client, definitions, specification)
+        print_estimate(session, client.estimate_run({**specification, **resolved}), as_json=as_json)
+
+
+def _estimate_in_process(definitions: Sequence[str], specification: Json) -> Json:
+    # The providers take longer to import than the rest of the command.
+    from cupel.commands.in_process import evaluation_options, named_after_options
+    from cupel.in_process.estimate import estimate_evaluation
+    from cupel_core.contract.estimates import EstimateResponse
+    from cupel_core.providers.prices import price_list_version
+
+    with named_after_options():
+        estimated = estimate_evaluation(definitions, target_specs(specification), evaluation_options(specification))
+    response = EstimateResponse.of(estimated, price_list_version())
+    return response.model_dump(mode="json", by_alias=True)
+
+
+def print_estimate(session: Session, estimate: Json, *, as_json: bool) -> None:
+    if as_json:
+        session.print_json(estimate)
+        return
+    numbers = ["probes", "calls", "input tokens", "output tokens"]
+    columns = table("model", *numbers, "cost", right=numbers)
+    for target in estimate["targets"]:
+        columns.add_row(escape(target["targetId"]), f"{target['probes']:,}", *_figures(target))
+    for grader in estimate["graders"]:
+        columns.add_row(f"{escape(grader['model'])} ({grader['role']})", "", *_figures(grader))
+    session.out.print(columns)
+    for line in _totals(estimate):
+        session.out.print(line, markup=False, soft_wrap=True)
+
+
+def _figures(calls: Json) -> list[str]:
+    tokens = (f"{calls[name]['expected']:,.0f}" for name in ("calls", "inputTokens", "outputTokens"))
+    return [*tokens, NO_VALUE if calls["usd"] is None else _cost(calls["usd"])]
+
+
+def _cost(usd: Json) -> str:
+    if not usd["high"]:
+        return format_cost(0.0)
+    return f"{format_cost(usd['expected'])} ({format_cost(usd['low'])} to {format_cost(usd['high'])})"
+
+
+def _totals(estimate: Json) -> list[str]:
+    seconds, unpriced = estimate["seconds"], estimate["unpriced"]
+    low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
+    total = f"{count_of(estimate['jobCount'], 'probe')}: {_cost(estimate['usd'])}, {low} to {high}"
+    missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
+    return ["", total, *missing, f"basis  {_BASES[estimate['basis']]}; prices of {estimate['priceList']}"]
+
+
+_BASES = {"default": "the texts, and usual lengths of answers and conversations"}

@@ -1,0 +1,36 @@
+"""What an evaluation in this process would cost, before any model is called."""
+
+from functools import partial
+
+from cupel.in_process.definition import DefinitionSource
+from cupel.in_process.options import EvaluationOptions
+from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
+from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
+from cupel_core.domain.estimates.run_estimate import CallCapacity, RunEstimate, estimate_run
+from cupel_core.domain.runs.sampling import evenly
+from cupel_core.providers.account import Account
+from cupel_core.providers.expected_calls import capacity_of, expected_calls
+
+MAX_CASES = 200
+"""The lengths of their texts stand for those of all others."""
+
+
+def estimate_evaluation(definition: DefinitionSource, targets: Targets, options: EvaluationOptions) -> RunEstimate:
+    """Raises UsageError for what could not be evaluated."""
+    plan = plan_evaluation(definition, targets, options)
+    terms = RunTerms(
+        plan.definition.content,
+        plan.grader_config,
+        options.get("max_turns"),
+        answers_per_case=len(plan.probe_plan.columns) * plan.probe_plan.repeats,
+    )
+    cases = [SampledCase(scenario, persona is not None) for scenario, persona in evenly(plan.cases, MAX_CASES)]
+    accounts = {**plan.grader_accounts, **{each.account.provider: each.account for each in plan.targets}}
+    calls = expected_calls(accounts.__getitem__)._replace(capacity_of=partial(_capacity, plan, accounts))
+    return estimate_run(run_assumptions(terms, plan.probe_plan, plan.params, cases, calls))
+
+
+def _capacity(plan: EvaluationPlan, accounts: dict[str, Account], provider: str) -> CallCapacity:
+    """At most so many conversations run at the same time, whatever the provider allows."""
+    capacity = capacity_of(accounts.__getitem__, provider)
+    return CallCapacity(min(capacity.parallel, plan.max_concurrency), capacity.call_seconds)

@@ -1,0 +1,96 @@
+"""Estimates of a run's cost and duration."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cupel_core.contract.columns import TargetId
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.estimates.conversations import ModelRole
+from cupel_core.domain.estimates.intervals import EstimateInterval
+from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
+
+_DIGITS = 6
+
+
+class EstimateIntervalResponse(ResponseModel):
+    """What is expected, and the bounds between which 95 % of the cases lie that the estimate assumes."""
+
+    low: Annotated[float, Field(description="Lower bound")]
+    expected: Annotated[float, Field(description="The likeliest figure")]
+    high: Annotated[float, Field(description="Upper bound")]
+
+    @classmethod
+    def of(cls, interval: EstimateInterval) -> "EstimateIntervalResponse":
+        return cls(
+            low=round(interval.low, _DIGITS),
+            expected=round(interval.expected, _DIGITS),
+            high=round(interval.high, _DIGITS),
+        )
+
+
+class CallsEstimateResponse(ResponseModel):
+    model: str
+    calls: Annotated[EstimateIntervalResponse, Field(description="Number of calls")]
+    input_tokens: EstimateIntervalResponse
+    output_tokens: EstimateIntervalResponse
+    usd: Annotated[EstimateIntervalResponse | None, Field(description="Null if the price of the model is unknown")]
+
+    @staticmethod
+    def fields_of_calls(estimate: CallsEstimate) -> dict[str, Any]:
+        return {
+            "model": estimate.model,
+            "calls": EstimateIntervalResponse.of(estimate.calls),
+            "input_tokens": EstimateIntervalResponse.of(estimate.input_tokens),
+            "output_tokens": EstimateIntervalResponse.of(estimate.output_tokens),
+            "usd": None if estimate.usd is None else EstimateIntervalResponse.of(estimate.usd),
+        }
+
+
+class TargetEstimateResponse(CallsEstimateResponse):
+    target_id: TargetId
+    probes: Annotated[int, Field(description="Number of its probes")]
+    basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
+
+    @classmethod
+    def of(cls, target: TargetEstimate) -> "TargetEstimateResponse":
+        own = cls.fields_of_calls(target.calls)
+        return cls(target_id=target.target_id, probes=target.probes, basis=target.basis, **own)
+
+
+class GraderEstimateResponse(CallsEstimateResponse):
+    """The calls of a model that grades, simulates users or summarizes."""
+
+    role: Annotated[ModelRole, Field(description="What the model is called for")]
+
+    @classmethod
+    def of(cls, grader: GraderEstimate) -> "GraderEstimateResponse":
+        return cls(role=grader.role, **cls.fields_of_calls(grader.calls))
+
+
+class EstimateResponse(ResponseModel):
+    """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
+
+    job_count: Annotated[int, Field(description="Number of probes of the run")]
+    usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
+    seconds: Annotated[EstimateIntervalResponse, Field(description="If no other run calls the same providers")]
+    basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
+    price_list: Annotated[str, Field(description="The list that prices come from, unless the workspace has its own")]
+    targets: Annotated[list[TargetEstimateResponse], Field(description="Calls of the targets")]
+    graders: Annotated[
+        list[GraderEstimateResponse], Field(description="Calls of judges, simulated users and summarizing models")
+    ]
+    unpriced: Annotated[list[str], Field(description="Models whose price is unknown; they are not in `usd`")]
+
+    @classmethod
+    def of(cls, estimate: RunEstimate, price_list: str) -> "EstimateResponse":
+        return cls(
+            job_count=estimate.probes,
+            usd=EstimateIntervalResponse.of(estimate.usd),
+            seconds=EstimateIntervalResponse.of(estimate.seconds),
+            basis=estimate.basis,
+            price_list=price_list,
+            targets=[TargetEstimateResponse.of(target) for target in estimate.targets],
+            graders=[GraderEstimateResponse.of(grader) for grader in estimate.graders],
+            unpriced=list(estimate.unpriced),
+        )

@@ -1,0 +1,155 @@
+"""What is known of a run's conversations before they are held, from its scenarios and its configuration."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from cupel_core.domain.definitions.conversation_rules import conversation_rules
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.estimates.conversations import ExpectedConversation
+from cupel_core.domain.estimates.run_estimate import (
+    Assumptions,
+    CallCapacity,
+    ColumnEstimate,
+    ConversationSample,
+    Price,
+)
+from cupel_core.domain.runs.plan import Column, Plan
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, SELECT_BEST
+from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens, is_latin
+from cupel_core.domain.turns.conversation import ConversationRules
+from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
+from cupel_core.domain.turns.model_request import Message, MessageRole
+
+_JUDGE_CALLS = {"g-eval": 2.0}
+"""Per answer; the judges of other assertions are called once. Embeddings cost so little that they are left out."""
+
+
+class SampledCase(NamedTuple):
+    scenario: Scenario
+    has_persona: bool
+
+
+class Answers(NamedTuple):
+    """What is known of a target's answers."""
+
+    reasons: bool = False
+    """Whether they may have reasoning tokens."""
+    limit: int | None = None
+    """Of their tokens."""
+
+
+class ExpectedCalls(NamedTuple):
+    """What is known of calls before they are made."""
+
+    price: Price
+    capacity_of: Callable[[str], CallCapacity]
+    """By provider."""
+    reasons: Callable[[str], bool]
+    """Whether a model may reason before it answers."""
+
+
+@dataclass(frozen=True)
+class RunTerms:
+    """What the conversations of a run have in common."""
+
+    content: Content
+    graders: GraderConfig
+    max_turns: int | None = None
+    answers_per_case: int = 1
+    """How many answers there are to choose the best of: those of all columns."""
+
+    def conversation(self, case: SampledCase, prompt: Prompt | None, answers: Answers) -> ExpectedConversation:
+        scenario = case.scenario
+        rules = conversation_rules(
+            scenario, self.content, self.graders, has_persona=case.has_persona, max_turns=self.max_turns
+        )
+        opening = self._opening(scenario, prompt)
+        judge, decision = self.graders.judge_model, self.content.decision
+        assertions = tuple(flatten((*self.content.assertions, *scenario.assertions)))
+        return ExpectedConversation(
+            opening_tokens=message_tokens(opening),
+            max_turns=_max_turns(rules, opening),
+            scripted_tokens=tuple(estimated_tokens(text) + PER_MESSAGE for text in rules.scripted),
+            persona_model=self.graders.persona_model or judge,
+            has_opening=any(message.role is MessageRole.USER for message in opening),
+            simulates_user=rules.simulates_user,
+            judge_model=judge if rules.is_judged else None,
+            criteria_tokens=estimated_tokens((rules.criteria.success or "") + (rules.criteria.failure or "")),
+            checks=_checks(assertions, judge),
+            compared=_comparisons(assertions, judge, self.answers_per_case),
+            summary_model=decision.judged_by(judge) if decision else None,
+            reasons=answers.reasons,
+            answer_limit=answers.limit,
+        )
+
+    def _opening(self, scenario: Scenario, prompt: Prompt | None) -> tuple[Message, ...]:
+        """Without the prompt if the scenario lacks what it needs: that conversation will not be held."""
+        labels = self.content.level_labels(scenario.dimensions) if prompt else {}
+        try:
+            return opening_messages(self.content.system, scenario, labels, prompt)
+        except MissingValue:
+            return scenario.messages
+
+
+def run_assumptions(
+    terms: RunTerms,
+    plan: Plan,
+    params: ParameterFields,
+    cases: Sequence[SampledCase],
+    calls: ExpectedCalls,
+) -> Assumptions:
+    """`params` are those of the run; `cases` stand for all cases of the plan, and there is at least one."""
+
+    @cache
+    def sample(prompt_id: str | None, answers: Answers) -> ConversationSample:
+        prompt = terms.content.prompt(prompt_id)
+        return ConversationSample([terms.conversation(case, prompt, answers) for case in cases])
+
+    def column_estimate(column: Column) -> ColumnEstimate:
+        prompt = terms.content.prompt(column.prompt_id)
+        merged = merge_parameters(params, column.target.params, prompt.params if prompt else {})
+        answers = Answers(calls.reasons(column.target.model), merged.get("maxOutputTokens"))
+        conversations = sample(column.prompt_id, answers)
+        return ColumnEstimate(column.target.id, column.target.model, plan.cases * plan.repeats, conversations)
+
+    texts = "".join(message.content for case in cases for message in case.scenario.messages)
+    return Assumptions(tuple(map(column_estimate, plan.columns)), calls.price, calls.capacity_of, is_latin(texts))
+
+
+def message_tokens(messages: Iterable[Message]) -> float:
+    return sum(estimated_tokens(message.text) + PER_MESSAGE for message in messages)
+
+
+def _max_turns(rules: ConversationRules, opening: tuple[Message, ...]) -> int:
+    """Answers that the limits allow. A script that nobody judges or continues is sent whole."""
+    said = sum(message.role is not MessageRole.SYSTEM for message in opening)
+    room = max(1, (rules.max_messages - said + 1) // 2)
+    allowed = room if rules.simulates_user else 1 + len(rules.scripted)
+    return allowed if rules.max_turns is None else min(allowed, rules.max_turns)
+
+
+def _checks(assertions: Iterable[Assertion], judge: str | None) -> dict[str, float]:
+    """Calls of judges for the assertions of one conversation, by model."""
+    calls: dict[str, float] = defaultdict(float)
+    for assertion in assertions:
+        if assertion.kind != SELECT_BEST and (model := _judge_of(assertion, judge)):
+            calls[model] += _JUDGE_CALLS.get(assertion.kind, 1.0)
+    return dict(calls)
+
+
+def _comparisons(assertions: Iterable[Assertion], judge: str | None, answers: int) -> dict[str, int]:
+    chosen = (each for each in assertions if each.kind == SELECT_BEST)
+    return {model: answers for each in chosen if (model := _judge_of(each, judge))}
+
+
+def _judge_of(assertion: Assertion, judge: str | None) -> str | None:
+    """The model that grades it; None for an assertion that no model grades."""
+    kind = ASSERTION_KINDS.get(assertion.kind)
+    return assertion.provider or judge if kind is not None and kind.needs_judge else None

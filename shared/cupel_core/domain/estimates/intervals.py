@@ -1,0 +1,56 @@
+"""Figures that are not known exactly: what they are expected to be, and between which bounds."""
+
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, fields, replace
+from math import exp, hypot, log
+from typing import Self
+
+
+@dataclass(frozen=True)
+class EstimateInterval:
+    """The bounds hold 95 % of the cases that the assumptions describe."""
+
+    low: float = 0.0
+    expected: float = 0.0
+    high: float = 0.0
+
+    def __add__(self, other: Self) -> "EstimateInterval":
+        """Of two figures that are independent of each other."""
+        expected = self.expected + other.expected
+        below = hypot(self.expected - self.low, other.expected - other.low)
+        above = hypot(self.high - self.expected, other.high - other.expected)
+        return EstimateInterval(max(0.0, expected - below), expected, expected + above)
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """What an estimate must assume. As factors: 1 is what is expected."""
+
+    input: float = 1.0
+    """Tokens of the texts that are known."""
+    output: float = 1.0
+    """Tokens of an answer."""
+    turns: float = 1.0
+    """Turns of a conversation whose end a judge decides."""
+    latency: float = 1.0
+    """Duration of a call."""
+
+
+def interval_of(figure: Callable[[Unknowns], float], spread: Unknowns) -> EstimateInterval:
+    """Where `figure` lies if each unknown lies between 1 / its spread and its spread.
+
+    The unknowns are independent of each other, and each acts as a factor: their effects on the logarithm are added as
+    squares. A figure that is bounded from above, as an answer is by its limit, is not estimated above that.
+    """
+    expected = figure(Unknowns())
+    if expected <= 0:
+        return EstimateInterval()
+    names = [each.name for each, factor in zip(fields(spread), astuple(spread), strict=True) if factor != 1.0]
+    effects = [(figure(_shifted(spread, name, -1)), figure(_shifted(spread, name, 1))) for name in names]
+    below = hypot(*(log(expected / low) for low, _ in effects if low > 0))
+    above = hypot(*(log(high / expected) for _, high in effects))
+    return EstimateInterval(expected * exp(-below), expected, expected * exp(above))
+
+
+def _shifted(spread: Unknowns, name: str, direction: int) -> Unknowns:
+    return replace(Unknowns(), **{name: getattr(spread, name) ** direction})

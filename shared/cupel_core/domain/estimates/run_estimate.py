@@ -1,0 +1,207 @@
+"""What a run will cost and how long it will take, as far as that can be known before it starts."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, partial
+
+from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, ModelRole, RoleModel
+from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
+from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
+
+type Price = Callable[[str, Calls], float | None]
+"""What these calls of a model cost if all are equally long; None if the price is unknown."""
+
+OUTPUT_FACTOR = 4.0
+"""By which the length of answers may be off."""
+TURNS_FACTOR = 2.0
+LATENCY_FACTOR = 2.5
+_SECONDS_TO_FIRST_TOKEN = 0.7
+_TOKENS_PER_SECOND = 80.0
+
+
+class Basis(StrEnum):
+    """What an estimate rests on."""
+
+    DEFAULT = "default"
+    """The texts of the scenarios, and usual lengths of answers and conversations."""
+
+
+class ConversationSample:
+    """Some conversations, which stand for all others like them."""
+
+    def __init__(self, conversations: Sequence[ExpectedConversation]) -> None:
+        self.is_open = any(each.simulates_user for each in conversations)
+        """Whether the number of turns is unknown."""
+        self.mean_calls = cache(partial(_mean_calls, conversations))
+
+
+def _mean_calls(conversations: Sequence[ExpectedConversation], unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
+    sums: dict[RoleModel, Calls] = defaultdict(Calls)
+    for conversation in conversations:
+        for role_model, calls in conversation.calls(unknowns).items():
+            sums[role_model] += calls
+    return {role_model: calls * (1 / len(conversations)) for role_model, calls in sums.items()}
+
+
+@dataclass(frozen=True)
+class ColumnEstimate:
+    """The probes of a column, and a sample of their conversations."""
+
+    target_id: str
+    model: str
+    probes: int
+    sample: ConversationSample
+
+    def calls(self, role_model: RoleModel, unknowns: Unknowns) -> Calls:
+        """Of all its probes."""
+        return self.sample.mean_calls(unknowns).get(role_model, Calls()) * float(self.probes)
+
+
+@dataclass(frozen=True)
+class CallCapacity:
+    """The calls to one provider: how many run at the same time, and how long one takes if that is known."""
+
+    parallel: int
+    call_seconds: float | None = None
+
+    def seconds_of(self, calls: Calls, unknowns: Unknowns) -> float:
+        """How long these calls take, one batch of parallel ones after the other."""
+        each = self.call_seconds
+        if each is None:
+            written = calls.output_tokens / calls.count if calls.count else 0.0
+            each = (_SECONDS_TO_FIRST_TOKEN + written / _TOKENS_PER_SECOND) * unknowns.latency
+        return each * max(1.0, calls.count / self.parallel)
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Everything about a run that its estimate is computed from."""
+
+    columns: Sequence[ColumnEstimate]
+    price: Price
+    capacity_of: Callable[[str], CallCapacity]
+    """By provider."""
+    is_latin: bool = True
+    """Whether nearly all texts are in Latin script."""
+
+    @property
+    def spread(self) -> Unknowns:
+        return Unknowns(
+            input=LATIN_FACTOR if self.is_latin else OTHER_FACTOR,
+            output=OUTPUT_FACTOR,
+            turns=TURNS_FACTOR if any(column.sample.is_open for column in self.columns) else 1.0,
+            latency=LATENCY_FACTOR,
+        )
+
+
+@dataclass(frozen=True)
+class CallsEstimate:
+    """Calls of one model; `usd` is None if its price is unknown."""
+
+    model: str
+    calls: EstimateInterval
+    input_tokens: EstimateInterval
+    output_tokens: EstimateInterval
+    usd: EstimateInterval | None
+
+
+@dataclass(frozen=True)
+class TargetEstimate:
+    target_id: str
+    probes: int
+    calls: CallsEstimate
+    basis: Basis = Basis.DEFAULT
+
+
+@dataclass(frozen=True)
+class GraderEstimate:
+    role: ModelRole
+    calls: CallsEstimate
+
+
+@dataclass(frozen=True)
+class RunEstimate:
+    """`usd` is the sum of what has a known price; the models without one are `unpriced`."""
+
+    probes: int
+    usd: EstimateInterval
+    seconds: EstimateInterval
+    targets: tuple[TargetEstimate, ...]
+    graders: tuple[GraderEstimate, ...] = ()
+    unpriced: tuple[str, ...] = ()
+    basis: Basis = Basis.DEFAULT
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The calls of one model for some columns, as a function of what is unknown."""
+
+    model: str
+    role_model: RoleModel
+    columns: Sequence[ColumnEstimate]
+
+    @property
+    def probes(self) -> int:
+        return sum(column.probes for column in self.columns)
+
+    def calls(self, unknowns: Unknowns) -> Calls:
+        return sum((column.calls(self.role_model, unknowns) for column in self.columns), Calls())
+
+    def estimate(self, price: Price, spread: Unknowns) -> CallsEstimate:
+        has_price = price(self.model, self.calls(Unknowns())) is not None
+        return CallsEstimate(
+            model=self.model,
+            calls=interval_of(lambda unknowns: self.calls(unknowns).count, spread),
+            input_tokens=interval_of(lambda unknowns: self.calls(unknowns).input_tokens, spread),
+            output_tokens=interval_of(lambda unknowns: self.calls(unknowns).output_tokens, spread),
+            usd=interval_of(partial(_usd, price, [self]), spread) if has_price else None,
+        )
+
+
+def estimate_run(assumptions: Assumptions) -> RunEstimate:
+    price, spread = assumptions.price, assumptions.spread
+    targets, graders = _target_works(assumptions.columns), _grader_works(assumptions.columns)
+    works = [*targets.values(), *graders]
+    unpriced = {work.model for work in works if price(work.model, work.calls(Unknowns())) is None}
+    return RunEstimate(
+        probes=sum(column.probes for column in assumptions.columns),
+        usd=interval_of(partial(_usd, price, works), spread),
+        seconds=interval_of(partial(_seconds, assumptions.capacity_of, works), spread),
+        targets=tuple(
+            TargetEstimate(target_id, work.probes, work.estimate(price, spread)) for target_id, work in targets.items()
+        ),
+        graders=tuple(GraderEstimate(work.role_model.role, work.estimate(price, spread)) for work in graders),
+        unpriced=tuple(sorted(unpriced)),
+    )
+
+
+def _target_works(columns: Sequence[ColumnEstimate]) -> dict[str, _Work]:
+    by_target: dict[str, list[ColumnEstimate]] = defaultdict(list)
+    for column in columns:
+        by_target[column.target_id].append(column)
+    return {target_id: _Work(own[0].model, TARGET, own) for target_id, own in by_target.items()}
+
+
+def _grader_works(columns: Sequence[ColumnEstimate]) -> list[_Work]:
+    role_models = {role_model for column in columns for role_model in column.sample.mean_calls(Unknowns())}
+    return [
+        _Work(role_model.model, role_model, columns)
+        for role_model in sorted(role_models - {TARGET})
+        if role_model.model is not None
+    ]
+
+
+def _usd(price: Price, works: Sequence[_Work], unknowns: Unknowns) -> float:
+    """Of the models with a known price."""
+    return sum(price(work.model, work.calls(unknowns)) or 0.0 for work in works)
+
+
+def _seconds(capacity_of: Callable[[str], CallCapacity], works: Sequence[_Work], unknowns: Unknowns) -> float:
+    """Of the provider whose calls take longest: providers work side by side."""
+    seconds: dict[str, float] = defaultdict(float)
+    for work in works:
+        provider = work.model.partition("/")[0]
+        seconds[provider] += capacity_of(provider).seconds_of(work.calls(unknowns), unknowns)
+    return max(seconds.values(), default=0.0)

@@ -1,0 +1,42 @@
+"""Prices and durations of calls that have not been made."""
+
+from collections.abc import Callable
+from functools import partial
+
+from cupel_core.domain.estimates.conversations import Calls
+from cupel_core.domain.estimates.expectations import ExpectedCalls
+from cupel_core.domain.estimates.run_estimate import CallCapacity
+from cupel_core.domain.turns.model_request import Usage
+from cupel_core.providers.account import Account
+from cupel_core.providers.model_metadata import metadata_of
+from cupel_core.providers.prices import cost_usd
+from cupel_core.providers.sim import MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS
+
+type AccountOf = Callable[[str], Account]
+"""By provider."""
+
+
+def expected_calls(account_of: AccountOf) -> ExpectedCalls:
+    return ExpectedCalls(partial(price_of, account_of), partial(capacity_of, account_of), reasons)
+
+
+def reasons(model: str) -> bool:
+    """Whether the model can reason. Many do unless they are told not to."""
+    return "reasoningEffort" in (metadata_of(model).supported_parameters or ())
+
+
+def price_of(account_of: AccountOf, model: str, calls: Calls) -> float | None:
+    """Of these calls, if all are equally long; None if the price is unknown."""
+    if not calls.count:
+        return 0.0
+    usage = Usage(round(calls.input_tokens / calls.count), round(calls.output_tokens / calls.count))
+    price = cost_usd(model, usage, account_of(model.partition("/")[0]))
+    return None if price is None else price * calls.count
+
+
+def capacity_of(account_of: AccountOf, provider: str) -> CallCapacity:
+    is_simulated = provider == "sim"
+    return CallCapacity(
+        account_of(provider).max_parallel_requests,
+        call_seconds=(MIN_LATENCY_SECONDS + MAX_LATENCY_SECONDS) / 2 if is_simulated else None,
+    )

@@ -1,0 +1,65 @@
+"""`cupel estimate`, against the real API function and in process."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cupel.client import Client
+from cupel_core.settings import Settings
+from tests.conftest import ROOT
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
+from tests.unit.cupel.fake_api import Cupel
+
+DILEMMA = str(ROOT / "samples/value-dilemma.yaml")
+PRICES = [{"model": "m", "inputUsdPerMillion": 1000, "outputUsdPerMillion": 1000}]
+
+
+@pytest.fixture
+def client(cloud: Settings) -> Client:
+    return connect_to_api_function()
+
+
+@pytest.fixture
+def cupel(client: Client) -> Cupel:
+    client.update_provider("custom", {"baseUrl": "http://127.0.0.1:1/v1", "prices": PRICES})
+    return command_of(client)
+
+
+def test_a_file_is_estimated_as_it_would_be_run(cupel: Cupel) -> None:
+    answer = cupel("estimate", DILEMMA, "--models", "custom/m,sim/steady", "--repeats", "2")
+    assert answer.exit_code == 0, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert [line.split()[:2] for line in lines[1:3]] == [["custom/m", "72"], ["sim/steady", "72"]]
+    assert lines[1].count("$") == 3
+    assert lines[4].startswith("144 probes: $")
+    assert lines[-1].startswith("basis  the texts, and usual lengths")
+
+
+def test_a_model_without_a_price_is_named(cupel: Cupel) -> None:
+    answer = cupel("estimate", DILEMMA, "--models", "custom/other,custom/m")
+    assert "without custom/other, whose price is unknown" in answer.stdout
+
+
+def test_the_estimate_of_an_eval_is_printed(cupel: Cupel, client: Client) -> None:
+    definition = client.create_definition({"name": "d", "content": {"system": "Be brief."}})
+    client.create_scenarios(definition["id"], [{"prompt": "Hello"}])
+    [scenario] = client.list_scenarios(definition["id"])
+    created = {"name": "e", "scenarioIds": [scenario["id"]], "model": "sim/steady"}
+    eval_id = client.create_eval(created)["id"]
+    answer = cupel("evals", "estimate", eval_id, "--repeats", "4")
+    assert "4 probes: $0.00" in answer.stdout, answer.stderr
+
+
+def test_an_estimate_in_process_needs_no_stack(cupel: Cupel, tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps({"name": "q", "content": {"system": "s" * 368}, "scenarios": [{"prompt": "q" * 368}]}))
+    answer = cupel("estimate", str(path), "--models", "sim/echo", "--repeats", "3", "--in-process", "--json")
+    figures = json.loads(answer.stdout)
+    assert (figures["jobCount"], figures["targets"][0]["inputTokens"]["expected"]) == (3, 600)
+
+
+def test_a_problem_in_process_names_the_option(cupel: Cupel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    answer = cupel("estimate", DILEMMA, "--models", "openai/gpt-5-mini", "--in-process")
+    assert (answer.exit_code, "--models: openai/gpt-5-mini needs an API key" in answer.stderr) == (2, True)

@@ -1,0 +1,215 @@
+"""Estimates of a run's calls, tokens, cost and duration."""
+
+from dataclasses import replace
+from math import e
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cupel_core.domain.definitions.definitions import Content, DecisionMethod
+from cupel_core.domain.definitions.prompts import Prompt
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.estimates.conversations import (
+    ANSWER_TOKENS,
+    REASONING_TOKENS,
+    TARGET,
+    Calls,
+    ExpectedConversation,
+    ModelRole,
+    RoleModel,
+)
+from cupel_core.domain.estimates.expectations import Answers, ExpectedCalls, RunTerms, SampledCase, run_assumptions
+from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
+from cupel_core.domain.estimates.run_estimate import CallCapacity, RunEstimate, estimate_run
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.conversation import Criteria
+from cupel_core.domain.turns.model_request import Message, MessageRole
+
+EXPECTED = Unknowns()
+USD_PER_TOKEN = {"openai/a": 1e-6, "openai/b": 3e-6, "openai/judge": 1e-5}
+UNJUDGED, JUDGED = GraderConfig(), GraderConfig(judge_model="openai/judge")
+QUESTION = Message(MessageRole.USER, "q" * 368)  # 92 tokens, and 8 for the message
+
+
+def price(model: str, calls: Calls) -> float | None:
+    rate = USD_PER_TOKEN.get(model)
+    return None if rate is None else (calls.input_tokens + calls.output_tokens) * rate
+
+
+CALLS = ExpectedCalls(price, lambda _: CallCapacity(10, 2.0), reasons=lambda _: False)
+
+
+def scenario(**changes: object) -> Scenario:
+    return replace(Scenario("scn_1", "case", (QUESTION,)), **changes)
+
+
+def conversation(
+    content: Content = Content(),  # noqa: B008 - immutable
+    graders: GraderConfig = UNJUDGED,
+    answers: Answers = Answers(),  # noqa: B008 - immutable
+    **changes: object,
+) -> ExpectedConversation:
+    return RunTerms(content, graders, answers_per_case=4).conversation(
+        SampledCase(scenario(**changes), has_persona=False), None, answers
+    )
+
+
+def estimate(
+    *models: str,
+    graders: GraderConfig = UNJUDGED,
+    calls: ExpectedCalls = CALLS,
+    cases: int = 10,
+    **changes: object,
+) -> RunEstimate:
+    plan = Plan(tuple(map(Target, models)), (cases,))
+    case = SampledCase(scenario(**changes), has_persona=False)
+    return estimate_run(run_assumptions(RunTerms(Content(), graders), plan, {}, [case], calls))
+
+
+def test_a_single_answer_is_one_call() -> None:
+    assert conversation().calls(EXPECTED) == {TARGET: Calls(1.0, 100.0, ANSWER_TOKENS)}
+
+
+def test_an_answer_is_not_expected_to_exceed_its_limit() -> None:
+    calls = conversation(answers=Answers(limit=50)).calls(Unknowns(output=4.0))
+    assert calls[TARGET].output_tokens == 50.0
+
+
+def test_reasoning_is_paid_and_not_repeated() -> None:
+    plain, reasoning = (
+        conversation(Content(follow_ups=("why?",)), answers=Answers(reasons=reasons)).calls(EXPECTED)[TARGET]
+        for reasons in (False, True)
+    )
+    assert reasoning.output_tokens - plain.output_tokens == 2 * REASONING_TOKENS
+    assert reasoning.input_tokens == plain.input_tokens
+
+
+def test_each_turn_repeats_what_was_said() -> None:
+    calls = conversation(Content(follow_ups=("w" * 32, "x" * 32))).calls(EXPECTED)[TARGET]  # 16 tokens each
+    assert calls == Calls(3.0, 3 * 100 + 3 * (16 + ANSWER_TOKENS), 3 * ANSWER_TOKENS)
+
+
+def test_follow_ups_beyond_the_limit_of_turns_are_not_sent() -> None:
+    calls = conversation(Content(follow_ups=("a", "b", "c"), max_turns=2)).calls(EXPECTED)
+    assert calls[TARGET].count == 2.0
+
+
+def test_criteria_are_judged_after_each_answer_of_an_open_conversation() -> None:
+    calls = conversation(graders=JUDGED, criteria=Criteria(success="An appointment is booked.")).calls(EXPECTED)
+    assert {role_model: each.count for role_model, each in calls.items()} == {
+        TARGET: 3.0,
+        RoleModel(ModelRole.JUDGE, "openai/judge"): 3.0,
+        RoleModel(ModelRole.PERSONA, "openai/judge"): 2.0,
+    }
+
+
+def test_the_room_for_messages_bounds_an_open_conversation() -> None:
+    expected = conversation(graders=JUDGED, criteria=Criteria(success="Booked."), max_messages=4)
+    assert expected.turns(Unknowns(turns=100.0)) == 2.0
+
+
+def test_the_persona_has_a_model_of_its_own() -> None:
+    graders = replace(JUDGED, persona_model="openai/a")
+    calls = conversation(graders=graders, criteria=Criteria(success="Booked.")).calls(EXPECTED)
+    assert calls[RoleModel(ModelRole.PERSONA, "openai/a")].count == 2.0
+
+
+def test_a_scenario_without_messages_is_opened_by_the_simulated_user() -> None:
+    expected = conversation(graders=replace(JUDGED, persona_model="openai/a"), messages=(), instructions="Book.")
+    assert expected.calls(EXPECTED)[RoleModel(ModelRole.PERSONA, "openai/a")].count == 3.0
+
+
+@pytest.mark.parametrize(("kind", "calls"), [("llm-rubric", 1.0), ("g-eval", 2.0), ("factuality", 1.0)])
+def test_model_graded_assertions_are_calls_of_the_judge(kind: str, calls: float) -> None:
+    expected = conversation(Content(assertions=(Assertion(kind, value="polite"),)), JUDGED).calls(EXPECTED)
+    assert expected[RoleModel(ModelRole.JUDGE, "openai/judge")].count == calls
+
+
+def test_an_assertion_may_name_its_own_judge() -> None:
+    assertion = Assertion("llm-rubric", value="polite", provider="openai/a")
+    calls = conversation(Content(assertions=(Assertion("assert-set", parts=(assertion,)),)), JUDGED).calls(EXPECTED)
+    assert RoleModel(ModelRole.JUDGE, "openai/a") in calls
+
+
+def test_the_best_answer_is_chosen_once_per_case() -> None:
+    calls = conversation(Content(assertions=(Assertion("select-best", value="short"),)), JUDGED).calls(EXPECTED)
+    assert calls[RoleModel(ModelRole.JUDGE, "openai/judge")].count == 1 / 4
+
+
+def test_assertions_without_a_model_cost_nothing() -> None:
+    calls = conversation(Content(assertions=(Assertion("contains", value="x"),)), JUDGED).calls(EXPECTED)
+    assert calls.keys() == {TARGET}
+
+
+def test_a_rubric_is_one_call_per_transcript() -> None:
+    content = Content(decision=DecisionMethod(rubric="1 to 5", judge_model="openai/a"))
+    assert conversation(content).calls(EXPECTED)[RoleModel(ModelRole.SUMMARY, "openai/a")].count == 1.0
+
+
+def test_a_prompt_that_lacks_a_value_is_estimated_without_it() -> None:
+    terms, prompt = RunTerms(Content(), UNJUDGED), Prompt("p", messages=(Message(MessageRole.USER, "[missing]"),))
+    expected = terms.conversation(SampledCase(scenario(), has_persona=False), prompt, Answers())
+    assert expected.opening_tokens == 100.0
+
+
+def test_a_run_costs_what_its_calls_cost() -> None:
+    estimated = estimate("openai/a", "openai/b")
+    assert estimated.usd.expected == pytest.approx(10 * 400 * 1e-6 + 10 * 400 * 3e-6)
+    assert [(each.target_id, each.probes) for each in estimated.targets] == [("openai/a", 10), ("openai/b", 10)]
+
+
+def test_a_model_without_a_price_is_named_and_not_free() -> None:
+    estimated = estimate("openai/a", "custom/mine")
+    assert estimated.unpriced == ("custom/mine",)
+    assert estimated.targets[1].calls.usd is None
+    assert estimated.usd == estimate("openai/a").usd
+
+
+def test_graders_are_listed_with_what_they_are_called_for() -> None:
+    estimated = estimate("openai/a", graders=JUDGED, criteria=Criteria(success="Booked."))
+    assert [(each.role, each.calls.model) for each in estimated.graders] == [
+        (ModelRole.JUDGE, "openai/judge"),
+        (ModelRole.PERSONA, "openai/judge"),
+    ]
+
+
+def test_the_duration_is_that_of_the_slowest_provider() -> None:
+    calls = CALLS._replace(capacity_of=lambda provider: CallCapacity(10, 5.0 if provider == "slow" else 1.0))
+    assert estimate("openai/a", "slow/x", calls=calls, cases=100).seconds.expected == 50.0
+
+
+def test_other_scripts_make_an_estimate_less_certain() -> None:
+    latin, cyrillic = (
+        estimate("openai/a", messages=(Message(MessageRole.USER, text),)).targets[0].calls.input_tokens
+        for text in ("hello " * 50, "привет " * 50)
+    )
+    assert cyrillic.high / cyrillic.expected > latin.high / latin.expected
+
+
+def test_a_figure_of_one_unknown_lies_between_its_factors() -> None:
+    interval = interval_of(lambda unknowns: 10 * unknowns.output, Unknowns(output=4.0))
+    assert (interval.low, interval.expected, interval.high) == pytest.approx((2.5, 10.0, 40.0))
+
+
+def test_independent_unknowns_add_as_squares() -> None:
+    interval = interval_of(lambda unknowns: unknowns.input * unknowns.output, Unknowns(input=e**3, output=e**4))
+    assert interval.high == pytest.approx(e**5)
+
+
+def test_a_figure_of_nothing_is_nothing() -> None:
+    assert interval_of(lambda _: 0.0, Unknowns(output=4.0)) == EstimateInterval()
+
+
+def test_the_bounds_of_a_sum_lie_nearer_than_the_sums_of_the_bounds() -> None:
+    assert EstimateInterval(7.0, 10.0, 13.0) + EstimateInterval(6.0, 10.0, 14.0) == EstimateInterval(15.0, 20.0, 25.0)
+
+
+@given(st.floats(1.0, 10.0), st.floats(1.0, 10.0), st.floats(0.01, 1e6))
+def test_what_is_expected_lies_between_the_bounds(first: float, second: float, figure: float) -> None:
+    interval = interval_of(lambda unknowns: figure * unknowns.input + unknowns.output, Unknowns(first, second))
+    assert 0 < interval.low <= interval.expected * (1 + 1e-9)
+    assert interval.expected <= interval.high * (1 + 1e-9)
