@@ -8,6 +8,7 @@ from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.fields import SINGLE_LINE, Assertions, Count100, JsonObject, Label, LongText, Score
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.contract.scenarios import Messages
+from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, MAX_LENGTH
 
 
@@ -115,6 +116,9 @@ class DefinitionContent(RequestModel):
     ] = None
     params: Annotated[
         ModelParametersInput | None, Field(description="Defaults for the targets of runs that know them")
+    ] = None
+    tool_results: Annotated[
+        ToolResults | None, Field(description="What calls of tools return in every scenario, after the scenario's own")
     ] = None
     decision: DecisionRule | None = None
     assertions: Annotated[Assertions | None, Field(description="Checks for every scenario, in addition to its own")] = (

@@ -9,6 +9,7 @@ from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.fields import SINGLE_LINE, Flag, Label, ModelId, Seed, not_blank
 from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
 from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
@@ -245,6 +246,7 @@ class ScenarioResponse(ResponseModel):
         dict[str, list[MessageResponse]],
         Field(default_factory=dict, description="By id of the definition's prompts: messages to start with instead"),
     ]
+    tool_results: ToolResults = Field(default_factory=list)
 
     @classmethod
     def of(cls, scenario: Scenario) -> "ScenarioResponse":

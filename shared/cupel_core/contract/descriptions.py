@@ -10,6 +10,8 @@ BY_NAME = {
     "frequencyPenalty": "From -2 to 2; positive values discourage repetition",
     "maxAttempts": "Attempts of one call to a target, with the first; null for the default",
     "maxOutputTokens": "Limit of the tokens of one answer",
+    "maxToolRounds": "How often, in one answer, calls of tools are executed and the model goes on; 10 by default, with "
+    "0 its first calls are the answer",
     "params": "Parameters of the calls to targets; see docs/targets.md",
     "presencePenalty": "From -2 to 2; positive values encourage new topics",
     "reasoningEffort": "How much a reasoning model thinks before it answers",

@@ -19,6 +19,7 @@ from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.text.json_schema import schema_errors
 from cupel_core.domain.turns.model_parameters import FormatType, ReasoningEffort
+from cupel_core.domain.turns.tool_results import MAX_TOOL_ROUNDS
 from cupel_core.domain.turns.tools import ToolMode
 
 MAX_PARAMETERS_BYTES = 64_000
@@ -115,6 +116,7 @@ class ModelParametersInput(RequestModel):
     response_format: ResponseFormatInput | None = None
     tools: Annotated[list[ToolInput], Field(min_length=1, max_length=128)] | None = None
     tool_choice: Literal[ToolMode.AUTO, ToolMode.NONE, ToolMode.REQUIRED] | ToolChoiceInput | None = None
+    max_tool_rounds: Annotated[int, Field(strict=True, ge=0, le=MAX_TOOL_ROUNDS)] | None = None
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "ModelParametersInput":

@@ -43,12 +43,20 @@ class MessageResponse(ResponseModel):
         str | None,
         Field(exclude_if=_is_none, description="Of a tool's result: the call that it answers; otherwise absent"),
     ] = None
+    is_error: Annotated[
+        bool | None,
+        Field(exclude_if=_is_none, description="True of a tool's result that says why the call failed, else absent"),
+    ] = None
 
     @classmethod
     def of(cls, message: Message) -> "MessageResponse":
         calls = [ToolCallResponse(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
         return cls(
-            role=message.role, content=message.content, tool_calls=calls or None, tool_call_id=message.tool_call_id
+            role=message.role,
+            content=message.content,
+            tool_calls=calls or None,
+            tool_call_id=message.tool_call_id,
+            is_error=message.is_error or None,
         )
 
 

@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, example
-from cupel_core.contract.fields import SINGLE_LINE, Assertions, FunctionName, Id, JsonObject, Score, not_blank
+from cupel_core.contract.fields import SINGLE_LINE, Assertions, Flag, FunctionName, Id, JsonObject, Score, not_blank
+from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
@@ -53,6 +54,7 @@ class MessageInput(RequestModel):
     content: Annotated[str, StringConstraints(strict=True, max_length=MAX_TEXT_LENGTH)] = ""
     tool_calls: Annotated[list[ToolCallInput], Field(default_factory=list, max_length=100)]
     tool_call_id: Annotated[Id | None, Field(description="Of a tool's message: the call that it answers")] = None
+    is_error: Annotated[Flag, Field(description="Of a tool's message: whether it says why the call failed")] = False
 
     @model_validator(mode="after")
     def _fits_its_role(self) -> "MessageInput":
@@ -60,13 +62,15 @@ class MessageInput(RequestModel):
             raise ValueError("must not have toolCalls: only an assistant's message has")
         if (self.tool_call_id is not None) != (self.role is MessageRole.TOOL):
             raise ValueError("must have a toolCallId if, and only if, its role is tool")
+        if self.is_error and self.role is not MessageRole.TOOL:
+            raise ValueError("must not have isError: only a tool's message has")
         if not self.content.strip() and not self.tool_calls and self.role is not MessageRole.TOOL:
             raise ValueError("must have a content that is not blank")
         return self
 
     def message(self) -> Message:
         calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in self.tool_calls)
-        return Message(self.role, self.content, calls, self.tool_call_id)
+        return Message(self.role, self.content, calls, self.tool_call_id, self.is_error)
 
 
 def _answers_calls(messages: list[MessageInput]) -> list[MessageInput]:
@@ -115,6 +119,7 @@ class ScenarioFields(RequestModel):
     failure_criteria_mode: FailureCriteriaMode | None = None
     assertions: Assertions = Field(default_factory=list)
     persona_ids: PersonaIds = Field(default_factory=list)
+    tool_results: ToolResults = Field(default_factory=list)
 
 
 class CreateScenario(ScenarioFields):
@@ -160,6 +165,7 @@ class CreateScenario(ScenarioFields):
                 prompt_id: tuple(message.message() for message in messages)
                 for prompt_id, messages in self.messages_by_prompt.items()
             },
+            tool_results=tuple(result.script() for result in self.tool_results),
         )
 
     def _opening(self) -> tuple[Message, ...]:

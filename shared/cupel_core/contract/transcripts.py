@@ -20,6 +20,7 @@ from cupel_core.contract.results import (
 from cupel_core.contract.runs import CaseFields
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.runs.views import TranscriptView
+from cupel_core.domain.turns.conversation import StopReason
 from cupel_core.domain.turns.model_request import RequestParameter
 
 
@@ -34,6 +35,10 @@ class TranscriptResponse(CaseFields, ColumnFields):
     probe_index: int
     model_version: Annotated[str | None, Field(description="The model's version, as the provider reports it")]
     finish_reason: str | None
+    stop_reason: Annotated[
+        StopReason | None,
+        Field(description="Why an answer ended although its model would have gone on; null if none did"),
+    ]
     omitted_parameters: Annotated[
         list[RequestParameter],
         Field(description="What requests to the target left out because it rejects it; see docs/architecture.md"),
@@ -41,6 +46,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
     definition_snapshot: dict[str, Any] | None
     content: Annotated[TranscriptContentResponse | None, Field(description="Null once it has expired")]
     turn_count: int
+    tool_rounds: Annotated[int, Field(description="Replies of the target whose calls of tools were executed")]
     word_count: Annotated[
         int | None, Field(description="Words of the target's answers; null for transcripts of earlier releases")
     ]
@@ -85,10 +91,12 @@ class TranscriptResponse(CaseFields, ColumnFields):
             probe_index=transcript.probe_index,
             model_version=conversation.model_version,
             finish_reason=conversation.finish_reason,
+            stop_reason=conversation.stop_reason,
             omitted_parameters=list(conversation.omitted_parameters),
             definition_snapshot=view.definition_snapshot,
             content=_content(transcript) if view.content_available else None,
             turn_count=conversation.turns,
+            tool_rounds=conversation.tool_rounds,
             word_count=transcript.word_count,
             token_count=conversation.usage.total,
             usage=TokenUsageResponse.of(conversation.usage),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
+from cupel_core.conversations.tool_execution import ToolExecution, ToolExecutor
 from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
@@ -44,6 +45,13 @@ from cupel_core.domain.turns.model_request import (
     RequestParameter,
     SimulationKey,
 )
+from cupel_core.domain.turns.tool_results import (
+    DEFAULT_TOOL_ROUNDS,
+    NOT_EXECUTED,
+    ScriptedResult,
+    with_distinct_ids,
+)
+from cupel_core.domain.turns.tools import ToolMode
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
@@ -55,8 +63,6 @@ from cupel_core.scoring.decision_search import read_decision
 from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.score import AssertionScores, needs_model, score
 
-NOT_EXECUTED = "The call was recorded and not executed."
-"""The result of a tool call after which the user goes on."""
 if TYPE_CHECKING:
     from cupel_core.scoring.code_assertions import CodeRunner
 
@@ -89,16 +95,31 @@ class ConversationSpec:
     retry_round: int = 1
     code_runner: "CodeRunner | None" = None
     """Runs the code of assertions; None where code is not run."""
+    tool_executor: ToolExecutor | None = None
+    """Executes the calls that no script answers; None if nothing does."""
 
     @cached_property
     def rules(self) -> ConversationRules:
-        return conversation_rules(
+        rules = conversation_rules(
             self.scenario,
             self.content,
             self.graders.config,
             has_persona=self.persona is not None,
             max_turns=self.max_turns,
         )
+        return replace(rules, max_tool_rounds=self._max_tool_rounds)
+
+    @property
+    def _max_tool_rounds(self) -> int:
+        """0 if neither a script nor an executor answers calls: they are only recorded then."""
+        if not self.tool_results and self.tool_executor is None:
+            return 0
+        rounds: int | None = self.params.get("maxToolRounds")
+        return DEFAULT_TOOL_ROUNDS if rounds is None else rounds
+
+    @cached_property
+    def tool_results(self) -> tuple[ScriptedResult, ...]:
+        return (*self.scenario.tool_results, *self.content.tool_results)
 
     @cached_property
     def assertions(self) -> tuple[Assertion, ...]:
@@ -145,7 +166,7 @@ async def run_conversation(
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:
             state = await _perform_or_save_spend(step, spec, target, state, checkpoints)
-            if _has_further_calls(spec, state):
+            if _has_further_calls(spec, state) and not _continues_at_once(spec, state):
                 await checkpoints.save(state)
         scoring, state = await _score(spec, state, checkpoints)
     except ProviderError as error:
@@ -157,6 +178,8 @@ async def run_conversation(
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
     """Whether the conversation has more than one call; one of a single call has no checkpoint to read."""
+    if spec.rules.max_tool_rounds:
+        return True
     if next_step(opening, spec.rules) is not NextStep.CALL_TARGET:
         return True
     answered = replace(opening, messages=(*opening.messages, Message(MessageRole.ASSISTANT, "")), turns=1)
@@ -168,13 +191,18 @@ def _has_further_calls(spec: ConversationSpec, state: ConversationState) -> bool
     return any(map(needs_model, spec.assertions)) or next_step(state, spec.rules) is not NextStep.END
 
 
+def _continues_at_once(spec: ConversationSpec, state: ConversationState) -> bool:
+    """Whether scripts answer the target's calls: that needs no call, so one checkpoint after it is enough."""
+    return spec.tool_executor is None and bool(state.pending_calls)
+
+
 async def _perform_or_save_spend(
     step: NextStep, spec: ConversationSpec, target: CalledTarget, state: ConversationState, checkpoints: CheckpointStore
 ) -> ConversationState:
     """Perform the step. If it must be performed again later, save what its unusable replies have cost."""
     interrupted: list[Spend] = []
     try:
-        return await _perform(step, spec, target, state, interrupted)
+        return await _perform(step, spec, target, state, interrupted, checkpoints)
     except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
         if interrupted:
             await checkpoints.save(_with_grader_spend(state, step, sum(interrupted, Spend())))
@@ -188,9 +216,18 @@ def _with_grader_spend(state: ConversationState, step: NextStep, spend: Spend) -
 
 
 async def _perform(
-    step: NextStep, spec: ConversationSpec, target: CalledTarget, state: ConversationState, interrupted: list[Spend]
+    step: NextStep,
+    spec: ConversationSpec,
+    target: CalledTarget,
+    state: ConversationState,
+    interrupted: list[Spend],
+    checkpoints: CheckpointStore,
 ) -> ConversationState:
     match step:
+        case NextStep.EXECUTE_CALLS:
+            offered = frozenset(tool.name for tool in spec.parameters.tools)
+            execution = ToolExecution(spec.tool_results, offered, spec.tool_executor, checkpoints.save)
+            return await execution.perform(state)
         case NextStep.JUDGE:
             return await _judge(spec, state, interrupted)
         case NextStep.SIMULATE_USER:
@@ -204,9 +241,7 @@ async def _call_target(spec: ConversationSpec, target: CalledTarget, state: Conv
     turn = await run_turn(_model_request(spec, state), target)
     spend = prices.spend_of(target.account, target.model, turn.reply)
     return replace(
-        state,
-        messages=turn.request.messages,
-        turns=state.turns + 1,
+        state.with_reply(with_distinct_ids(turn.reply.message, state.messages), spec.rules),
         usage=state.usage + turn.reply.usage,
         duration_ms=state.duration_ms + turn.duration_ms,
         cost_usd=added_costs(state.cost_usd, spend.cost_usd),
@@ -214,11 +249,18 @@ async def _call_target(spec: ConversationSpec, target: CalledTarget, state: Conv
         cached_cost_usd=added_costs(state.cached_cost_usd, spend.cached_cost_usd),
         model_version=turn.reply.model_version,
         finish_reason=turn.reply.finish_reason,
-        verdict=None,
         thread_id=turn.reply.thread_id or state.thread_id,
         output=turn.reply.output or _json_output(spec, turn.reply) or state.output,
         omitted_parameters=_merged(spec.omitted_parameters, state.omitted_parameters, turn.reply.omitted_parameters),
     )
+
+
+def _parameters(spec: ConversationSpec, state: ConversationState) -> ModelParameters:
+    """A model that must call a function must do so once: otherwise it could never give its answer."""
+    choice = spec.parameters.tool_choice
+    if state.open_rounds and choice is not None and choice.mode is ToolMode.REQUIRED:
+        return replace(spec.parameters, tool_choice=None)
+    return spec.parameters
 
 
 def _json_output(spec: ConversationSpec, reply: Reply) -> Mapping[str, object] | None:
@@ -240,7 +282,7 @@ def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, .
 def _model_request(spec: ConversationSpec, state: ConversationState) -> ModelRequest:
     return ModelRequest(
         state.messages,
-        spec.parameters,
+        _parameters(spec, state),
         simulation_key=SimulationKey(spec.scenario.id, spec.scenario.dimensions, spec.repeat, spec.seed, spec.variant),
         thread=AgentThread(
             id=state.thread_id or spec.thread_id,
@@ -279,7 +321,7 @@ async def _add_user_message(
 
 def _with_user_message(state: ConversationState, text: str) -> ConversationState:
     """Providers refuse a conversation that continues after a tool call without its result."""
-    calls = state.messages[-1].tool_calls if state.messages else ()
+    calls = state.messages[-1].tool_calls if state.messages else ()  # The answer, so they have no results.
     results = (Message(MessageRole.TOOL, NOT_EXECUTED, tool_call_id=call.id) for call in calls)
     return replace(state, messages=(*state.messages, *results, Message(MessageRole.USER, text)), verdict=None)
 
@@ -334,6 +376,8 @@ def assertion_context(spec: ConversationSpec, state: ConversationState) -> Asser
         finish_reason=state.finish_reason,
         variables=spec.scenario.variables,
         turns=state.turns,
+        target_calls=state.target_calls,
+        tools=spec.parameters.tools,
         conversation_id=state.thread_id or spec.thread_id,
         goal=spec.scenario.criteria.success or spec.scenario.instructions,
         name=spec.scenario.name,

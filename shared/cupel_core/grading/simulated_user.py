@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.turns.tool_results import shown_to_user
 from cupel_core.grading.grader import Grader, GraderReply, as_material, request_structured
 
 _INSTRUCTIONS = """You play a user who talks to an assistant. Write what this user says next, in the user's own voice
@@ -40,10 +41,8 @@ async def generate_persona_message(
 
     `system_prompt` is that of `simulated_user_prompt`, `interrupted` that of `request_structured`.
     """
-    visible = tuple(message for message in messages if message.role is not MessageRole.SYSTEM)
-    request = ModelRequest(
-        (Message(MessageRole.SYSTEM, system_prompt), Message(MessageRole.USER, as_material(visible) or _NO_MESSAGES))
-    )
+    visible = as_material(shown_to_user(messages)) or _NO_MESSAGES
+    request = ModelRequest((Message(MessageRole.SYSTEM, system_prompt), Message(MessageRole.USER, visible)))
     reply = await request_structured(grader, request, _UserMessage, interrupted)
     return GraderReply(reply.value.content, reply.raw, reply.spend)
 

@@ -145,7 +145,8 @@ def _messages(exchanges: Iterable[Message]) -> Iterable[dict[str, object]]:
 
 
 def _tool_result(message: Message) -> dict[str, object]:
-    return {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content}
+    failed: dict[str, object] = {"is_error": True} if message.is_error else {}
+    return {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content, **failed}
 
 
 def _content(message: Message) -> str | list[dict[str, object]]:
@@ -153,7 +154,7 @@ def _content(message: Message) -> str | list[dict[str, object]]:
         return message.content
     text: list[dict[str, object]] = [{"type": "text", "text": message.content}] if message.content else []
     calls: list[dict[str, object]] = [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments_object}
+        {"type": "tool_use", "id": call.id, "name": call.sendable_name, "input": call.arguments_object}
         for call in message.tool_calls
     ]
     return [*text, *calls]

@@ -198,12 +198,13 @@ def _messages(exchanges: Iterable[Message]) -> Iterator[dict[str, object]]:
 
 
 def _tool_result(message: Message) -> dict[str, object]:
-    return {"toolResult": {"toolUseId": message.tool_call_id, "content": [{"text": message.content}]}}
+    failed = {"status": "error"} if message.is_error else {}
+    return {"toolResult": {"toolUseId": message.tool_call_id, "content": [{"text": message.content}], **failed}}
 
 
 def _content(message: Message) -> list[dict[str, object]]:
     calls: list[dict[str, object]] = [
-        {"toolUse": {"toolUseId": call.id, "name": call.name, "input": call.arguments_object}}
+        {"toolUse": {"toolUseId": call.id, "name": call.sendable_name, "input": call.arguments_object}}
         for call in message.tool_calls
     ]
     return [{"text": message.content}, *calls] if message.content or not calls else calls

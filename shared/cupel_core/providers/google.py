@@ -99,7 +99,7 @@ def _tools(parameters: ModelParameters) -> dict[str, object]:
 
 def _contents(exchanges: tuple[Message, ...]) -> Iterator[dict[str, object]]:
     """Results of functions are a user's, by the functions' names; those of one turn are sent together."""
-    names = {call.id: call.name for message in exchanges for call in message.tool_calls}
+    names = {call.id: call.sendable_name for message in exchanges for call in message.tool_calls}
     for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
         messages = list(group)
         if is_result:
@@ -111,14 +111,15 @@ def _contents(exchanges: tuple[Message, ...]) -> Iterator[dict[str, object]]:
 
 def _function_response(message: Message, names: Mapping[str, str]) -> dict[str, object]:
     name = names.get(message.tool_call_id or "", "")
-    return {"functionResponse": {"name": name, "response": {"result": message.content}}}
+    response = {"error" if message.is_error else "result": message.content}
+    return {"functionResponse": {"name": name, "response": response}}
 
 
 def _parts(message: Message) -> list[dict[str, object]]:
     """Gemini 3 refuses calls without the thought signature that it gave them."""
     calls = [
         {
-            "functionCall": {"name": call.name, "args": call.arguments_object},
+            "functionCall": {"name": call.sendable_name, "args": call.arguments_object},
             **without_none(thoughtSignature=call.signature),
         }
         for call in message.tool_calls

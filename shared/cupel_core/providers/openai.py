@@ -60,7 +60,11 @@ def _message(message: Message) -> dict[str, object]:
     if not message.tool_calls:
         return {"role": message.role, "content": message.content}
     calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.sendable_name, "arguments": call.arguments},
+        }
         for call in message.tool_calls
     ]
     return {"role": message.role, "content": message.content or None, "tool_calls": calls}

@@ -51,7 +51,7 @@ def _items(message: Message) -> Iterator[dict[str, object]]:
     if message.content or not message.tool_calls:
         yield {"role": message.role, "content": message.content}
     for call in message.tool_calls:
-        yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+        yield {"type": "function_call", "call_id": call.id, "name": call.sendable_name, "arguments": call.arguments}
 
 
 def _tools(parameters: ModelParameters) -> dict[str, object]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from cupel_core.domain.runs.targets import Target
-from cupel_core.domain.turns.model_parameters import PARAMETER_NAMES, ParameterFields
+from cupel_core.domain.turns.model_parameters import LOOP_PARAMETERS, PARAMETER_NAMES, ParameterFields
 from cupel_core.domain.turns.model_request import RequestParameter
 from cupel_core.errors import FieldError
 from cupel_core.providers import find_provider, is_claude, wire_format_of
 
-ALL = frozenset(PARAMETER_NAMES.values())
+ALL = frozenset(PARAMETER_NAMES.values()) | LOOP_PARAMETERS
 _PENALTIES = frozenset({"frequencyPenalty", "presencePenalty"})
 _UNKNOWN_TO_FORMAT = {
     "anthropic": _PENALTIES | {"seed"},

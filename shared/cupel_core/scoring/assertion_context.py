@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.tools import Tool
 
 
 class ShortConversation(ValueError):
@@ -23,7 +24,11 @@ class AssertionContext:
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The values of `{{name}}` placeholders in assertion values."""
     turns: int = 1
-    """How many of the conversation's last assistant messages are answers of the target."""
+    """How many answers of the conversation are the target's, the last ones."""
+    target_calls: int = 1
+    """How many of its last assistant messages are the target's: an answer with executed calls has several."""
+    tools: tuple[Tool, ...] = ()
+    """What the target could call."""
     conversation_id: str = ""
     goal: str | None = None
     name: str = ""
@@ -34,12 +39,30 @@ class AssertionContext:
 
     def at_turn(self, turn: int) -> "AssertionContext":
         """The conversation up to this answer, from 1. Raises ShortConversation if it has fewer answers."""
-        positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
-        answers = positions[max(0, len(positions) - self.turns) :]
+        answers = self._answers()
         if turn > len(answers):
             raise ShortConversation(f"the conversation has only {len(answers)} answers")
         end = answers[turn - 1] + 1
-        return replace(self, output=self.messages[end - 1].content, messages=self.messages[:end], turns=turn)
+        later = sum(message.role is MessageRole.ASSISTANT for message in self.messages[end:])
+        return replace(
+            self,
+            output=self.messages[end - 1].text,
+            messages=self.messages[:end],
+            turns=turn,
+            target_calls=self.target_calls - later,
+        )
+
+    def _answers(self) -> list[int]:
+        """Where answers of the target end: before the user, or at the end of the conversation."""
+        positions: list[int] = []
+        follows_user = True
+        for position in reversed(range(len(self.messages))):
+            role = self.messages[position].role
+            if role is MessageRole.ASSISTANT and follows_user:
+                positions.append(position)
+            if role is not MessageRole.TOOL:
+                follows_user = role is MessageRole.USER
+        return positions[: self.turns][::-1]
 
     @property
     def messages_without_system(self) -> tuple[Message, ...]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.scoring import is_about_toxicity
+from cupel_core.domain.turns.model_request import Message
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable
@@ -97,9 +98,7 @@ async def evaluate_externally(
 
     Never fails: an error becomes the note of empty results.
     """
-    transcript = [
-        {"role": str(message.role), "content": message.content} for message in context.messages_without_system
-    ]
+    transcript = [_shown(message) for message in context.messages_without_system]
     body = {"conversationId": context.conversation_id, "transcript": transcript, "goal": context.goal}
     try:
         response = await _post(url, body, headers, allow_private, timeout_seconds)
@@ -111,6 +110,12 @@ async def evaluate_externally(
     except ValidationError as error:
         return ExternalResults(note=f"the external evaluator's response is invalid: {_describe(error)}")
     return ExternalResults(tuple(map(_assertion_result, reply.results)))
+
+
+def _shown(message: Message) -> dict[str, Any]:
+    """As in transcripts: calls of tools and their results too, but nothing that only the provider wants back."""
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    return {**message.to_json(), **({"toolCalls": calls} if calls else {})}
 
 
 def _assertion_result(result: _EvaluatorResult) -> AssertionResult:

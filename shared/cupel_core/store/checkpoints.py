@@ -17,7 +17,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.run_spend import Cost, checkpoint_member
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, Verdict
+from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
@@ -48,6 +48,8 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
     body = {
         "messages": [message.to_json() for message in state.messages],
         "turns": state.turns,
+        "toolRounds": [state.tool_rounds, state.open_rounds],
+        "stopReason": state.stop_reason,
         "usage": [state.usage.input_tokens, state.usage.output_tokens],
         "durationMs": state.duration_ms,
         "costUsd": state.cost_usd,
@@ -150,9 +152,13 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
     if item.erased_at is not None or item.ttl <= now.timestamp():
         return None
     body = blobs.get_json(item.content_key) if item.content is None else orjson.loads(zlib.decompress(item.content))
+    tool_rounds, open_rounds = body.get("toolRounds", (0, 0))
     return ConversationState(
         messages=tuple(map(_message, body["messages"])),
         turns=body["turns"],
+        tool_rounds=tool_rounds,
+        open_rounds=open_rounds,
+        stop_reason=StopReason(body["stopReason"]) if body.get("stopReason") else None,
         usage=Usage(*body["usage"]),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],

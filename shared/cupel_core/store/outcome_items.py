@@ -16,7 +16,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState, Spend, Verdict
+from cupel_core.domain.turns.conversation import ConversationState, Spend, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
@@ -232,6 +232,8 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
     }
     item.body |= _present(
         finishReason=state.finish_reason,
+        toolRounds=state.tool_rounds or None,
+        stopReason=state.stop_reason,
         threadId=state.thread_id,
         startedAt=state.started_at and to_iso(state.started_at),
         omittedParameters=list(state.omitted_parameters) or None,
@@ -289,6 +291,8 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
     return ConversationState(
         messages=tuple(map(Message.from_json, content["messages"])),
         turns=body["turnCount"],
+        tool_rounds=body.get("toolRounds", 0),
+        stop_reason=StopReason(body["stopReason"]) if "stopReason" in body else None,
         usage=Usage(body["inputTokens"], body["outputTokens"]),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],

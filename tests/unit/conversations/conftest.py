@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from cupel_core.conversations.runner import ConversationSpec, run_conversation
+from cupel_core.conversations.tool_execution import ToolExecutor
 from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -80,6 +81,8 @@ class ConversationHarness:
     scenario: dict[str, Any] = field(default_factory=dict)
     persona: Persona | None = None
     checkpoints: RecordedCheckpoints = field(default_factory=RecordedCheckpoints)
+    params: dict[str, Any] = field(default_factory=dict)
+    tool_executor: ToolExecutor | None = None
 
     def __post_init__(self) -> None:
         self.models = {
@@ -102,7 +105,16 @@ class ConversationHarness:
         scenario = Scenario(
             "scn_1", "one", self.messages, criteria=self.criteria, max_messages=self.max_messages, **self.scenario
         )
-        spec = ConversationSpec(0, scenario, self.content, graders, "thread-1", persona=self.persona)
+        spec = ConversationSpec(
+            0,
+            scenario,
+            self.content,
+            graders,
+            "thread-1",
+            persona=self.persona,
+            params=self.params,
+            tool_executor=self.tool_executor,
+        )
         target = CalledTarget(ACCOUNT, "custom/target", 1.0, Random(1), attempt=self.models["target"])
         return await run_conversation(spec, target, self.checkpoints, lambda: NOW, None)
 

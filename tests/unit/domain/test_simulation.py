@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.domain.turns import simulation
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, SimulationKey
 from cupel_core.domain.turns.simulation import MODELS, mean_score, requested_label, should_fail, simulated_answer
+from cupel_core.domain.turns.tools import Tool, ToolCall
 
 RATERS = tuple(name for name in MODELS if name != "echo")
 
@@ -157,3 +160,37 @@ def test_a_follow_up_without_a_label_keeps_the_previous_one() -> None:
         .with_message(Message(MessageRole.USER, "Are you sure?"))
     )
     assert requested_label(request) == "Trust"
+
+
+def tool_request(*messages: Message) -> ModelRequest:
+    tools = (Tool("find_order"), Tool("pay"))
+    return ModelRequest(messages, ModelParameters(tools=tools), SimulationKey("scn_1"))
+
+
+def called(*said: Message) -> list[tuple[str, str]]:
+    """The calls of one reply after another, each with the result `ok`."""
+    messages, made = said, []
+    while calls := simulation.tool_calls("steady", tool_request(*messages)):
+        made += [(call.name, call.arguments) for call in calls]
+        results = (Message(MessageRole.TOOL, "ok", tool_call_id=call.id) for call in calls)
+        messages = (*messages, Message(MessageRole.ASSISTANT, "", calls), *results)
+    return made
+
+
+def test_the_functions_that_the_user_names_are_called_one_after_the_other() -> None:
+    asked = Message(MessageRole.USER, 'Please find_order {"number": "A-17"}, then pay ({"usd": 3}) and pay.')
+    assert called(asked) == [("find_order", '{"number": "A-17"}'), ("pay", '{"usd": 3}'), ("pay", "{}")]
+
+
+def test_without_a_name_one_function_is_called_once() -> None:
+    assert len(called(Message(MessageRole.USER, "Where is my order? findings: prepay"))) == 1
+
+
+def test_the_answer_has_what_the_functions_returned() -> None:
+    calls = (ToolCall("call_2", "pay", "{}"),)
+    said = (
+        Message(MessageRole.USER, "pay"),
+        Message(MessageRole.ASSISTANT, "", calls),
+        Message(MessageRole.TOOL, "paid", tool_call_id="call_2"),
+    )
+    assert "\n\npay returned: paid\n\nRating: " in simulated_answer("steady", tool_request(*said))

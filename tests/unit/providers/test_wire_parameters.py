@@ -267,3 +267,39 @@ class TestBedrock:
         use = {"toolUse": {"toolUseId": "t1", "name": "weather", "input": {"city": "Bonn"}}}
         body = {"output": {"message": {"content": [use]}}, "stopReason": "tool_use"}
         assert bedrock.parse(body).tool_calls == (ToolCall("t1", "weather", '{"city":"Bonn"}'),)
+
+
+FAILED_CALL = ModelRequest(
+    (
+        Message(MessageRole.USER, "Is it raining?"),
+        Message(MessageRole.ASSISTANT, "", (ToolCall("call_1", "functions.wea\x00ther\n", "{}"),)),
+        Message(MessageRole.TOOL, "no such city", tool_call_id="call_1", is_error=True),
+    ),
+    ModelParameters(tools=(WEATHER,)),
+)
+
+
+class TestFailedCalls:
+    """Wire formats say that a call failed where they can, and a name that the model invented is made sendable."""
+
+    def test_openai(self) -> None:
+        called, result = sent("openai", FAILED_CALL)["messages"][1:]
+        assert called["tool_calls"][0]["function"]["name"] == "functions_wea_ther_"
+        assert result == {"role": "tool", "tool_call_id": "call_1", "content": "no such city"}
+
+    def test_anthropic(self) -> None:
+        called, result = sent("anthropic", FAILED_CALL)["messages"][1:]
+        assert called["content"][0]["name"] == "functions_wea_ther_"
+        assert result["content"][0]["is_error"] is True
+
+    def test_google(self) -> None:
+        called, result = sent("google", FAILED_CALL)["contents"][1:]
+        response = {"name": "functions_wea_ther_", "response": {"error": "no such city"}}
+        assert called["parts"][0]["functionCall"]["name"] == "functions_wea_ther_"
+        assert result["parts"] == [{"functionResponse": response}]
+
+    def test_bedrock(self) -> None:
+        arguments = bedrock.converse_arguments("m", FAILED_CALL)
+        called, result = arguments["messages"][1:]
+        assert called["content"][0]["toolUse"]["name"] == "functions_wea_ther_"
+        assert result["content"][0]["toolResult"]["status"] == "error"

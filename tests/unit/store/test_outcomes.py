@@ -12,7 +12,7 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend
+from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, StopReason
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -99,6 +99,12 @@ def test_the_prompt_of_a_simulated_user_is_read_as_it_was_recorded_and_is_conten
     assert outcomes.get(REF, 0) == recorded
     assert checkpoints.load(REF, 0, 1, NOW) == state
     assert recorded.without_content().conversation.simulated_user_prompt is None
+
+
+def test_a_checkpoint_has_the_rounds_of_tools(cloud: Settings) -> None:
+    state = ConversationState((), turns=1, tool_rounds=3, open_rounds=2, stop_reason=StopReason.MAX_TOOL_ROUNDS)
+    checkpoints.save(REF, 0, 1, state, NOW)
+    assert checkpoints.load(REF, 0, 1, NOW) == state
 
 
 def test_a_checkpoint_has_the_grades_given_so_far(cloud: Settings) -> None:

@@ -13,6 +13,7 @@ from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
 from cupel_core.domain.turns.model_parameters import ParameterFields
+from cupel_core.domain.turns.tool_results import ScriptedResult
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Content:
     """A run has each scenario with each of them; with the scenario's own messages if there are none."""
     params: ParameterFields = field(default_factory=dict)
     """Defaults of the targets' parameters."""
+    tool_results: tuple[ScriptedResult, ...] = ()
+    """Of every scenario, after its own."""
 
     @property
     def turns(self) -> int:
@@ -87,6 +90,7 @@ class Content:
             derivedMetrics=[metric._asdict() for metric in self.derived_metrics],
             prompts=[prompt.to_json() for prompt in self.prompts],
             params=dict(self.params),
+            toolResults=[result.to_json() for result in self.tool_results],
         )
 
     @classmethod
@@ -105,6 +109,7 @@ class Content:
             derived_metrics=read_derived_metrics(data.get("derivedMetrics")),
             prompts=tuple(map(Prompt.from_json, data.get("prompts") or ())),
             params=data.get("params") or {},
+            tool_results=tuple(map(ScriptedResult.from_json, data.get("toolResults") or ())),
         )
 
     def prompt(self, prompt_id: str | None) -> Prompt | None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message
+from cupel_core.domain.turns.tool_results import ScriptedResult
 
 MAX_SCENARIOS = 100_000
 """Per definition."""
@@ -38,6 +39,8 @@ class Scenario:
     """Each persona has its own conversation; without any, the user has no persona."""
     messages_by_prompt: dict[str, tuple[Message, ...]] = field(default_factory=dict)
     """Instead of `messages`, for prompts of the definition whose texts were rendered elsewhere."""
+    tool_results: tuple[ScriptedResult, ...] = ()
+    """What calls of tools return; the first that matches a call answers it."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
@@ -64,6 +67,7 @@ class Scenario:
                 for prompt_id, messages in self.messages_by_prompt.items()
             }
             or None,
+            "toolResults": [result.to_json() for result in self.tool_results] or None,
         }
         return {
             "id": self.id,
@@ -96,6 +100,7 @@ class Scenario:
                 prompt_id: tuple(map(Message.from_json, messages))
                 for prompt_id, messages in (data.get("messagesByPrompt") or {}).items()
             },
+            tool_results=tuple(map(ScriptedResult.from_json, data.get("toolResults") or ())),
         )
 
 

@@ -45,7 +45,7 @@ class Spending:
 
 
 def conversation_spending(state: ConversationState) -> Spending:
-    """What a conversation has cost so far. Turns are the answered calls of its target."""
-    cost_usd = state.cost_usd if state.turns else 0.0
-    target = Spend(state.turns, state.usage, cost_usd, state.cached_turns, state.cached_cost_usd)
+    """What a conversation has cost so far."""
+    cost_usd = state.cost_usd if state.target_calls else 0.0
+    target = Spend(state.target_calls, state.usage, cost_usd, state.cached_turns, state.cached_cost_usd)
     return Spending(target, state.judge_spend, state.persona_spend)

@@ -5,13 +5,14 @@ message. This module is pure: everything that calls a model is in `cupel_core/co
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
+from cupel_core.domain.turns.tools import ToolCall
 
 DEFAULT_MAX_MESSAGES = 10
 
@@ -120,6 +121,8 @@ class ConversationRules:
     """User and assistant messages together, including the scenario's own; at least one answer is always requested."""
     scripted: tuple[str, ...] = ()
     max_turns: int | None = None
+    max_tool_rounds: int = 0
+    """How often, in one answer, calls are executed and the target goes on; with 0 its first calls are the answer."""
 
     @property
     def is_judged(self) -> bool:
@@ -131,12 +134,25 @@ class ConversationRules:
         return self.is_judged or (self.has_user_model and self.has_user_role)
 
 
+class StopReason(StrEnum):
+    """Why an answer ended although its model would have gone on."""
+
+    MAX_TOOL_ROUNDS = "max_tool_rounds"
+    """Its last calls of tools were not executed."""
+
+
 @dataclass(frozen=True)
 class ConversationState:
     """A conversation so far: its messages and their cost. Checkpointed after each step that further calls follow."""
 
     messages: tuple[Message, ...]
     turns: int = 0
+    """Answers of the target; each ends with a message whose calls are not executed."""
+    tool_rounds: int = 0
+    """Replies of the target whose calls were, or are to be, executed."""
+    open_rounds: int = 0
+    """Those of the answer that the target has begun; 0 once it is complete."""
+    stop_reason: StopReason | None = None
     usage: Usage = field(default_factory=Usage)
     duration_ms: int = 0
     cost_usd: float | None = 0.0
@@ -168,14 +184,21 @@ class ConversationState:
         return added_costs(self.cost_usd, self.cached_cost_usd)
 
     @property
+    def target_calls(self) -> int:
+        """Replies of the target; they are the conversation's last assistant messages."""
+        return self.turns + self.tool_rounds
+
+    @property
     def message_count(self) -> int:
-        return sum(message.role is not MessageRole.SYSTEM for message in self.messages)
+        """Of the user and the assistant; several replies that make one answer are one message."""
+        spoken = sum(message.role in (MessageRole.USER, MessageRole.ASSISTANT) for message in self.messages)
+        return spoken - self.tool_rounds
 
     @property
     def answer_word_count(self) -> int:
         """Words of the target's answers, separated by white space; an opening's assistant messages are not its own."""
         answers = [message.content for message in self.messages if message.role is MessageRole.ASSISTANT]
-        return sum(len(answer.split()) for answer in answers[max(0, len(answers) - self.turns) :])
+        return sum(len(answer.split()) for answer in answers[max(0, len(answers) - self.target_calls) :])
 
     @property
     def is_answered(self) -> bool:
@@ -183,11 +206,29 @@ class ConversationState:
 
     @property
     def needs_answer(self) -> bool:
-        return bool(self.messages) and self.messages[-1].role is MessageRole.USER
+        return bool(self.messages) and self.messages[-1].role in (MessageRole.USER, MessageRole.TOOL)
+
+    @property
+    def pending_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the target's last reply that are to be executed and have no result yet."""
+        if not self.open_rounds:
+            return ()
+        replied = max(n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT)
+        return self.messages[replied].tool_calls[len(self.messages) - replied - 1 :]
+
+    def with_reply(self, message: Message, rules: ConversationRules) -> "ConversationState":
+        """With the target's reply, which completes its answer unless it has calls that are to be executed."""
+        said = replace(self, messages=(*self.messages, message), verdict=None)
+        if message.tool_calls and self.open_rounds < rules.max_tool_rounds:
+            return replace(said, tool_rounds=self.tool_rounds + 1, open_rounds=self.open_rounds + 1)
+        is_stopped = bool(message.tool_calls) and self.open_rounds > 0
+        reason = StopReason.MAX_TOOL_ROUNDS if is_stopped else self.stop_reason
+        return replace(said, turns=self.turns + 1, open_rounds=0, stop_reason=reason)
 
 
 class NextStep(StrEnum):
     CALL_TARGET = "ask the target"
+    EXECUTE_CALLS = "execute what the target calls"
     JUDGE = "judge the answer"
     SIMULATE_USER = "say what the user says next"
     END = "end"
@@ -201,6 +242,8 @@ class ConversationOutcome(StrEnum):
 
 def next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
     """The next step. A pure function of state and rules, so a resumed conversation takes the same step."""
+    if state.pending_calls:
+        return NextStep.EXECUTE_CALLS
     if state.needs_answer:
         return NextStep.CALL_TARGET
     if not state.is_answered:

@@ -113,6 +113,10 @@ PARAMETER_NAMES = {
 """Of each field, its name in the HTTP contract and in stored items."""
 
 
+LOOP_PARAMETERS = frozenset({"maxToolRounds"})
+"""Set like parameters, but not sent to the model."""
+
+
 def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:
     """Later layers take precedence; null removes what earlier ones set."""
     merged: dict[str, Any] = {}

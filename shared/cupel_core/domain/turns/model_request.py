@@ -26,6 +26,8 @@ class Message:
     """Of an assistant: the functions it called, besides what it said."""
     tool_call_id: str | None = None
     """Of a tool's result: the call that it answers."""
+    is_error: bool = False
+    """Of a tool's result: whether it says why the call failed."""
 
     @property
     def text(self) -> str:
@@ -43,12 +45,14 @@ class Message:
         """As in stored items; only an assistant's calls and a tool's results have more than role and content."""
         calls = {"toolCalls": [call.to_json() for call in self.tool_calls]} if self.tool_calls else {}
         answered = {"toolCallId": self.tool_call_id} if self.tool_call_id else {}
-        return {"role": self.role, "content": self.content, **calls, **answered}
+        failed = {"isError": True} if self.is_error else {}
+        return {"role": self.role, "content": self.content, **calls, **answered, **failed}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Message":
         calls = tuple(map(ToolCall.from_json, data.get("toolCalls") or ()))
-        return cls(MessageRole(data["role"]), data["content"], calls, data.get("toolCallId"))
+        role, call_id, is_error = MessageRole(data["role"]), data.get("toolCallId"), data.get("isError", False)
+        return cls(role, data["content"], calls, call_id, is_error)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ For a case without dimensions, m is derived from its scenario, so that models ca
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 from cupel_core.domain.text.json_example import example_of
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest
-from cupel_core.domain.turns.tools import ToolCall, ToolMode
+from cupel_core.domain.turns.tools import Tool, ToolCall, ToolMode
 
 MODELS = ("steady", "bold", "contrarian", "flaky", "echo")
 FAILURE_RATE = 0.1
@@ -54,18 +54,56 @@ def _seeded(*parts: str | int) -> Random:
 
 
 def tool_calls(model_name: str, request: ModelRequest) -> tuple[ToolCall, ...]:
-    """One call, with arguments that satisfy its schema, unless the last message is a tool's result.
+    """The next of the calls that the user's last message asks for, one in each reply.
 
-    Of the function that must be called, or one that the model chooses at random.
+    `find_order {"number": "A-17"}` asks for this call, and `find_order` alone for one with arguments that satisfy its
+    schema. Without any, it is one call: of the function that must be called, or one that the model chooses at random.
     """
     tools, choice = request.parameters.tools, request.parameters.tool_choice
-    if not tools or (choice and choice.mode is ToolMode.NONE) or request.messages[-1].role is MessageRole.TOOL:
+    if not tools or (choice and choice.mode is ToolMode.NONE):
         return ()
-    rng = turn_rng(model_name, request, "tool")
-    named = [tool for tool in tools if choice and tool.name == choice.name]
-    tool = (named or [rng.choice(tools)])[0]
+    rng, question = turn_rng(model_name, request, "tool"), _last_question(request)
+    said = request.messages[question].content if question is not None else ""
+    made = sum(message.role is MessageRole.ASSISTANT for message in request.messages[(question or 0) + 1 :])
+    allowed = [tool for tool in tools if choice and tool.name == choice.name] or list(tools)
+    wanted = _requested_calls(said, allowed) or [(rng.choice(allowed), None)]
+    if made >= len(wanted):
+        return ()
+    tool, arguments = wanted[made]
+    written = json.dumps(example_of(tool.schema, rng)) if arguments is None else arguments
     answers = sum(message.role is MessageRole.ASSISTANT for message in request.messages)
-    return (ToolCall(f"call_{answers + 1}", tool.name, json.dumps(example_of(tool.schema, rng))),)
+    return (ToolCall(f"call_{answers + 1}", tool.name, written),)
+
+
+def _last_question(request: ModelRequest) -> int | None:
+    positions = [n for n, message in enumerate(request.messages) if message.role is MessageRole.USER]
+    return positions[-1] if positions else None
+
+
+def _requested_calls(text: str, tools: Sequence[Tool]) -> list[tuple[Tool, str | None]]:
+    """The functions that a text names, each with the JSON object that follows its name, or None without one."""
+    by_name = {tool.name: tool for tool in tools}
+    names = "|".join(map(re.escape, sorted(by_name, key=len, reverse=True)))
+    matches = re.finditer(rf"(?<![\w-])({names})(?![\w-])[ \t(]*", text)
+    return [(by_name[match[1]], _object_at(text, match.end())) for match in matches]
+
+
+def _object_at(text: str, start: int) -> str | None:
+    """The JSON object that begins here, as it is written."""
+    if not text.startswith("{", start):
+        return None
+    try:
+        return text[start : json.JSONDecoder().raw_decode(text, start)[1]]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _results_note(request: ModelRequest) -> str:
+    """What the functions returned that were called since the user's last message."""
+    results = [message for message in request.messages[(_last_question(request) or 0) :] if message.tool_call_id]
+    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+    lines = (f"{names.get(message.tool_call_id or '')} returned: {message.content}" for message in results)
+    return "".join(f"\n\n{line}" for line in lines)
 
 
 def simulated_answer(model_name: str, request: ModelRequest) -> str:
@@ -78,9 +116,10 @@ def simulated_answer(model_name: str, request: ModelRequest) -> str:
         basis = f"The scores of this case average {mean:.1f} over {len(scores)} dimension{'s' * (len(scores) > 1)}"
     else:
         basis = f"This case has no scores and counts as {mean:.1f}"
+    note, label = _results_note(request), requested_label(request)
     return (
         f"This is a simulated answer; no language model was asked. {basis}, "
-        f"and the rule of sim/{model_name} makes that {rating}.\n\n{requested_label(request)}: {rating}"
+        f"and the rule of sim/{model_name} makes that {rating}.{note}\n\n{label}: {rating}"
     )
 
 

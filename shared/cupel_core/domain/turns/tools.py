@@ -1,10 +1,14 @@
 """Functions that a model may call, and its calls."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_MAX_NAME_LENGTH = 64
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,11 @@ class ToolCall:
     arguments: str
     signature: str | None = None
     """What the provider wants back with the call, such as Gemini's thought signature."""
+
+    @property
+    def sendable_name(self) -> str:
+        """The name as every provider accepts it in a conversation: models invent names with other characters."""
+        return _NOT_IN_NAMES.sub("_", self.name)[:_MAX_NAME_LENGTH] or "_"
 
     @property
     def arguments_object(self) -> dict[str, Any]:

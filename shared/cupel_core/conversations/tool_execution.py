@@ -1,0 +1,98 @@
+"""Answers the calls of a target's reply: by scripts, by whoever executes them, or with an error for the model.
+
+Executed calls are checkpointed soon after they were answered, so after a crash at most the calls then in flight, or
+answered within the last second, are executed again, with the same ids.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from cupel_core.conversations.delayed_saver import DelayedSaver
+from cupel_core.domain.text.storable import storable
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.tool_results import (
+    ArgumentsError,
+    ScriptedResult,
+    ScriptedResults,
+    ToolOutcome,
+    arguments_of,
+    executed_calls,
+    unknown_call_error,
+)
+from cupel_core.domain.turns.tools import ToolCall
+
+MAX_CONCURRENT_CALLS = 8
+"""Of one reply."""
+
+
+class ToolExecutor(Protocol):
+    """Executes calls of tools, in this process or elsewhere.
+
+    Raises ToolError if that failed for reasons other than the call itself; RetryLater and what a guard raises pass.
+    """
+
+    async def __call__(self, call: ToolCall, arguments: dict[str, Any]) -> ToolOutcome | None:
+        """What the model gets for the call; None if it is for nobody here."""
+        ...
+
+
+@dataclass(frozen=True)
+class ToolExecution:
+    scripts: Sequence[ScriptedResult]
+    offered: Collection[str]
+    """Names of the tools that the model was given; empty if an agent has its own."""
+    executor: ToolExecutor | None
+    save: Callable[[ConversationState], Awaitable[None]]
+
+    async def perform(self, state: ConversationState) -> ConversationState:
+        """The state with a result for every pending call, in the order of the calls.
+
+        If one cannot be executed, the results of those before it are saved, and its error is raised.
+        """
+        current = state
+
+        async def save() -> None:
+            await self.save(current)
+
+        saver = DelayedSaver(save)
+        scripted = ScriptedResults(self.scripts, executed_calls(state.messages, state.target_calls))
+        try:
+            while calls := current.pending_calls[:MAX_CONCURRENT_CALLS]:
+                by_script = [scripted.answer(call) for call in calls]
+                answers = (self._outcome(call, each) for call, each in zip(calls, by_script, strict=True))
+                outcomes = await asyncio.gather(*answers, return_exceptions=True)
+                for call, outcome in zip(calls, outcomes, strict=True):
+                    current = _with_result(current, call, _succeeded(outcome))
+                    saver.note_change()
+        except BaseException:  # Also Halted and CancelledError: what was executed must not be executed again.
+            await saver.flush()
+            raise
+        finally:
+            await saver.stop()
+        return current
+
+    async def _outcome(self, call: ToolCall, scripted: ToolOutcome | None) -> ToolOutcome:
+        if scripted is not None:
+            return scripted
+        try:
+            arguments = arguments_of(call)
+        except ArgumentsError as error:
+            return ToolOutcome(str(error), is_error=True)
+        is_offered = not self.offered or call.name in self.offered
+        executed = await self.executor(call, arguments) if self.executor is not None and is_offered else None
+        return executed or ToolOutcome(unknown_call_error(call.name, self.offered), is_error=True)
+
+
+def _succeeded(outcome: ToolOutcome | BaseException) -> ToolOutcome:
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
+
+
+def _with_result(state: ConversationState, call: ToolCall, outcome: ToolOutcome) -> ConversationState:
+    content = storable(outcome.content)
+    result = Message(MessageRole.TOOL, content, tool_call_id=call.id, is_error=outcome.is_error)
+    return replace(state, messages=(*state.messages, result))
