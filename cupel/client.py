@@ -333,6 +333,10 @@ class Client:
         """`model` is the id of a target, or a model; in the following methods too."""
         return self._pages(f"/runs/{_segment(run_id)}/probes", status=status, model=model, promptId=prompt_id)
 
+    def list_run_cases(self, run_id: str, *, model: str | None = None, prompt_id: str | None = None) -> Pages:
+        """A row per scenario and persona, with a cell per target and prompt."""
+        return self._pages(f"/runs/{_segment(run_id)}/cases", model=model, promptId=prompt_id)
+
     def list_probes(self, *, order: str = "newest", **filters: str | None) -> Pages:
         """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`,
         `status`, `createdAfter`, `createdBefore`."""

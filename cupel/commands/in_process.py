@@ -10,7 +10,7 @@ from cupel import junit_xml
 from cupel.commands import saved_evaluations
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.options import DEFAULT_OPTIONS, InProcessOptions
-from cupel.commands.show import print_results
+from cupel.commands.show import print_matrix, print_results
 from cupel.commands.targets import target_specs
 from cupel.counts import count_of
 from cupel.errors import UsageError
@@ -19,6 +19,7 @@ from cupel.in_process.options import resume_path
 from cupel.in_process.plan import plan_evaluation
 from cupel.json_types import Json
 from cupel.render import evaluation_lines
+from cupel.render_matrix import ResultMatrix
 from cupel.session import Session
 from cupel_core.domain.runs.run import RunStatus
 
@@ -54,9 +55,16 @@ def run_in_process(
     with named_after_options():
         evaluation = saved_evaluations.run(session, plan_evaluation(definitions, target_specs(specification), own))
     if as_json:
-        session.print_json(evaluation.to_json())
+        cases = {"cases": evaluation.matrix()} if options.matrix else {}
+        session.print_json(evaluation.to_json() | cases)
     else:
         _print(session, evaluation)
+        if options.matrix:
+            session.out.print()
+            columns = [column.name for column in evaluation.columns]
+            print_matrix(
+                session, ResultMatrix(columns, evaluation.matrix(), has_rule=bool(evaluation.content.decision))
+            )
     passed = gate_options.apply(
         session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation))
     )

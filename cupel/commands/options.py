@@ -132,6 +132,7 @@ class InProcessOptions(NamedTuple):
     cache: bool
     cache_ttl: float | None
     allow_code: bool
+    matrix: bool = False
 
 
 DEFAULT_CONCURRENCY = 10

@@ -86,6 +86,11 @@ AllowCode = Annotated[
 ]
 
 
+ShowMatrix = Annotated[
+    bool, typer.Option("--matrix", help="With --in-process: also show a row per scenario, a column per target.")
+]
+
+
 def run(
     ctx: typer.Context,
     definitions: Definitions,
@@ -121,6 +126,7 @@ def run(
     cache: Cache = False,
     cache_ttl: CacheTtl = None,
     allow_code: AllowCode = False,
+    matrix: ShowMatrix = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
@@ -156,12 +162,14 @@ def run(
         "config": config,
     }
     if in_process:
-        options = InProcessOptions(concurrency, resume, cache, cache_ttl, allow_code)
+        options = InProcessOptions(concurrency, resume, cache, cache_ttl, allow_code, matrix)
         _run_in_process(session, definitions, specification, options, gate_options, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
     elif allow_code:
         raise UsageError("--allow-code: only with --in-process; a stack runs no code from assertions")
+    elif matrix:
+        raise UsageError(f"--matrix: only with --in-process; use `{command_name()} show RUN --matrix` later")
     else:
         _start_on_stack(session, definitions, specification, gate_options if watch else None, new=new, as_json=as_json)
 
@@ -339,7 +347,7 @@ def _print_next_commands(session: Session, client: "Client", run: Json) -> None:
         "",
         f"API    {client.api_url}/v1",
         f"token  {client.source}",
-        f"next   {name} show {run_id}",
+        f"next   {name} show {run_id} --matrix",
         *([f"       {name} retry {run_id}"] if run["progress"]["failed"] else []),
         f"       {name} transcripts {run_id} --model {shlex.quote(run['config']['targets'][0]['id'])}",
         f"       {name} export {run_id} --format csv --output {run_id}.csv",

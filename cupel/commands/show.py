@@ -1,12 +1,15 @@
 """`cupel runs`, `show` and `transcripts`: read runs and their results."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel import render, results
+from cupel import render, render_matrix, results
+from cupel.columns import columns_of
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, remark_on_limit
 from cupel.commands.options import (
     After,
@@ -21,6 +24,7 @@ from cupel.commands.options import (
     metadata_of,
 )
 from cupel.commands.suggestions import choice_option
+from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
@@ -67,11 +71,35 @@ def runs(
         print_items(session, items, limit, lambda found: render.runs_table(_named(client, found)), as_json=as_json)
 
 
-def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
+class MatrixFormat(StrEnum):
+    TABLE = "table"
+    CSV = "csv"
+
+
+def show(
+    ctx: typer.Context,
+    run_id: RunId,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Instead: a row per scenario, a column per target and prompt.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, max=1_000_000, help="Rows of --matrix; default: 20.")
+    ] = None,
+    file_format: Annotated[MatrixFormat, typer.Option("--format", help="Of --matrix.")] = MatrixFormat.TABLE,
+    as_json: AsJson = False,
+) -> None:
     """Show a run and its results so far."""
     session = ctx.ensure_object(Session)
+    if not matrix and (limit is not None or file_format is not MatrixFormat.TABLE):
+        raise UsageError(f"--{'format' if limit is None else 'limit'}: only with --matrix")
+    if as_json and file_format is not MatrixFormat.TABLE:
+        raise UsageError("--json: is a format of its own; leave out --format")
     with session.connect() as client:
-        print_run(session, client, client.get_run(run_id), as_json=as_json, extra={})
+        run = client.get_run(run_id)
+        if matrix:
+            _print_cases(session, client, run, limit or DEFAULT_LIMIT, file_format, as_json=as_json)
+        else:
+            print_run(session, client, run, as_json=as_json, extra={})
 
 
 def transcripts(
@@ -122,6 +150,40 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
     names = TargetNames(client)
     print_results(session, [replace(each, column=names.of_column(each.column)) for each in model_results], run)
     return model_results
+
+
+def _print_cases(
+    session: Session, client: "Client", run: Json, limit: int, file_format: MatrixFormat, *, as_json: bool
+) -> None:
+    """Only the rows that are shown are read."""
+    rows = client.list_run_cases(run["id"]).first(limit)
+    if as_json:
+        session.print_json({"run": run, "cases": rows})
+    else:
+        names = TargetNames(client)
+        columns = [names.of_column(column).name for column in columns_of(run)]
+        print_matrix(
+            session, render_matrix.ResultMatrix(columns, rows, has_rule=bool(_decision_rule(run))), file_format
+        )
+    remark_on_limit(session, len(rows), limit)
+
+
+def print_matrix(
+    session: Session, matrix: render_matrix.ResultMatrix, file_format: MatrixFormat = MatrixFormat.TABLE
+) -> None:
+    if file_format is MatrixFormat.CSV:
+        render_matrix.write_matrix_csv(matrix, sys.stdout)
+        return
+    rows, legend = render_matrix.matrix_table(matrix, session.out.table_width)
+    session.out.print(rows)
+    for line in legend:
+        session.out.print(line, markup=False, style="dim", soft_wrap=True)
+
+
+def _decision_rule(run: Json) -> Json | None:
+    """None too if the definition's snapshot is not known."""
+    rule: Json | None = (run["config"].get("definitionSnapshot") or {}).get("decision")
+    return rule
 
 
 def _named(client: "Client", runs: Sequence[Json]) -> list[Json]:

@@ -89,7 +89,7 @@ def _row(outcome: Json) -> Json:
     row |= {"errorCode": error.get("code"), "errorMessage": error.get("message")}
     for name in ("variables", "dimensions", "metadata"):
         row[name] = printable_json(outcome[name]) if outcome.get(name) else None
-    return {name: _cell(row.get(name)) for name in _COLUMNS}
+    return {name: spreadsheet_cell(row.get(name)) for name in _COLUMNS}
 
 
 def _spend_of(outcome: Json) -> Json:
@@ -98,7 +98,7 @@ def _spend_of(outcome: Json) -> Json:
     return {"totalCostUsd": spend.get("costUsd"), "createdAt": error.get("createdAt") or outcome.get("createdAt")}
 
 
-def _cell(value: object) -> object:
+def spreadsheet_cell(value: object) -> object:
     """Numbers stay numbers, negative ones too: only texts can be formulas."""
     if not isinstance(value, str):
         return value

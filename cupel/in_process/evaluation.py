@@ -9,14 +9,14 @@ from cupel.columns import RunColumn
 from cupel.counts import count_of
 from cupel.gates import pass_rate
 from cupel.in_process.probes import ProbeResult, as_json
-from cupel.in_process.tables import data_frame, html_table
+from cupel.in_process.tables import data_frame, html_table, matrix_rows
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
-from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.derived_metrics import metrics_of
@@ -102,6 +102,15 @@ class Evaluation:
     def _scored(self, target: str) -> list[Mapping[str, float]]:
         scorings = (result.scoring for result in self.completed if result.target == target)
         return [scoring.metrics if scoring else {} for scoring in scorings]
+
+    def matrix(self) -> list[Json]:
+        """A row per scenario and persona, with a cell per target and prompt, as in `GET /runs/{id}/cases`."""
+        prompt_ids = tuple(prompt.id for prompt in self.content.prompts)
+        cases = len(self.results) // (len(self.columns) * self.repeats)
+        return [
+            as_json(row)
+            for row in matrix_rows(Plan(self._run_targets, (cases,), self.repeats, prompt_ids), self.results)
+        ]
 
     @cached_property
     def models(self) -> list[ModelResults]:

@@ -1,6 +1,6 @@
-"""The results of an evaluation as rows for data frames, and as a table for notebooks."""
+"""The results of an evaluation as rows for data frames, by case, and as a table for notebooks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib import import_module
 from typing import Any
@@ -11,7 +11,11 @@ from cupel.printable import printable
 from cupel.render import format_cost
 from cupel.results import ModelResults
 from cupel.terminal import NO_VALUE
+from cupel_core.contract.case_results import CaseResultsResponse
+from cupel_core.domain.runs.case_results import CaseResults, cell_indexes, cell_results
+from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.decisions import last_answer
+from cupel_core.domain.scoring.selections import is_found_best
 
 _HEADINGS = ("target", "probes", "completed", "errored", "pass rate", "mean decision", "tokens", "cost")
 
@@ -47,6 +51,18 @@ def _row(result: ProbeResult) -> dict[str, Any]:
         "error_code": str(error.code) if error else None,
         "error_message": error.message if error else None,
     }
+
+
+def matrix_rows(plan: Plan, results: Sequence[ProbeResult]) -> Iterator[CaseResultsResponse]:
+    """A row per case. `results` are in the order of the plan, and each has an outcome."""
+    outcomes = {result.probe.index: result.outcome for result in results}
+    winners = {result.probe.index for result in results if result.scoring and is_found_best(result.scoring)}
+    for case in range(plan.cases):
+        indexes = [cell_indexes(plan, case, column) for column in range(len(plan.columns))]
+        cells = (
+            cell_results(column, cell, outcomes, winners) for column, cell in zip(plan.columns, indexes, strict=True)
+        )
+        yield CaseResultsResponse.of(CaseResults(case, results[indexes[0][0]].probe.case, tuple(cells)))
 
 
 def html_table(title: str, models: Sequence[ModelResults]) -> str:

@@ -9,14 +9,19 @@ def probe_ranges(plan: Plan, model: str | None, prompt_id: str | None = None, st
 
     Raises Invalid for an unknown target or prompt.
     """
+    check_column(plan, model, prompt_id)
+    is_all = model is None and prompt_id is None
+    ranges = (range(plan.total),) if is_all else plan.ranges(plan.columns_of(model, prompt_id))
+    return [range(max(indexes.start, start), indexes.stop) for indexes in ranges if indexes.stop > start]
+
+
+def check_column(plan: Plan, model: str | None, prompt_id: str | None) -> None:
+    """Raise Invalid for an unknown target or prompt; None stands for all."""
     check_target(plan, model)
     if prompt_id is not None and prompt_id not in plan.prompt_ids:
         raise Invalid.field(
             "promptId", f"must be one of the run's prompts: {', '.join(plan.prompt_ids) or 'it has none'}"
         )
-    is_all = model is None and prompt_id is None
-    ranges = (range(plan.total),) if is_all else plan.ranges(plan.columns_of(model, prompt_id))
-    return [range(max(indexes.start, start), indexes.stop) for indexes in ranges if indexes.stop > start]
 
 
 def check_target(plan: Plan, model: str | None) -> None:

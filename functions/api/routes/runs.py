@@ -32,6 +32,7 @@ from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
+from cupel_core.contract.case_results import CaseResultsPage, CaseResultsResponse
 from cupel_core.contract.deletions import DeleteRuns, DeletionListResponse
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.progress import DetailedProgressResponse
@@ -52,7 +53,7 @@ from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import Precondition
 from cupel_core.providers.prices import price_list_version
-from cupel_core.runs import labels, progress, queries
+from cupel_core.runs import case_results, labels, progress, queries
 from cupel_core.runs import probes as run_probes
 
 router = OperationRouter()
@@ -158,6 +159,20 @@ def list_run_probes(
         now=utc_now(),
     )
     return bounded_page(ProbePage, entries, limit, ProbeResponse.of)
+
+
+@router.operation("listRunCases")
+def list_run_cases(
+    run_id: str,
+    model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Rendered[CaseResultsPage]:
+    entries = case_results.list_cases(
+        router.workspace, run_id, model=model, prompt_id=prompt_id, limit=limit, cursor=cursor
+    )
+    return bounded_page(CaseResultsPage, entries, limit, CaseResultsResponse.of)
 
 
 def _tagged(view: RunView) -> RunResponse:

@@ -283,6 +283,15 @@ BY_NAME: dict[str, Any] = {
 }
 
 BY_SCHEMA: dict[str, Any] = {
+    "CaseResults.index": 7,
+    "CellResults.best": 1,
+    "CellResults.completed": 3,
+    "CellResults.decisions": {"4": 2, "5": 1},
+    "CellResults.errors": {},
+    "CellResults.judged": 3,
+    "CellResults.meanScore": 0.66,
+    "CellResults.missing": 0,
+    "CellResults.passed": 2,
     "AssertionResult.type": "contains",
     "Estimate.basis": "default",
     "Estimate.priceList": "genai-prices 0.2.3",

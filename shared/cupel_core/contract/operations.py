@@ -532,6 +532,16 @@ _ALL = (
         "A page of probes, by index",
     ),
     Operation(
+        "listRunCases",
+        "GET",
+        "/v1/runs/{run_id}/cases",
+        "runs",
+        _VIEWER,
+        "List the results of a run by case: a row per scenario and persona, a cell per target and prompt",
+        "A page of cases, in the order of the run's scenarios",
+        "Of a run with many targets, prompts and repeats, a page may have fewer rows than `limit`.",
+    ),
+    Operation(
         "pauseRun",
         "POST",
         "/v1/runs/{run_id}/pause",

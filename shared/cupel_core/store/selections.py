@@ -53,12 +53,24 @@ def list_block(ref: RunRef, scoring_id: str, block: int) -> Iterator[StoredSelec
         yield StoredSelection(int(index), int(assertion_index), Selection.from_json(item.body), expires)
 
 
+def list_range(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[Selection]:
+    """The selections whose lowest sibling is one of these probes; one request per block."""
+    for block in keys.blocks(indexes):
+        between = SelectionItem.sk.between(*_numbered(block[0], block[-1]))
+        for item in SelectionItem.query(keys.selections(ref, scoring_id, block[0]), between, consistent_read=True):
+            yield Selection.from_json(item.body)
+
+
 def list_of_probe(ref: RunRef, scoring_id: str, index: int) -> Iterator[int]:
     """The assertion indexes of the selections among the siblings of the probe `index`, the lowest of them."""
-    first, last = keys.numbered_probe(index, 0), keys.numbered_probe(index, 999_999)
-    between = SelectionItem.sk.between(first, last)
+    between = SelectionItem.sk.between(*_numbered(index, index))
     for item in SelectionItem.query(keys.selections(ref, scoring_id, index), between, consistent_read=True):
         yield int(item.sk.partition("#")[2])
+
+
+def _numbered(first: int, last: int) -> tuple[str, str]:
+    """The lowest and the highest sort key of selections of these probes."""
+    return keys.numbered_probe(first, 0), keys.numbered_probe(last, 999_999)
 
 
 def erase_content(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> None:

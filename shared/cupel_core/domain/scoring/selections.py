@@ -95,6 +95,11 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
     )
 
 
+def is_found_best(scoring: Scoring) -> bool:
+    """Whether a select-best assertion chose the answer."""
+    return any(result.type == SELECT_BEST and result.passed for result in scoring.results)
+
+
 def without_quotations(scoring: Scoring) -> Scoring:
     """The scoring without the reasons of its select-best results, which may quote other targets' answers."""
     quoting = [result for result in scoring.results if result.type == SELECT_BEST]

@@ -1,0 +1,68 @@
+"""The results of a run as a table: a row per case, and a cell per column (a target, asked by one of the prompts)."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cupel_core.domain.runs.case_view import CaseView
+from cupel_core.domain.runs.plan import Column, Plan, ProbePosition
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+from cupel_core.domain.statistics import mean
+
+
+@dataclass(frozen=True)
+class CellResults:
+    """The repeats of one case in one column."""
+
+    column: Column
+    missing: int
+    """Repeats without an outcome."""
+    completed: int
+    errors: Mapping[str, int]
+    """Number of errored repeats by error code."""
+    judged: int
+    passed: int
+    mean_score: float | None
+    decisions: Mapping[str, int]
+    """Number of repeats by decision code."""
+    best: int
+    """Repeats whose answer a select-best assertion found the best."""
+
+
+@dataclass(frozen=True)
+class CaseResults:
+    index: int
+    """Of the case, among those of the run."""
+    case: CaseView
+    cells: tuple[CellResults, ...]
+    """In the order of the plan's columns."""
+
+
+def cell_indexes(plan: Plan, case: int, column: int) -> range:
+    """The probes of a cell."""
+    first = plan.index(ProbePosition(case, column, 0))
+    return range(first, first + plan.repeats)
+
+
+def cell_results(
+    column: Column, indexes: Sequence[int], outcomes: Mapping[int, Outcome], winners: Collection[int]
+) -> CellResults:
+    """`outcomes` and `winners` of selections, by probe index, may be those of other cells too."""
+    found = [outcomes[index] for index in indexes if index in outcomes]
+    transcripts = [outcome for outcome in found if isinstance(outcome, Transcript)]
+    results = [transcript.result for transcript in transcripts if transcript.result]
+    return CellResults(
+        column=column,
+        missing=len(indexes) - len(found),
+        completed=len(transcripts),
+        errors=Counter(str(outcome.code) for outcome in found if isinstance(outcome, ProbeError)),
+        judged=len(results),
+        passed=sum(result.success for result in results),
+        mean_score=mean([result.score for result in results if result.score is not None]),
+        decisions=Counter(_decisions(transcripts)),
+        best=sum(index in winners for index in indexes),
+    )
+
+
+def _decisions(transcripts: Iterable[Transcript]) -> list[str]:
+    return sorted(transcript.summary.decision_code for transcript in transcripts if transcript.summary)
