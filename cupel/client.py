@@ -4,6 +4,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from types import TracebackType
 from typing import Self
 
@@ -11,7 +12,7 @@ import httpx
 import orjson
 
 from cupel.environment import find_address
-from cupel.errors import ApiProblem, NotConnected, RefusedField, UsageError
+from cupel.errors import ApiProblem, CupelError, NotConnected, RefusedField, UsageError
 from cupel.json_types import Json, TaggedJson, without_none
 from cupel.pages import Pages
 
@@ -167,6 +168,34 @@ class Client:
     def import_dataset(self, dataset_format: str, body: Json) -> Json:
         """`dataset_format` is inspect, openai-evals, csv or jsonl; returns the same shape as `import_promptfoo`."""
         return self._send("POST", f"/imports/{_segment(dataset_format)}", body, is_repeatable=True)
+
+    def create_file(self, file: Json) -> Json:
+        """Announce `{name, type, size, sha256}`; returns `{file, upload}`. See also `upload_file`."""
+        return self._send("POST", "/files", file, is_repeatable=True)
+
+    def complete_file(self, file_id: str) -> Json:
+        return self._send("POST", f"/files/{_segment(file_id)}/complete", is_repeatable=True)
+
+    def upload_file(self, content: bytes, name: str, media_type: str) -> Json:
+        """Upload an image or a PDF, unless the workspace has it already; returns the file, whose `id` messages name."""
+        digest = sha256(content).hexdigest()
+        announced = self.create_file({"name": name, "type": media_type, "size": len(content), "sha256": digest})
+        upload = announced["upload"]
+        if upload is None:
+            return dict(announced["file"])
+        self._put(upload["url"], content, upload["headers"])
+        return self.complete_file(announced["file"]["id"])
+
+    def list_files(self) -> Pages:
+        """Newest first."""
+        return self._pages("/files")
+
+    def get_file(self, file_id: str) -> TaggedJson:
+        """With a `downloadUrl`, which is valid for five minutes."""
+        return self._get(f"/files/{_segment(file_id)}")
+
+    def delete_file(self, file_id: str) -> None:
+        self._send("DELETE", f"/files/{_segment(file_id)}")
 
     def list_personas(self) -> Pages:
         """Newest first."""
@@ -550,7 +579,20 @@ class Client:
         request = self._http.build_request(method, path, json=body, headers=headers)
         return self._call(request, is_repeatable=is_repeatable)
 
+    def _put(self, url: str, content: bytes, headers: Mapping[str, str]) -> None:
+        """To the bucket, whose address is the permission: the token is not sent."""
+        request = httpx.Request("PUT", url, content=content, headers=dict(headers))
+        response = self._respond(request, is_repeatable=True)
+        if not response.is_success:
+            reason = re.search(r"<Message>([^<]{1,300})", response.text)
+            raise CupelError(
+                f"the upload was refused with status {response.status_code}{f': {reason[1]}' if reason else ''}"
+            )
+
     def _call(self, request: httpx.Request, *, is_repeatable: bool) -> TaggedJson:
+        return _body_or_problem(self._respond(request, is_repeatable=is_repeatable))
+
+    def _respond(self, request: httpx.Request, *, is_repeatable: bool) -> httpx.Response:
         for attempt in range(1, ATTEMPTS + 1):
             last = attempt == ATTEMPTS
             retry_after = 0.0
@@ -561,7 +603,7 @@ class Client:
                     raise NotConnected(f"{self.api_url} cannot be reached: {error or type(error).__name__}") from error
             else:
                 if last or not _is_to_be_repeated(response, is_repeatable=is_repeatable):
-                    return _body_or_problem(response)
+                    return response
                 retry_after = _retry_after_seconds(response)
             self._sleep(max(retry_after, FIRST_WAIT_SECONDS * 2 ** (attempt - 1)))
         raise AssertionError("the last attempt returns or raises")

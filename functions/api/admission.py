@@ -63,7 +63,7 @@ def _check_body(request: APIGatewayProxyEventV2, body: str) -> None:
     size = len(body) * 3 // 4 if request.is_base64_encoded else len(body.encode(errors="replace"))
     limit = MAX_IMPORT_BYTES if request.path.startswith(_IMPORTS) else MAX_BODY_BYTES
     if size > limit:
-        raise TooLarge(f"the body must have at most {limit} bytes")
+        raise TooLarge(f"the body must have at most {limit} bytes; POST /v1/files uploads larger images and PDFs")
     content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise UnsupportedContentType("send the body as application/json")

@@ -26,7 +26,9 @@ from cupel_core.errors import FieldError, Invalid
 
 PREFIX = "/v1"
 MODULES = {
-    **dict.fromkeys(("health", "imports", "personas", "connectors", "definitions", "evals", "runs", "transcripts")),
+    **dict.fromkeys(
+        ("health", "imports", "files", "personas", "connectors", "definitions", "evals", "runs", "transcripts")
+    ),
     **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
     "openapi.json": "openapi",
     "definitions/scenarios": "scenarios",

@@ -28,6 +28,9 @@ NOT_RECORDED = {
 }
 RARE = {
     ("api", "sqs:SendMessage", "probe_*"): "redrives dead letters of a crash",
+    ("api", "s3:DeleteObject", "uploads"): "an uploaded file, once it was checked",
+    ("sweep", "s3:DeleteObject", "files"): "after the deletion of a file",
+    ("sweep", "s3:DeleteObject", "uploads"): "20 minutes after the erasure of a workspace",
     ("dispatch", "sqs:ChangeMessageVisibility", "dispatch"): "after an error",
     ("generate", "sqs:ChangeMessageVisibility", "generate"): "after an error",
     ("notify", "sqs:ChangeMessageVisibility", "notify"): "after an error",

@@ -5,6 +5,8 @@ models because only the document needs them, and models are loaded by every requ
 """
 
 BY_NAME = {
+    "fileId": "Id of a file of the workspace",
+    "mediaType": "Type of the file",
     "arguments": "JSON of the arguments, as a text",
     "callTimeoutSeconds": "Timeout of one call to a target; null for the default",
     "frequencyPenalty": "From -2 to 2; positive values discourage repetition",
@@ -164,6 +166,19 @@ BY_NAME = {
 }
 
 BY_SCHEMA = {
+    "ContentPart.detail": "How closely OpenAI's models look at an image",
+    "ContentPart.name": "Name of the file",
+    "ContentPart.text": "The text of a part of type `text`",
+    "ContentPart.type": "`text`, `image` (PNG, JPEG, WebP, GIF) or `file` (PDF)",
+    "ContentPartInput.text": "The text of a part of type `text`",
+    "ContentPartInput.type": "`text`, `image` (PNG, JPEG, WebP, GIF) or `file` (PDF)",
+    "File.name": "Name of the file when its content was first uploaded",
+    "File.sha256": "SHA-256 of the content, as hexadecimal digits",
+    "FileDetail.name": "Name of the file when its content was first uploaded",
+    "FileDetail.sha256": "SHA-256 of the content, as hexadecimal digits",
+    "FileUpload.file": "The file as it is now",
+    "Upload.expiresAt": "Until when the address accepts the content",
+    "Upload.method": "How to send the content",
     "PromptInput.template": "A user message with `[placeholders]`",
     "ResponseFormatInput.type": "`text`, `json` or `json_schema`",
     "AssertionResult.type": "Type of the assertion; see docs/assertions.md",
@@ -187,9 +202,8 @@ BY_SCHEMA = {
     "Health.version": "Version of Cupel",
     "ImportNote.why": "Why it was changed or skipped",
     "ImportedDefinition.content": "Content of the new definition",
-    "Message.content": "Text of the message",
     "Message.role": "Who says it",
-    "MessageInput.content": "Text of the message",
+    "MessageInput.content": "Text of the message; of a user's, also a list of parts with images and files",
     "MessageInput.role": "Who says it",
     "PersonaMessage.content": "Text of the simulated user's message",
     "ProbeResultInput.score": "From 0 to 1; null for none",

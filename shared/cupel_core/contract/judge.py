@@ -16,7 +16,7 @@ Messages = Annotated[list[MessageInput], Field(max_length=500)]
 
 
 def _as_messages(inputs: list[MessageInput]) -> tuple[Message, ...]:
-    return tuple(Message(one.role, one.content) for one in inputs)
+    return tuple(one.message() for one in inputs)
 
 
 class JudgeConversation(RequestModel):

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -34,7 +35,7 @@ class ToolCallResponse(ResponseModel):
 
 class MessageResponse(ResponseModel):
     role: MessageRole
-    content: str
+    content: Annotated[str | list[ContentPartResponse], Field(description="A text, or parts with images or files")]
     tool_calls: Annotated[
         list[ToolCallResponse] | None,
         Field(exclude_if=_is_none, description="Functions that the assistant called; absent if none"),
@@ -51,9 +52,10 @@ class MessageResponse(ResponseModel):
     @classmethod
     def of(cls, message: Message) -> "MessageResponse":
         calls = [ToolCallResponse(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
+        content = [ContentPartResponse.of(part) for part in message.parts] if message.parts else message.content
         return cls(
             role=message.role,
-            content=message.content,
+            content=content,
             tool_calls=calls or None,
             tool_call_id=message.tool_call_id,
             is_error=message.is_error or None,

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.content_parts import MessageContent
 from cupel_core.contract.fields import SINGLE_LINE, Assertions, Flag, FunctionName, Id, JsonObject, Score, not_blank
 from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
@@ -51,7 +52,7 @@ class MessageInput(RequestModel):
     model_config = example({"role": "user", "content": "I want my money back."})
 
     role: MessageRole
-    content: Annotated[str, StringConstraints(strict=True, max_length=MAX_TEXT_LENGTH)] = ""
+    content: MessageContent = ""
     tool_calls: Annotated[list[ToolCallInput], Field(default_factory=list, max_length=100)]
     tool_call_id: Annotated[Id | None, Field(description="Of a tool's message: the call that it answers")] = None
     is_error: Annotated[Flag, Field(description="Of a tool's message: whether it says why the call failed")] = False
@@ -64,11 +65,16 @@ class MessageInput(RequestModel):
             raise ValueError("must have a toolCallId if, and only if, its role is tool")
         if self.is_error and self.role is not MessageRole.TOOL:
             raise ValueError("must not have isError: only a tool's message has")
-        if not self.content.strip() and not self.tool_calls and self.role is not MessageRole.TOOL:
+        if not isinstance(self.content, str):
+            if self.role is not MessageRole.USER:
+                raise ValueError("must have a text as its content: only a user's message may have parts")
+        elif not self.content.strip() and not self.tool_calls and self.role is not MessageRole.TOOL:
             raise ValueError("must have a content that is not blank")
         return self
 
     def message(self) -> Message:
+        if not isinstance(self.content, str):
+            return Message.of_parts(self.role, (part.part() for part in self.content))
         calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in self.tool_calls)
         return Message(self.role, self.content, calls, self.tool_call_id, self.is_error)
 

@@ -1,16 +1,17 @@
 """One turn: one pass around exactly one main model call."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.call_time import start_timer
 from cupel_core.providers.completion import Attempt, OnRetry, complete, complete_with_retry
-from cupel_core.providers.errors import CallPrevented
+from cupel_core.providers.errors import CallPrevented, ProviderError
 
 MAX_WAIT_SECONDS = 20.0
 """For all waits of one call together. Longer ones waste invocation time: the probe is requeued with a delay."""
@@ -29,6 +30,15 @@ class CalledTarget:
     guard: CallGuard = no_guard
     """Surrounds every attempt of a call, retries included; what it waits is not the model's latency."""
     attempt: Attempt = complete
+    files: "FileReader | None" = None
+    """None where no message can have files."""
+
+
+class FileReader(Protocol):
+    """Reads the files of messages."""
+
+    async def read(self, file_ids: Iterable[str]) -> Mapping[str, bytes]:
+        """By id, without those that are gone."""
 
 
 class Halted(CallPrevented):
@@ -56,7 +66,7 @@ async def run_turn(request: ModelRequest, target: CalledTarget) -> Turn:
     reply = await complete_with_retry(
         target.account,
         target.model,
-        request,
+        await _with_files(request, target.files),
         timeout_seconds=target.call_timeout_seconds,
         max_wait_seconds=MAX_WAIT_SECONDS,
         rng=target.rng,
@@ -65,6 +75,20 @@ async def run_turn(request: ModelRequest, target: CalledTarget) -> Turn:
         max_attempts=target.max_attempts,
     )
     return Turn(request.with_message(reply.message), reply, attempt.duration_ms)
+
+
+async def _with_files(request: ModelRequest, reader: FileReader | None) -> ModelRequest:
+    """With the content of its files. Raises ProviderError if one is gone."""
+    parts = [part for message in request.messages if message.parts for part in message.files]
+    if not parts:
+        return request
+    wanted = {part.file_id: part for part in parts if part.file_id is not None}
+    content = await reader.read(wanted) if reader is not None else {}
+    gone = next((part for file_id, part in wanted.items() if file_id not in content), None)
+    if gone is not None:
+        message = f"the file {gone.file_id} of the message, {gone.note}, does not exist any more"
+        raise ProviderError(ProbeErrorCode.FILE_NOT_FOUND, message, final=True)
+    return replace(request, files=content)
 
 
 @dataclass

@@ -20,6 +20,7 @@ from cupel_core.domain.definitions.definitions import (
 )
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.errors import Invalid
+from cupel_core.files.attachments import attach_to_content
 from cupel_core.ids import new_id
 from cupel_core.paging import ANY_TIME, Creation, Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
@@ -35,7 +36,8 @@ def create(
     items: Sequence[CreateScenario] = (),
 ) -> Definition:
     """With the scenarios `items`. Raises Invalid, naming the invalid fields of `content` and `scenarios`."""
-    checked, scenarios = _validate(workspace, merge_overrides({}, content), items)
+    attached = attach_to_content(workspace, merge_overrides({}, content), now)
+    checked, scenarios = _validate(workspace, attached, items, now)
     unnamed = DefinitionHead(new_id("def"), "", now, now, version_label=labels.version_label or None)
     head = labels.apply_to(unnamed)
     manifest = pages.write_pages(workspace, head.id, Manifest(), scenarios) if scenarios else None
@@ -125,8 +127,8 @@ def _next_version(
 ) -> tuple[StoredVersion, Manifest | None]:
     """The version, and its manifest if it has other scenarios. Raises Invalid, naming each invalid field."""
     latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
-    own = {**latest.content, **(overrides or {})}
-    _, scenarios = _validate(workspace, merge_overrides(inherited_content(workspace, before), own), items or ())
+    own = {**latest.content, **attach_to_content(workspace, overrides or {}, now)}
+    _, scenarios = _validate(workspace, merge_overrides(inherited_content(workspace, before), own), items or (), now)
     manifest, revision = None, latest.scenarios_revision
     if items is not None:
         current = definitions.get_manifest(workspace, before.id, revision)
@@ -138,15 +140,15 @@ def _next_version(
 
 
 def _validate(
-    workspace: str, content: Mapping[str, Any], items: Sequence[CreateScenario]
+    workspace: str, content: Mapping[str, Any], items: Sequence[CreateScenario], now: datetime
 ) -> tuple[Content, list[Scenario]]:
     """Raises Invalid with the errors of both."""
     try:
         checked = validate_content(content)
     except Invalid as content_error:
         try:
-            checked_scenarios(workspace, items, "scenarios")
+            checked_scenarios(workspace, items, "scenarios", now)
         except Invalid as scenario_error:
             raise Invalid.fields((*content_error.errors, *scenario_error.errors)) from None
         raise
-    return checked, checked_scenarios(workspace, items, "scenarios")
+    return checked, checked_scenarios(workspace, items, "scenarios", now)

@@ -18,6 +18,7 @@ from cupel_core.domain.definitions.definitions import (
 )
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.errors import Invalid
+from cupel_core.files.attachments import attach_to_content
 from cupel_core.ids import new_id
 from cupel_core.paging import Page, decode_index, encode_cursor
 from cupel_core.store import definition_scenarios, definitions
@@ -42,6 +43,7 @@ def fork(
     """
     parent = definitions.get(workspace, parent_id)
     pinned = DefinitionVersion(parent_id, parent.version if version is None else version)
+    overrides = attach_to_content(workspace, overrides, now)
     content = validate_content(merge_overrides(content_of(workspace, parent, pinned.number), overrides))
     if sum(1 for _ in _lineage(workspace, parent)) >= MAX_DEPTH:
         raise Invalid(f"a definition has at most {MAX_DEPTH} ancestors")

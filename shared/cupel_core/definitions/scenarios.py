@@ -15,6 +15,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import FieldError, Invalid, NotFound
+from cupel_core.files.attachments import attach_to_scenarios
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor, fill_page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.store import definition_scenarios, definitions, resources
@@ -50,17 +51,17 @@ class ScenarioInVersion(NamedTuple):
 def add_scenarios(workspace: str, definition_id: str, items: Sequence[CreateScenario], now: datetime) -> AddedScenarios:
     """Raises Invalid, naming each invalid assertion (`items.2.assertions.0.value`) or each unknown persona."""
     definitions.get(workspace, definition_id)
-    return _append(workspace, definition_id, checked_scenarios(workspace, items, "items"), now, replace=False)
+    return _append(workspace, definition_id, checked_scenarios(workspace, items, "items", now), now, replace=False)
 
 
-def checked_scenarios(workspace: str, items: Sequence[CreateScenario], field: str) -> list[Scenario]:
+def checked_scenarios(workspace: str, items: Sequence[CreateScenario], field: str, now: datetime) -> list[Scenario]:
     """The items as scenarios without ids. Raises Invalid as `add_scenarios`; `field` is the name of their list."""
     errors = [error for number, item in enumerate(items) for error in _assertion_errors(item, f"{field}.{number}.")]
     if errors:
         raise Invalid.fields(errors[:MAX_ERRORS])
     scenarios = [item.to_scenario() for item in items]
     _check_personas(workspace, [(f"{field}.{number}.personaIds", each) for number, each in enumerate(scenarios)])
-    return scenarios
+    return attach_to_scenarios(workspace, [(f"{field}.{number}", each) for number, each in enumerate(scenarios)], now)
 
 
 def import_scenarios(
@@ -90,7 +91,7 @@ def import_scenarios(
     if not scenarios:
         raise Invalid.field("content", "has no scenarios")
     _check_personas(workspace, scenarios)
-    return _append(workspace, definition_id, [scenario for _, scenario in scenarios], now, replace=replace)
+    return _append(workspace, definition_id, attach_to_scenarios(workspace, scenarios, now), now, replace=replace)
 
 
 def list_scenarios(
@@ -131,6 +132,7 @@ def update(
     precondition.check(_etag(before))
     changed = _changed(before, changes)
     _check_personas(workspace, [("personaIds", changed)])
+    (changed,) = attach_to_scenarios(workspace, [("", changed)], now)
     if changed == before:
         return ScenarioInVersion(before, definition_id, current.version.number)
     manifest = store.replace_scenario(workspace, definition_id, current.manifest, position, changed)

@@ -1,6 +1,6 @@
 """Creates the definitions and scenarios of an import, after all of them have been validated."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cupel_core import sandbox
@@ -10,6 +10,7 @@ from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedDefinition, ImportedSuite, ImportResult
 from cupel_core.errors import Invalid
+from cupel_core.files.attachments import attach_to_scenarios
 from cupel_core.store import definition_scenarios
 
 LIMITS = sandbox.TaskLimits(cpu_seconds=10.0, memory_mb=320, max_output_bytes=64 << 20, wall_seconds=20.0)
@@ -47,10 +48,17 @@ def _import(context: ImportContext, field: str, task: str, *arguments: object) -
         raise Invalid.field(field, f"nothing in it can be imported: {suite.report.reasons()}")
     for draft in suite.drafts:
         validate_content(dict(draft.content))
+    drafts = [_with_files(context, draft) for draft in suite.drafts]
     definitions = tuple(
-        ImportedDefinition(draft, None if context.dry_run else _create(context, draft)) for draft in suite.drafts
+        ImportedDefinition(draft, None if context.dry_run else _create(context, draft)) for draft in drafts
     )
     return ImportResult(definitions, suite.repeats, suite.temperature, suite.report, suite.connectors)
+
+
+def _with_files(context: ImportContext, draft: DefinitionDraft) -> DefinitionDraft:
+    located = [(f'scenario "{each.name}"', each) for each in draft.scenarios]
+    scenarios = attach_to_scenarios(context.workspace, located, context.now, dry_run=context.dry_run)
+    return replace(draft, scenarios=tuple(scenarios))
 
 
 def _read_in_sandbox(workspace: str, field: str, task: str, arguments: tuple[object, ...]) -> ImportedSuite:

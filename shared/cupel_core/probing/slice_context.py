@@ -68,7 +68,11 @@ class SliceContext:
         scenario, prompt = self.scenario(index), self.prompt_of(index)
         messages = (prompt and (scenario.messages_by_prompt.get(prompt.id) or prompt.messages)) or scenario.messages
         system = (prompt and prompt.system) or self.content.system or ""
-        return len(system) + sum(len(message.content) for message in messages)
+        texts = len(system) + sum(len(message.content) for message in messages)
+        if not any(message.parts for message in (*messages, *scenario.messages)):
+            return texts
+        files = (file for message in (*messages, *scenario.messages) for file in message.files)
+        return texts + sum({file.file_id: file.info.size for file in files if file.info}.values())
 
     def prompt_of(self, index: int) -> Prompt | None:
         return self.content.prompt(self.run.plan.column_of(index).prompt_id)

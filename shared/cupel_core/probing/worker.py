@@ -41,6 +41,7 @@ from cupel_core.probing.claimed_slice import INTERNAL_ERROR, RETRY_LATER, Claime
 from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer
 from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, FinishedProbe, retry_delay_seconds
 from cupel_core.probing.conversation_calls import ConversationCalls
+from cupel_core.probing.file_cache import WorkspaceFiles
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.load_meter import MEASURE_SECONDS, LoadMeter
@@ -332,6 +333,7 @@ class Worker:
             rng=self._rng,
             on_retry=self._on_retry,
             guard=partial(calls.target_slot, account, model),
+            files=WorkspaceFiles(claimed.probe_slice.workspace),
         )
         graders = claimed.context.graders(calls, self._rng, calls.before_call, self._call_timeout_seconds)
         spec = claimed.context.conversation_spec(index, claimed.rounds[index], graders)

@@ -19,6 +19,7 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     RequestParameter,
 )
+from cupel_core.domain.turns.parts import TextPart
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ParameterRejected, ProviderError
@@ -147,6 +148,8 @@ def _fold(system: str, exchanges: tuple[Message, ...]) -> tuple[Message, ...]:
     first, *others = exchanges or (Message(MessageRole.USER, ""),)
     if first.role is not MessageRole.USER:
         return (Message(MessageRole.USER, system), first, *others)
+    if first.parts:
+        return (Message.of_parts(MessageRole.USER, (TextPart(system), *first.parts)), *others)
     return (Message(MessageRole.USER, f"{system}\n\n{first.content}".strip()), *others)
 
 

@@ -10,10 +10,12 @@ from pydantic import BaseModel
 
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.parts import MessagePart, TextPart
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import (
+    AttachedFile,
     WireRequest,
     api_key_of,
     content_filtered_error,
@@ -55,7 +57,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
     body: dict[str, object] = {
         "model": model_name,
         "max_tokens": (parameters.max_output_tokens or DEFAULT_MAX_TOKENS) + _thinking_tokens(model_name, parameters),
-        "messages": list(_messages(request.exchanges)),
+        "messages": list(_messages(request)),
         **without_none(
             system="\n\n".join(filter(None, (request.system, instruction))) or None,
             temperature=parameters.temperature,
@@ -133,15 +135,15 @@ def _tool_choice(choice: ToolChoice | None) -> dict[str, object] | None:
     return {"type": "any" if choice.mode is ToolMode.REQUIRED else choice.mode.value}
 
 
-def _messages(exchanges: Iterable[Message]) -> Iterable[dict[str, object]]:
+def _messages(request: ModelRequest) -> Iterable[dict[str, object]]:
     """Results of tools are a user's; those of one turn are sent together."""
-    for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
+    for is_result, group in groupby(request.exchanges, key=lambda message: message.role is MessageRole.TOOL):
         messages = list(group)
         if is_result:
             yield {"role": "user", "content": [_tool_result(message) for message in messages]}
         else:
             for message in messages:
-                yield {"role": message.role, "content": _content(message)}
+                yield {"role": message.role, "content": _content(request, message)}
 
 
 def _tool_result(message: Message) -> dict[str, object]:
@@ -149,7 +151,9 @@ def _tool_result(message: Message) -> dict[str, object]:
     return {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content, **failed}
 
 
-def _content(message: Message) -> str | list[dict[str, object]]:
+def _content(request: ModelRequest, message: Message) -> str | list[dict[str, object]]:
+    if message.parts:
+        return [_part(request, part) for part in message.parts]
     if not message.tool_calls:
         return message.content
     text: list[dict[str, object]] = [{"type": "text", "text": message.content}] if message.content else []
@@ -158,6 +162,16 @@ def _content(message: Message) -> str | list[dict[str, object]]:
         for call in message.tool_calls
     ]
     return [*text, *calls]
+
+
+def _part(request: ModelRequest, part: MessagePart) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    file = AttachedFile(request, part)
+    source = {"type": "base64", "media_type": file.format.media_type, "data": file.base64}
+    if file.is_pdf:
+        return {"type": "document", "source": source, **without_none(title=part.name)}
+    return {"type": "image", "source": source}
 
 
 class _Block(BaseModel):

@@ -4,11 +4,11 @@ boto3 is imported at the first call, so that evaluations without AWS do not load
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache, lru_cache
-from itertools import groupby
+from itertools import count, groupby
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import orjson
@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.parts import TextPart
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import is_bedrock_address
@@ -23,6 +24,7 @@ from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_f
 from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.retry_after import retry_after_seconds
 from cupel_core.providers.wire_format import (
+    AttachedFile,
     CamelModel,
     api_key_of,
     content_filtered_error,
@@ -146,7 +148,7 @@ def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]
     )
     return {
         "modelId": model_name,
-        "messages": list(_messages(request.exchanges)),
+        "messages": list(_messages(request)),
         **without_none(
             system=system or None,
             inferenceConfig=settings or None,
@@ -186,15 +188,16 @@ def _tool_choice(choice: ToolChoice) -> dict[str, object]:
     return {"any": {}} if choice.mode is ToolMode.REQUIRED else {"auto": {}}
 
 
-def _messages(exchanges: Iterable[Message]) -> Iterator[dict[str, object]]:
+def _messages(request: ModelRequest) -> Iterator[dict[str, object]]:
     """Results of tools are a user's; those of one turn are sent together."""
-    for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
+    numbers = count(1)
+    for is_result, group in groupby(request.exchanges, key=lambda message: message.role is MessageRole.TOOL):
         messages = list(group)
         if is_result:
             yield {"role": "user", "content": [_tool_result(message) for message in messages]}
         else:
             for message in messages:
-                yield {"role": message.role.value, "content": _content(message)}
+                yield {"role": message.role.value, "content": _content(request, message, numbers)}
 
 
 def _tool_result(message: Message) -> dict[str, object]:
@@ -202,12 +205,29 @@ def _tool_result(message: Message) -> dict[str, object]:
     return {"toolResult": {"toolUseId": message.tool_call_id, "content": [{"text": message.content}], **failed}}
 
 
-def _content(message: Message) -> list[dict[str, object]]:
+def _content(request: ModelRequest, message: Message, numbers: Iterator[int]) -> list[dict[str, object]]:
+    if message.parts:
+        return list(_blocks(request, message, numbers))
     calls: list[dict[str, object]] = [
         {"toolUse": {"toolUseId": call.id, "name": call.sendable_name, "input": call.arguments_object}}
         for call in message.tool_calls
     ]
     return [{"text": message.content}, *calls] if message.content or not calls else calls
+
+
+def _blocks(request: ModelRequest, message: Message, numbers: Iterator[int]) -> Iterator[dict[str, object]]:
+    """A document needs a text beside it, and a name of letters and digits that no other document of the request has."""
+    has_text = False
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            has_text = True
+            yield {"text": part.text}
+            continue
+        file = AttachedFile(request, part)
+        source = {"format": str(file.format), "source": {"bytes": file.content}}
+        yield {"document": {**source, "name": f"document-{next(numbers)}"}} if file.is_pdf else {"image": source}
+    if not has_text:
+        yield {"text": message.content}
 
 
 class _ToolUse(CamelModel):

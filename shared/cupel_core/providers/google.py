@@ -10,11 +10,13 @@ from pydantic import Field
 
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.parts import MessagePart, TextPart
 from cupel_core.domain.turns.tools import ToolCall, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import (
+    AttachedFile,
     CamelModel,
     WireRequest,
     api_key_of,
@@ -45,7 +47,7 @@ _MODES = {ToolMode.AUTO: "AUTO", ToolMode.NONE: "NONE", ToolMode.REQUIRED: "ANY"
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
     config = _generation_config(model_name, request)
     body: dict[str, object] = {
-        "contents": list(_contents(request.exchanges)),
+        "contents": list(_contents(request)),
         **without_none(systemInstruction=_instruction(request.system), generationConfig=config or None),
         **_tools(request.parameters),
     }
@@ -97,8 +99,9 @@ def _tools(parameters: ModelParameters) -> dict[str, object]:
     }
 
 
-def _contents(exchanges: tuple[Message, ...]) -> Iterator[dict[str, object]]:
+def _contents(request: ModelRequest) -> Iterator[dict[str, object]]:
     """Results of functions are a user's, by the functions' names; those of one turn are sent together."""
+    exchanges = request.exchanges
     names = {call.id: call.sendable_name for message in exchanges for call in message.tool_calls}
     for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
         messages = list(group)
@@ -106,7 +109,7 @@ def _contents(exchanges: tuple[Message, ...]) -> Iterator[dict[str, object]]:
             yield {"role": "user", "parts": [_function_response(message, names) for message in messages]}
         else:
             for message in messages:
-                yield {"role": _ROLES[message.role], "parts": _parts(message)}
+                yield {"role": _ROLES[message.role], "parts": _parts(request, message)}
 
 
 def _function_response(message: Message, names: Mapping[str, str]) -> dict[str, object]:
@@ -115,8 +118,10 @@ def _function_response(message: Message, names: Mapping[str, str]) -> dict[str, 
     return {"functionResponse": {"name": name, "response": response}}
 
 
-def _parts(message: Message) -> list[dict[str, object]]:
+def _parts(request: ModelRequest, message: Message) -> list[dict[str, object]]:
     """Gemini 3 refuses calls without the thought signature that it gave them."""
+    if message.parts:
+        return [_part(request, part) for part in message.parts]
     calls = [
         {
             "functionCall": {"name": call.sendable_name, "args": call.arguments_object},
@@ -125,6 +130,13 @@ def _parts(message: Message) -> list[dict[str, object]]:
         for call in message.tool_calls
     ]
     return [{"text": message.content}, *calls] if message.content or not calls else calls
+
+
+def _part(request: ModelRequest, part: MessagePart) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"text": part.text}
+    file = AttachedFile(request, part)
+    return {"inlineData": {"mimeType": file.format.media_type, "data": file.base64}}
 
 
 def _instruction(system: str | None) -> dict[str, object] | None:

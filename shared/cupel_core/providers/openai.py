@@ -10,12 +10,14 @@ from pydantic import BaseModel, Field
 
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.parts import MessagePart, TextPart
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers import azure
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import error_in_reply
 from cupel_core.providers.reply_limits import ReportedCost, TokenCount
 from cupel_core.providers.wire_format import (
+    AttachedFile,
     WireRequest,
     bearer_header,
     content_filtered_error,
@@ -31,6 +33,8 @@ _COMPLETION_TOKENS = frozenset({"openai", "azure", "groq", "xai"})
 _JSON_MODE_ONLY = frozenset({"deepseek"})
 # Cohere's JSON mode takes the schema itself.
 _JSON_MODE_WITH_SCHEMA = frozenset({"cohere"})
+# Mistral has its own type of part for a document.
+_DOCUMENT_URLS = frozenset({"mistral"})
 _SEED_NAMES = {"mistral": "random_seed"}
 _ANY_TOOL = {"mistral": "any"}
 _ASKS_FOR_JSON = re.compile("json", re.IGNORECASE)
@@ -39,7 +43,7 @@ _ASKS_FOR_JSON = re.compile("json", re.IGNORECASE)
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
     body: dict[str, object] = {
         "model": model_name,
-        "messages": [_message(message) for message in with_json_instruction(account, request).messages],
+        "messages": [_message(account, request, each) for each in with_json_instruction(account, request).messages],
         **_sampling(account, request.parameters),
         **without_none(response_format=_response_format(account, request)),
         **_tools(account, request.parameters),
@@ -54,9 +58,11 @@ def operation_request(account: Account, model_name: str, operation: str, body: d
     return WireRequest(endpoint_url(account, operation), body, bearer_header(account))
 
 
-def _message(message: Message) -> dict[str, object]:
+def _message(account: Account, request: ModelRequest, message: Message) -> dict[str, object]:
     if message.role is MessageRole.TOOL:
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
+    if message.parts:
+        return {"role": message.role, "content": [_part(account, request, part) for part in message.parts]}
     if not message.tool_calls:
         return {"role": message.role, "content": message.content}
     calls = [
@@ -68,6 +74,17 @@ def _message(message: Message) -> dict[str, object]:
         for call in message.tool_calls
     ]
     return {"role": message.role, "content": message.content or None, "tool_calls": calls}
+
+
+def _part(account: Account, request: ModelRequest, part: MessagePart) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    file = AttachedFile(request, part)
+    if not file.is_pdf:
+        return {"type": "image_url", "image_url": {"url": file.data_url, **without_none(detail=part.detail)}}
+    if account.provider in _DOCUMENT_URLS:
+        return {"type": "document_url", "document_url": file.data_url, "document_name": file.name}
+    return {"type": "file", "file": {"filename": file.name, "file_data": file.data_url}}
 
 
 def with_json_instruction(account: Account, request: ModelRequest) -> ModelRequest:

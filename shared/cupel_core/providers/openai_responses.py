@@ -9,12 +9,19 @@ from pydantic import BaseModel
 
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.parts import ImageDetail, MessagePart, TextPart
 from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, error_in_reply
 from cupel_core.providers.openai import operation_request, with_json_instruction
 from cupel_core.providers.reply_limits import ReportedCost, TokenCount
-from cupel_core.providers.wire_format import WireRequest, content_filtered_error, is_closed_schema, without_none
+from cupel_core.providers.wire_format import (
+    AttachedFile,
+    WireRequest,
+    content_filtered_error,
+    is_closed_schema,
+    without_none,
+)
 
 MIN_OUTPUT_TOKENS = 16
 """The API refuses a lower limit."""
@@ -29,7 +36,9 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
     limit = parameters.max_output_tokens
     body: dict[str, object] = {
         "model": model_name,
-        "input": [item for message in with_json_instruction(account, request).messages for item in _items(message)],
+        "input": [
+            item for message in with_json_instruction(account, request).messages for item in _items(request, message)
+        ],
         "store": False,
         **without_none(
             temperature=parameters.temperature,
@@ -43,15 +52,26 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
     return operation_request(account, model_name, "responses", body)
 
 
-def _items(message: Message) -> Iterator[dict[str, object]]:
+def _items(request: ModelRequest, message: Message) -> Iterator[dict[str, object]]:
     """Calls and their results are items beside the messages."""
     if message.role is MessageRole.TOOL:
         yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}
         return
-    if message.content or not message.tool_calls:
+    if message.parts:
+        yield {"role": message.role, "content": [_part(request, part) for part in message.parts]}
+    elif message.content or not message.tool_calls:
         yield {"role": message.role, "content": message.content}
     for call in message.tool_calls:
         yield {"type": "function_call", "call_id": call.id, "name": call.sendable_name, "arguments": call.arguments}
+
+
+def _part(request: ModelRequest, part: MessagePart) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"type": "input_text", "text": part.text}
+    file = AttachedFile(request, part)
+    if file.is_pdf:
+        return {"type": "input_file", "filename": file.name, "file_data": file.data_url}
+    return {"type": "input_image", "image_url": file.data_url, "detail": part.detail or ImageDetail.AUTO}
 
 
 def _tools(parameters: ModelParameters) -> dict[str, object]:

@@ -4,13 +4,15 @@ The answers are computed in `cupel_core.domain.turns.simulation`.
 """
 
 import asyncio
+from collections.abc import Iterator
 
 import orjson
 
 from cupel_core.domain.text.json_example import example_of
-from cupel_core.domain.turns import simulation
+from cupel_core.domain.turns import image_descriptions, simulation
 from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.parts import FilePart
 from cupel_core.providers.errors import ProviderError
 
 MODEL_VERSION = "simulated-1"
@@ -33,10 +35,27 @@ async def complete(model_name: str, request: ModelRequest) -> Reply:
         )
     prompt = sum(len(message.content) for message in request.messages)
     calls = simulation.tool_calls(model_name, request)
-    text, finish_reason = ("", "tool_calls") if calls else _limited(_text(model_name, request), request.parameters)
+    seen = await _what_is_seen(model_name, request) if request.files else ""
+    text, finish_reason = (
+        ("", "tool_calls") if calls else _limited(seen + _text(model_name, request), request.parameters)
+    )
     written = len(text) + sum(len(call.arguments) for call in calls)
     usage = Usage(_token_count(prompt), _token_count(written))
     return Reply(text, MODEL_VERSION, usage, finish_reason, tool_calls=calls)
+
+
+async def _what_is_seen(model_name: str, request: ModelRequest) -> str:
+    """A line for each file of the last user message, before the answer. In a thread, because decoding takes long."""
+    if model_name == "echo" or request.wants_json:
+        return ""
+    lines = await asyncio.to_thread(lambda: [image_descriptions.describe(*each) for each in _numbered_files(request)])
+    return "".join(f"{line}\n" for line in lines) + "\n" * bool(lines)
+
+
+def _numbered_files(request: ModelRequest) -> Iterator[tuple[int, FilePart, bytes]]:
+    asked = next((each for each in reversed(request.messages) if each.role is MessageRole.USER), None)
+    for number, part in enumerate(asked.files if asked else (), start=1):
+        yield number, part, request.files[part.file_id or ""]
 
 
 def _text(model_name: str, request: ModelRequest) -> str:

@@ -1,5 +1,6 @@
 """The interface of an HTTP wire format: it builds a request and parses a response body. The call is made elsewhere."""
 
+from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -7,7 +8,9 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from cupel_core.domain.files.formats import FileFormat
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.turns.parts import FilePart
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 
@@ -53,6 +56,34 @@ def endpoint_url(account: Account, path: str) -> str:
 def bearer_header(account: Account) -> dict[str, str]:
     key = api_key_of(account)
     return {"authorization": f"Bearer {key}"} if key else {}
+
+
+class AttachedFile:
+    """A file of a message with its content."""
+
+    def __init__(self, request: ModelRequest, part: FilePart) -> None:
+        """Raises ProviderError if the request lacks the content, or the format is unknown."""
+        content = request.files.get(part.file_id or "")
+        if content is None or part.info is None:
+            raise ProviderError(ProbeErrorCode.FILE_NOT_FOUND, f"the content of {part.note} is missing", final=True)
+        self.content, self.format, self._part = content, part.info.format, part
+
+    @property
+    def base64(self) -> str:
+        return b64encode(self.content).decode()
+
+    @property
+    def data_url(self) -> str:
+        return f"data:{self.format.media_type};base64,{self.base64}"
+
+    @property
+    def name(self) -> str:
+        """Some providers require one."""
+        return self._part.name or f"{self._part.type}.{self.format}"
+
+    @property
+    def is_pdf(self) -> bool:
+        return self.format is FileFormat.PDF
 
 
 def content_filtered_error(reason: str) -> ProviderError:

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from cupel_core.errors import NotFound
+from cupel_core.files import catalog
 from cupel_core.messages import RunRef
 from cupel_core.runs.erasure import erase_probe, erase_with_runs
 from cupel_core.runs.workspace_erasure import erase_workspace
@@ -25,6 +26,8 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
             _reapply_to_workspace(deletion, now)
         case DeletedWhole.DEFINITION:
             _reapply_to_definition(deletion.ref, now)
+        case DeletedWhole.FILE:
+            _reapply_to_file(deletion, now)
         case _:
             _reapply_to_run(deletion, now)
 
@@ -47,6 +50,16 @@ def _reapply_to_definition(ref: RunRef, now: datetime) -> None:
     if head.deleted_at is None:
         definitions.delete(ref.workspace, head, now)
     erase_with_runs(ref, now, lambda: True)
+
+
+def _reapply_to_file(deletion: Deletion, now: datetime) -> None:
+    """Unless the file was stored again after the deletion."""
+    try:
+        file = catalog.get(*deletion.ref)
+    except NotFound:
+        return
+    if file.created_at <= deletion_log.get_time(deletion):
+        catalog.delete(*deletion.ref, now)
 
 
 def _reapply_to_run(deletion: Deletion, now: datetime) -> None:

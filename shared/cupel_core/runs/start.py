@@ -24,7 +24,7 @@ from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, rerun
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
-from cupel_core.runs.validation import check_required_models, check_size, check_spec
+from cupel_core.runs.validation import check_files, check_required_models, check_size, check_spec
 from cupel_core.store import counters, keys, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
@@ -92,6 +92,7 @@ def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapsh
     check_size(plan)
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)
+    check_files(workspace, plan, definition.content, scenarios.list_with_files(manifest, cases.scenario_positions))
     snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
     params = spec.params if source else merge_parameters(definition.content.params, spec.params)
     run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)

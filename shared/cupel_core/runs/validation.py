@@ -1,6 +1,7 @@
 """Whether a run can be carried out: its models, its judges, and its size."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import orjson
 
@@ -13,8 +14,10 @@ from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.parts import LargestFiles, largest_files
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.providers import find_provider, queue_of, simulated_target_error
+from cupel_core.providers.file_support import file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
 from cupel_core.settings import settings
@@ -46,6 +49,38 @@ def check_required_models(grader_config: GraderConfig, content: Content, scenari
         raise Invalid.fields(FieldError(f"config.{field}", f"{message}; {hint}") for field, message in missing)
 
 
+def check_files(workspace: str, plan: Plan, content: Content, scenarios: Iterable[Scenario]) -> None:
+    """Raise Invalid if the messages have an image or a PDF that a target does not take."""
+    prompts = (message.parts for prompt in content.prompts for message in prompt.messages)
+    own = (message.parts for scenario in scenarios for message in scenario.all_messages)
+    largest = largest_files(chain.from_iterable(chain(prompts, own)))
+    if not largest:
+        return
+    errors = [
+        FieldError(_target_field(target, number), message)
+        for number, target in enumerate(plan.targets)
+        if (message := _file_error(workspace, target, largest))
+    ]
+    if errors:
+        raise Invalid.fields(errors)
+
+
+def _file_error(workspace: str, target: Target, largest: LargestFiles) -> str | None:
+    if target.connector_id is None:
+        return file_error(target.model, largest)
+    connector = connectors.get(workspace, target.connector_id)
+    if connector.type is ConnectorType.OPENAI:
+        return None
+    return f"is a connector of type {connector.type}, which takes text only, and a message has an image or a PDF"
+
+
+def _target_field(target: Target, number: int) -> str:
+    """As in the request: `models` is short for targets without anything of their own."""
+    if target == Target(target.model):
+        return f"models.{number}"
+    return f"targets.{number}.{'connectorId' if target.connector_id else 'model'}"
+
+
 def check_size(plan: Plan) -> None:
     """Raise Invalid if a run of this plan would be too large."""
     if len(plan.columns) > MAX_COLUMNS:
@@ -75,8 +110,7 @@ def _target_errors(workspace: str, spec: RunSpec) -> Iterator[FieldError]:
             hint = "is a duplicate" if is_plain else "is a duplicate: targets need different labels"
             yield FieldError(f"models.{number}" if is_plain else f"{field}.label", hint)
         elif message := _target_error(workspace, target):
-            name = "connectorId" if target.connector_id else "model"
-            yield FieldError(f"models.{number}" if is_plain else f"{field}.{name}", message)
+            yield FieldError(_target_field(target, number), message)
         yield from parameter_errors(target, f"{field}.params")
         yield from _timeout_errors(target.call_timeout_seconds, f"{field}.callTimeoutSeconds")
     yield from _default_errors(spec)

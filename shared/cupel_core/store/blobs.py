@@ -4,10 +4,11 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 
-from cupel_core.errors import NotFound, RetryableError
+from cupel_core.errors import NotFound, RetryableError, TooLarge
 from cupel_core.settings import settings
 from cupel_core.store import clients
 
@@ -63,6 +64,53 @@ def _get(key: str) -> bytes:
     except client.exceptions.NoSuchKey:
         raise NotFound(f"there is no object {key}") from None
     return response["Body"].read()
+
+
+def put_file(key: str, content: bytes, media_type: str) -> None:
+    """Write a file as it is."""
+    clients.s3().put_object(Bucket=settings().bucket_name, Key=key, Body=content, ContentType=media_type)
+
+
+def get_file(key: str, max_bytes: int) -> bytes:
+    """The file under `key`. NotFound if there is none, TooLarge if it has more bytes; it is not read then."""
+    client = clients.s3()
+    try:
+        response = client.get_object(Bucket=settings().bucket_name, Key=key)
+    except client.exceptions.NoSuchKey:
+        raise NotFound(f"there is no object {key}") from None
+    with response["Body"] as body:
+        if response["ContentLength"] > max_bytes:
+            raise TooLarge(f"the file has {response['ContentLength']:,} bytes; the maximum is {max_bytes:,}")
+        return body.read()
+
+
+def upload_url(key: str, media_type: str, size: int, checksum: str, seconds: int) -> str:
+    """An address to which this one file may be sent by PUT, with the headers that were signed."""
+    return clients.s3_addresses().generate_presigned_url(
+        "put_object",
+        Params={
+            "Bucket": settings().bucket_name,
+            "Key": key,
+            "ContentType": media_type,
+            "ContentLength": size,
+            "ChecksumSHA256": checksum,
+        },
+        ExpiresIn=seconds,
+    )
+
+
+def download_url(key: str, name: str, media_type: str, seconds: int) -> str:
+    """An address from which a browser saves the file, rather than showing it on the bucket's domain."""
+    return clients.s3_addresses().generate_presigned_url(
+        "get_object",
+        Params={
+            "Bucket": settings().bucket_name,
+            "Key": key,
+            "ResponseContentType": media_type,
+            "ResponseContentDisposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+        },
+        ExpiresIn=seconds,
+    )
 
 
 def delete(key: str) -> None:

@@ -73,9 +73,9 @@ def session() -> Session:
     return shared
 
 
-def _client(service: str) -> Any:
+def _client(service: str, config: Config = _CONFIG) -> Any:
     with CREATION:
-        return session().create_client(service, config=_CONFIG)
+        return session().create_client(service, config=config)
 
 
 @cache
@@ -87,6 +87,15 @@ def dynamodb() -> "DynamoDBClient":
 @cache
 def s3() -> "S3Client":
     client: S3Client = _client("s3")
+    return client
+
+
+@cache
+def s3_addresses() -> "S3Client":
+    """For presigned addresses. With the bucket's region in the host, because new buckets redirect others, which fails;
+    in signature version 4 everywhere, because older ones do not sign headers."""
+    own = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
+    client: S3Client = _client("s3", _CONFIG.merge(own))
     return client
 
 

@@ -17,11 +17,12 @@ class DeletedWhole(StrEnum):
     RUN = "run"
     DEFINITION = "definition"
     WORKSPACE = "workspace"
+    FILE = "file"
 
 
 class Deletion(NamedTuple):
     ref: RunRef
-    """An erased definition's id, or workspace's name, takes the place of the run's id."""
+    """The id of an erased definition or a file, or a workspace's name, takes the place of the run's id."""
     what: int | DeletedWhole
     """The index of the probe whose content was deleted, or that the whole was."""
 

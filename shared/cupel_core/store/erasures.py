@@ -34,6 +34,8 @@ class ErasureKind(StrEnum):
     """Everything of an erased workspace. `run_id` is the workspace."""
     WORKSPACE_AGAIN = "workspace-again"
     """Once more, what was written by someone who had read something of it before."""
+    FILE = "file"
+    """The content of a deleted file. `run_id` is the file's id."""
     EXPIRED = "expired"
     """The run's content whose retention period has ended."""
 

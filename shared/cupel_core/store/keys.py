@@ -37,6 +37,7 @@ pk                                   sk                    item
 <ws>#provider                        <name>                a provider's settings
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
+<ws>#files                           <fileId>              images and PDFs; their content is in the bucket
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
 token#<sha256>                       rate                  how much of its request limit a caller has used
@@ -48,9 +49,9 @@ callbacks                            <ws>#<runId>          runs with events that
 repairs                              <ws>#<id>             repairs of providers whose runs do not all go on yet
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
-gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors` and
-`<ws>#evals`, sorted by `<createdAt>#<id>`. Deleted schedules, personas, connectors and evals are in lists of their own,
-`<ws>#deleted-schedules` and so on, from which a workspace is erased.
+gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors`,
+`<ws>#evals` and `<ws>#files`, sorted by `<createdAt>#<id>`. Deleted schedules, personas, connectors and evals are in
+lists of their own, `<ws>#deleted-schedules` and so on, from which a workspace is erased.
 """
 
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.messages import RunRef
 
 PROBES_PER_BLOCK = 1_000
-_WORKSPACE_BLOBS = ("scenarios", "generations", "runs", "transcripts", "analyses")
+_WORKSPACE_BLOBS = ("scenarios", "generations", "runs", "transcripts", "analyses", "files", "uploads")
 DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
 """How the sort keys of pages begin."""
 
@@ -228,6 +229,7 @@ def workspace_partitions(workspace: str) -> tuple[str, ...]:
         governor(workspace),
         dead_letters(workspace),
         tokens(workspace),
+        files(workspace),
     )
 
 
@@ -273,6 +275,19 @@ def dead_letters(workspace: str) -> str:
 
 def dead_letter(provider: str, message_id: str) -> str:
     return f"{provider}#{message_id}"
+
+
+def files(workspace: str) -> str:
+    return f"{workspace}#files"
+
+
+def file_blob(workspace: str, file_id: str) -> str:
+    return f"files/{workspace}/{file_id}"
+
+
+def upload_blob(workspace: str, file_id: str) -> str:
+    """Where the content of a file is until it was checked; the bucket's lifecycle rule removes abandoned ones."""
+    return f"uploads/{workspace}/{file_id}"
 
 
 def tokens(workspace: str) -> str:

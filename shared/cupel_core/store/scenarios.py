@@ -18,6 +18,7 @@ from cupel_core.domain.definitions.scenarios import (
     NumberedPage,
     Scenario,
     ScenarioPage,
+    largest_files_of,
     ordinal_of,
     page_models,
     persona_spans,
@@ -73,6 +74,14 @@ def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterato
             scenario = read_page(place.page.key)[place.offset]
             if needs_models(scenario):
                 yield scenario
+
+
+def list_with_files(manifest: Manifest, positions: Sequence[int]) -> list[Scenario]:
+    """Of the scenarios at these positions, those whose messages have files. Reads only their pages."""
+    if not any(page.largest_files for page in manifest.pages):
+        return []
+    places = (place for place in map(manifest.locate, positions) if place.page.largest_files)
+    return [scenario for place in places if (scenario := read_page(place.page.key)[place.offset]).has_files]
 
 
 def write_pages(
@@ -173,5 +182,6 @@ def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> NumberedPage:
         needs_selection=any(select_best_assertions(scenario.assertions) for scenario in scenarios),
         needs_models=any(map(needs_models, scenarios)),
         models=page_models(name for scenario in scenarios for name in named_models(scenario.assertions)),
+        largest_files=tuple((str(each), size) for each, size in sorted(largest_files_of(scenarios).items())),
     )
     return NumberedPage(page, ordinal_of(scenarios[0].id) or 0)

@@ -15,6 +15,7 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Run
 from cupel_core.domain.scoring.selections import sibling_probes
 from cupel_core.errors import AppError, NotFound
+from cupel_core.files import catalog
 from cupel_core.messages import RunRef
 from cupel_core.runs.erasure import delete_runs, erase_probe, erase_quotations
 from cupel_core.runs.workspace_erasure import continue_closing
@@ -95,6 +96,9 @@ def _carry_out(erasure: Erasure, now: datetime, seconds_left: Callable[[], float
             is_done = continue_closing(erasure, now, lambda: seconds_left() > _RESERVE_SECONDS)
         case ErasureKind.WORKSPACE | ErasureKind.WORKSPACE_AGAIN:
             is_done = _erase_workspace(erasure, now, seconds_left)
+        case ErasureKind.FILE:
+            catalog.erase(erasure, now)
+            is_done = True
         case ErasureKind.EXPIRED:
             is_done = _erase_expired(erasure, now, seconds_left)
     if is_done:

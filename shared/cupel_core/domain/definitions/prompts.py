@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
@@ -11,6 +11,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.text.templates import normalize_name, placeholder_names, render
 from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.parts import FilePart, TextPart
 
 MESSAGE = "message"
 """The placeholder for the text of the scenario's own last user message."""
@@ -43,7 +44,7 @@ class Prompt:
 
     def to_json(self) -> dict[str, Any]:
         """In the shape of the HTTP contract; a single user message is a template."""
-        is_template = len(self.messages) == 1 and self.messages[0].role is MessageRole.USER
+        is_template = [(each.role, each.parts) for each in self.messages] == [(MessageRole.USER, ())]
         own = {
             "label": self.label,
             "system": self.system,
@@ -105,8 +106,18 @@ def opening_messages(
         return (*_system_message(prompt.system or system), *own)
     values = _values(scenario, labels)
     own_system = _text(prompt, prompt.system, values) if prompt.system else system
-    messages = [replace(message, content=_text(prompt, message.content, values)) for message in prompt.messages]
+    asked = _last_user_message(scenario)
+    messages = [_rendered(prompt, message, values, asked.files if asked else ()) for message in prompt.messages]
     return (*_system_message(own_system), *(messages or scenario.messages))
+
+
+def _rendered(prompt: Prompt, message: Message, values: Mapping[str, str], files: tuple[FilePart, ...]) -> Message:
+    """`files` are those of the message that `[message]` stands for; they follow the text."""
+    rendered = message.with_texts(lambda text: _text(prompt, text, values))
+    if not files or MESSAGE not in map(normalize_name, placeholder_names(message.spoken_text)):
+        return rendered
+    parts = rendered.parts or (TextPart(rendered.content),)
+    return Message.of_parts(message.role, (*parts, *files))
 
 
 def _system_message(system: str | None) -> tuple[Message, ...]:
@@ -121,10 +132,14 @@ def _text(prompt: Prompt, template: str, values: Mapping[str, str]) -> str:
     return render(template, values)
 
 
+def _last_user_message(scenario: Scenario) -> Message | None:
+    return next((each for each in reversed(scenario.messages) if each.role is MessageRole.USER), None)
+
+
 def _values(scenario: Scenario, labels: Mapping[str, str]) -> dict[str, str]:
     """By normalized name; variables take precedence over dimensions."""
-    last = next((each.content for each in reversed(scenario.messages) if each.role is MessageRole.USER), None)
-    named = {**({} if last is None else {MESSAGE: last}), **labels}
+    asked = _last_user_message(scenario)
+    named = {**({} if asked is None else {MESSAGE: asked.spoken_text}), **labels}
     for name, value in scenario.variables.items():
         named[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return {normalize_name(name): value for name, value in named.items()}

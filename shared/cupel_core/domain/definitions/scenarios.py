@@ -1,15 +1,16 @@
 """A scenario is one concrete test case of a definition; a manifest lists the pages of a definition's scenarios."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message
+from cupel_core.domain.turns.parts import LargestFiles, largest_files
 from cupel_core.domain.turns.tool_results import ScriptedResult
 
 MAX_SCENARIOS = 100_000
@@ -47,6 +48,15 @@ class Scenario:
         """Values of the `{{variables}}` in assertion values."""
         variables = self.metadata.get("vars")
         return variables if isinstance(variables, Mapping) else {}
+
+    @property
+    def all_messages(self) -> Iterator[Message]:
+        """Its own, and those for prompts of the definition."""
+        return chain(self.messages, *self.messages_by_prompt.values())
+
+    @property
+    def has_files(self) -> bool:
+        return any(message.parts for message in self.all_messages)
 
     def to_json(self) -> dict[str, object]:
         """Unset fields are omitted."""
@@ -143,13 +153,16 @@ class ScenarioPage:
     """Whether grading any of them needs a configured model; None if only the stored page says so."""
     models: tuple[str, ...] | None = None
     """The models that their assertions name; None if only the stored page says so."""
+    largest_files: tuple[tuple[str, int], ...] = ()
+    """The formats of files in their messages, each with the size of the largest one."""
 
     def to_json(self) -> list[object]:
         """A list; default values at its end are omitted."""
         spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
         models = None if self.models is None else list(self.models)
-        fields: list[object] = [spans, self.needs_selection, self.needs_models, models]
-        defaults: list[object] = [[], False, None, None]
+        files = [list(each) for each in self.largest_files]
+        fields: list[object] = [spans, self.needs_selection, self.needs_models, models, files]
+        defaults: list[object] = [[], False, None, None, []]
         while fields and fields[-1] == defaults[len(fields) - 1]:
             fields.pop()
         return [self.key, self.count, *fields]
@@ -157,10 +170,18 @@ class ScenarioPage:
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
         key, count, *optional = data
-        defaults: tuple[Any, ...] = ([], False, None, None)
-        spans, needs_selection, needs_models, models = (*optional, *defaults[len(optional) :])
+        defaults: tuple[Any, ...] = ([], False, None, None, [])
+        spans, needs_selection, needs_models, models, files = (*optional, *defaults[len(optional) :])
         personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
-        return cls(key, count, personas, needs_selection, needs_models, None if models is None else tuple(models))
+        return cls(
+            key,
+            count,
+            personas,
+            needs_selection,
+            needs_models,
+            None if models is None else tuple(models),
+            tuple((file_format, size) for file_format, size in files),
+        )
 
 
 MAX_TEXT_LENGTH = 500_000
@@ -175,6 +196,11 @@ def page_models(names: Iterable[str]) -> tuple[str, ...] | None:
     """The names, each once, as stored in `ScenarioPage`; None if they are too long for it."""
     models = tuple(sorted(set(names)))
     return models if sum(len(name) + 3 for name in models) <= _MAX_MODELS_LENGTH else None
+
+
+def largest_files_of(scenarios: Iterable[Scenario]) -> LargestFiles:
+    messages = chain.from_iterable(scenario.all_messages for scenario in scenarios)
+    return largest_files(chain.from_iterable(message.parts for message in messages))
 
 
 def persona_spans(scenarios: Iterable[Scenario]) -> tuple[PersonaSpan, ...] | None:

@@ -1,12 +1,13 @@
 """Requests to models and their replies, independent of the provider."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters
+from cupel_core.domain.turns.parts import FilePart, MessagePart, TextPart, as_text, files_of, map_texts, part_from_json
 from cupel_core.domain.turns.tools import ToolCall
 
 
@@ -22,12 +23,36 @@ class MessageRole(StrEnum):
 class Message:
     role: MessageRole
     content: str
+    """The text; of a message with files, its texts with a note in place of each file."""
     tool_calls: tuple[ToolCall, ...] = ()
     """Of an assistant: the functions it called, besides what it said."""
     tool_call_id: str | None = None
     """Of a tool's result: the call that it answers."""
     is_error: bool = False
     """Of a tool's result: whether it says why the call failed."""
+    parts: tuple[MessagePart, ...] = ()
+    """Of a user's message with files: all of it, in order."""
+
+    @classmethod
+    def of_parts(cls, role: MessageRole, parts: Iterable[MessagePart]) -> "Message":
+        """Texts alone are one text."""
+        given = tuple(parts)
+        return cls(role, as_text(given), parts=given if any(files_of(given)) else ())
+
+    @property
+    def files(self) -> tuple[FilePart, ...]:
+        return tuple(files_of(self.parts))
+
+    @property
+    def spoken_text(self) -> str:
+        """Its texts without notes of files."""
+        return as_text(part for part in self.parts if isinstance(part, TextPart)) if self.parts else self.content
+
+    def with_texts(self, change: Callable[[str], str]) -> "Message":
+        """With each text changed."""
+        if self.parts:
+            return Message.of_parts(self.role, map_texts(self.parts, change))
+        return replace(self, content=change(self.content))
 
     @property
     def text(self) -> str:
@@ -46,13 +71,16 @@ class Message:
         calls = {"toolCalls": [call.to_json() for call in self.tool_calls]} if self.tool_calls else {}
         answered = {"toolCallId": self.tool_call_id} if self.tool_call_id else {}
         failed = {"isError": True} if self.is_error else {}
-        return {"role": self.role, "content": self.content, **calls, **answered, **failed}
+        content = [part.to_json() for part in self.parts] if self.parts else self.content
+        return {"role": self.role, "content": content, **calls, **answered, **failed}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Message":
+        role, content = MessageRole(data["role"]), data.get("content", "")
+        if not isinstance(content, str):
+            return cls.of_parts(role, map(part_from_json, content))
         calls = tuple(map(ToolCall.from_json, data.get("toolCalls") or ()))
-        role, call_id, is_error = MessageRole(data["role"]), data.get("toolCallId"), data.get("isError", False)
-        return cls(role, data["content"], calls, call_id, is_error)
+        return cls(role, content, calls, data.get("toolCallId"), data.get("isError", False))
 
 
 @dataclass(frozen=True)
@@ -113,6 +141,8 @@ class ModelRequest:
     """Used only by agents behind a connector; models receive every message each time."""
     is_graders: bool = False
     """Whether a judge or a simulated user makes it, and not the target."""
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The content of the files in the messages, by id."""
 
     @property
     def wants_json(self) -> bool:
@@ -205,6 +235,8 @@ class ProbeErrorCode(StrEnum):
     """The same of the model that writes the simulated user's messages."""
     EXPRESSION_LIMIT = "expression_limit"
     """An expression of the connector exceeds the limits of one."""
+    FILE_NOT_FOUND = "file_not_found"
+    """A file in the messages was deleted."""
     DEAD_LETTER = "dead_letter"
     INTERNAL = "internal"
 

@@ -1,0 +1,132 @@
+"""Content of messages: a text, or a list of parts with images and PDFs."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.fields import SINGLE_LINE, not_blank
+from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH
+from cupel_core.domain.files.formats import MEDIA_TYPES
+from cupel_core.domain.turns.parts import FilePart, ImageDetail, MessagePart, PartType, TextPart
+
+MAX_PARTS = 50
+"""Of one message."""
+MAX_DATA_URL_LENGTH = 5_000_000
+"""A request has at most 1 MB, an import 5 MB; larger files are uploaded."""
+_DATA_URL = re.compile(r"data:[a-z]+/[a-z+.-]+;base64,")
+
+
+def _plain_name(name: str) -> str:
+    if "/" in name or "\\" in name or not name.strip(". "):
+        raise ValueError("must be the name of a file without a path")
+    return name
+
+
+def _data_url(url: str) -> str:
+    if url.startswith(("http:", "https:")):
+        raise ValueError("must be a data URL with the file itself: nothing is fetched from addresses")
+    if not (match := _DATA_URL.match(url)) or match[0][5:-8] not in MEDIA_TYPES:
+        raise ValueError(f"must begin with data:<type>;base64, and one of the types {', '.join(MEDIA_TYPES)}")
+    return url
+
+
+FileName = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=1, max_length=200),
+    SINGLE_LINE,
+    AfterValidator(_plain_name),
+    Field(description="Name of the file, without a path"),
+]
+FileId = Annotated[str, StringConstraints(strict=True, pattern=r"^file_[0-9a-f]{32}$")]
+MediaType = Annotated[str, Field(description=f"One of {', '.join(MEDIA_TYPES)}")]
+
+
+class ContentPartInput(RequestModel):
+    """`text` has a text; `image` (PNG, JPEG, WebP, GIF) and `file` (PDF) have the `fileId` of an uploaded file, or a
+    `dataUrl`, which is stored as a file."""
+
+    model_config = example({"type": "image", "fileId": "file_0123456789abcdef0123456789abcdef", "name": "cat.png"})
+
+    type: PartType
+    text: (
+        Annotated[str, StringConstraints(strict=True, max_length=MAX_TEXT_LENGTH), AfterValidator(not_blank)] | None
+    ) = None
+    file_id: Annotated[FileId | None, Field(description="Id of a file of the workspace")] = None
+    data_url: Annotated[
+        Annotated[str, StringConstraints(strict=True, max_length=MAX_DATA_URL_LENGTH), AfterValidator(_data_url)]
+        | None,
+        Field(description="The file itself, as `data:image/png;base64,…`"),
+    ] = None
+    name: FileName | None = None
+    detail: Annotated[ImageDetail | None, Field(description="How closely OpenAI's models look at an image")] = None
+    media_type: Annotated[str | None, Field(description="As in a response; what the file is counts")] = None
+    size: Annotated[int | None, Field(description="As in a response; what the file is counts")] = None
+    width: Annotated[int | None, Field(description="As in a response; what the file is counts")] = None
+    height: Annotated[int | None, Field(description="As in a response; what the file is counts")] = None
+
+    @model_validator(mode="after")
+    def _has_what_its_type_needs(self) -> "ContentPartInput":
+        if self.type is PartType.TEXT:
+            if self.text is None or self.file_id or self.data_url:
+                raise ValueError("must have a text, and neither fileId nor dataUrl, because its type is text")
+        elif self.text is not None or (self.file_id is None) == (self.data_url is None):
+            raise ValueError(f"must have exactly one of fileId and dataUrl, because its type is {self.type}")
+        return self
+
+    def part(self) -> MessagePart:
+        if self.type is PartType.TEXT:
+            return TextPart(self.text or "")
+        return FilePart(self.type, self.file_id, self.name, self.detail, data_url=self.data_url)
+
+
+class ContentPartResponse(ResponseModel):
+    type: PartType
+    text: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    file_id: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    name: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    detail: Annotated[ImageDetail | None, Field(exclude_if=lambda value: value is None)] = None
+    media_type: Annotated[MediaType | None, Field(exclude_if=lambda value: value is None)] = None
+    size: Annotated[int | None, Field(exclude_if=lambda value: value is None, description="In bytes")] = None
+    width: Annotated[int | None, Field(exclude_if=lambda value: value is None, description="In pixels")] = None
+    height: Annotated[int | None, Field(exclude_if=lambda value: value is None, description="In pixels")] = None
+
+    @classmethod
+    def of(cls, part: MessagePart) -> "ContentPartResponse":
+        return cls.model_validate(part.to_json())
+
+
+def _of_one_kind(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Only the errors of the kind of content that was sent, under the field's own name."""
+    try:
+        return validate(value)
+    except ValidationError as error:
+        kind = "list" if isinstance(value, list) else "str"
+        problems = [
+            InitErrorDetails(
+                type=PydanticCustomError(each["type"], each["msg"]), loc=each["loc"][1:], input=each["input"]
+            )
+            for each in error.errors(include_url=False)
+            if each["loc"] and str(each["loc"][0]).partition("[")[0].endswith(kind)
+        ]
+        if not problems:
+            raise
+        raise ValidationError.from_exception_data(error.title, problems) from None
+
+
+MessageContent = Annotated[
+    Annotated[str, StringConstraints(strict=True, max_length=MAX_TEXT_LENGTH)]
+    | Annotated[list[ContentPartInput], Field(min_length=1, max_length=MAX_PARTS)],
+    WrapValidator(_of_one_kind),
+]
+"""Only a user's message may have parts that are no text."""

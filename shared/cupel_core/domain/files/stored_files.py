@@ -1,0 +1,40 @@
+"""A workspace's files. Their ids follow from their content, so that the same content is stored once."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from cupel_core.domain.files.formats import FileFormat, FileInfo
+
+
+class FileStatus(StrEnum):
+    PENDING = "PENDING"
+    """Announced, but not uploaded yet."""
+    READY = "READY"
+    DELETED = "DELETED"
+    """Hidden; its content is left to runs that started before, for a while."""
+    ERASING = "ERASING"
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    id: str
+    name: str
+    format: FileFormat
+    size: int
+    sha256: str
+    """Hexadecimal."""
+    status: FileStatus
+    created_at: datetime
+    info: FileInfo | None = None
+    """None until the content was checked."""
+    deleted_at: datetime | None = None
+
+
+class UploadAddress(NamedTuple):
+    """Where and how the content of a file is to be sent."""
+
+    url: str
+    headers: dict[str, str]
+    expires_at: datetime

@@ -1,0 +1,1 @@
+"""A workspace's images and PDFs: uploaded, or taken from the data URLs of messages."""
