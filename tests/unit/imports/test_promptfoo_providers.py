@@ -92,7 +92,7 @@ def test_a_provider_is_a_model(identifier: str, model: str) -> None:
         ("elevenlabs:tts:x", "speech"),
         ("file://provider.js", "code is not executed"),
         ("provider.mjs", "code is not executed"),
-        ("file://provider.yaml", "in files of their own"),
+        ("file://provider.yaml", "can be a target, but not a judge"),
         ("exec:python provider.py", "code is not executed"),
         ("promptfoo://provider/1", "promptfoo itself"),
         ("newservice:x", "no Cupel model"),

@@ -28,7 +28,10 @@ class Key(NamedTuple):
 
 _TAKEN = Key(Fate.TAKEN)
 _CODE = "code is not executed"
-_SAME_MODELS = Key(Fate.LEFT, "a run uses the same models for every scenario")
+_OWN_DEFINITION = Key(Fate.CHANGED, "the tests with the same providers are a definition of their own")
+_IGNORED = Key(Fate.IGNORED)
+_FILTER = Key(Fate.LEFT, "all tests and providers are imported")
+_ARGUMENT = Key(Fate.LEFT, "an option of the command: write it into the configuration")
 _JUDGE_PROMPT = Key(Fate.CHANGED, "the `config` of `llm-rubric`, if it has plain variables only")
 
 CONFIGURATION: Mapping[str, Key] = {
@@ -40,8 +43,8 @@ CONFIGURATION: Mapping[str, Key] = {
     "scenarios": _TAKEN,
     "defaultTest": _TAKEN,
     "assertionTemplates": _TAKEN,
-    "evaluateOptions": Key(Fate.TAKEN, "only `repeat`"),
-    "commandLineOptions": Key(Fate.TAKEN, "only `repeat`"),
+    "evaluateOptions": Key(Fate.TAKEN, "see below"),
+    "commandLineOptions": Key(Fate.TAKEN, "see below"),
     "repeat": _TAKEN,
     "derivedMetrics": Key(Fate.TAKEN, "`derivedMetrics`, if it is arithmetic"),
     "env": Key(Fate.LEFT, "environment variables are not imported"),
@@ -49,13 +52,84 @@ CONFIGURATION: Mapping[str, Key] = {
     "nunjucksFilters": Key(Fate.LEFT, _CODE),
     "redteam": Key(Fate.LEFT, "attacks are not generated"),
     "tracing": Key(Fate.LEFT, "traces are not collected"),
-    "$schema": Key(Fate.IGNORED),
-    "metadata": Key(Fate.IGNORED),
-    "outputPath": Key(Fate.IGNORED),
-    "sharing": Key(Fate.IGNORED),
-    "tags": Key(Fate.IGNORED),
-    "writeLatestResults": Key(Fate.IGNORED),
+    "$schema": _IGNORED,
+    "metadata": _IGNORED,
+    "outputPath": _IGNORED,
+    "sharing": _IGNORED,
+    "tags": _IGNORED,
+    "writeLatestResults": _IGNORED,
 }
+PROMPT: Mapping[str, Key] = {
+    "raw": _TAKEN,
+    "id": _TAKEN,
+    "label": _TAKEN,
+    "display": Key(Fate.TAKEN, "as `label`"),
+    "config": Key(Fate.CHANGED, "the `params` of the prompt"),
+    "template": _IGNORED,
+    "function": Key(Fate.LEFT, _CODE),
+}
+EVALUATE_OPTIONS: Mapping[str, Key] = {
+    "repeat": Key(Fate.TAKEN, "`--repeats` of the suggested run"),
+    "filterRange": _FILTER,
+    "isRedteam": Key(Fate.LEFT, "attacks are not generated"),
+    "cache": _IGNORED,
+    "delay": _IGNORED,
+    "generateSuggestions": _IGNORED,
+    "interactiveProviders": _IGNORED,
+    "maxConcurrency": _IGNORED,
+    "maxEvalTimeMs": _IGNORED,
+    "progressCallback": _IGNORED,
+    "showProgressBar": _IGNORED,
+    "silent": _IGNORED,
+    "suggestionsCount": _IGNORED,
+    "timeoutMs": _IGNORED,
+}
+COMMAND_LINE_OPTIONS: Mapping[str, Key] = {
+    "repeat": Key(Fate.TAKEN, "`--repeats` of the suggested run"),
+    "description": _ARGUMENT,
+    "prompts": _ARGUMENT,
+    "promptPrefix": _ARGUMENT,
+    "promptSuffix": _ARGUMENT,
+    "providers": _ARGUMENT,
+    "tests": _ARGUMENT,
+    "var": _ARGUMENT,
+    "vars": _ARGUMENT,
+    "assertions": _ARGUMENT,
+    "modelOutputs": Key(Fate.LEFT, "outputs given in the configuration are not evaluated"),
+    "grader": Key(Fate.LEFT, "name the judge with `--judge-model`"),
+    "extension": Key(Fate.LEFT, _CODE),
+    "filterErrorsOnly": _FILTER,
+    "filterFailing": _FILTER,
+    "filterFailingOnly": _FILTER,
+    "filterFirstN": _FILTER,
+    "filterMetadata": _FILTER,
+    "filterPattern": _FILTER,
+    "filterPrompts": _FILTER,
+    "filterProviders": _FILTER,
+    "filterRange": _FILTER,
+    "filterSample": _FILTER,
+    "filterSampleSeed": _FILTER,
+    "filterTargets": _FILTER,
+    "cache": _IGNORED,
+    "config": _IGNORED,
+    "delay": _IGNORED,
+    "envPath": _IGNORED,
+    "generateSuggestions": _IGNORED,
+    "maxConcurrency": _IGNORED,
+    "noShare": _IGNORED,
+    "output": _IGNORED,
+    "progressBar": _IGNORED,
+    "retryErrors": _IGNORED,
+    "share": _IGNORED,
+    "suggestionsCount": _IGNORED,
+    "table": _IGNORED,
+    "tableCellMaxLength": _IGNORED,
+    "tags": _IGNORED,
+    "verbose": _IGNORED,
+    "watch": _IGNORED,
+    "write": _IGNORED,
+}
+SCENARIO: Mapping[str, Key] = {"config": _TAKEN, "tests": _TAKEN, "description": _TAKEN}
 TEST: Mapping[str, Key] = {
     "description": _TAKEN,
     "vars": _TAKEN,
@@ -65,8 +139,8 @@ TEST: Mapping[str, Key] = {
     "prompts": Key(Fate.TAKEN, "whether the definition has the scenario"),
     "threshold": Key(Fate.CHANGED, "that of an `assert-set` around the assertions"),
     "assertScoringFunction": Key(Fate.CHANGED, "with `--output`, the `scoringFunction` of an `assert-set`"),
-    "provider": _SAME_MODELS,
-    "providers": _SAME_MODELS,
+    "provider": _OWN_DEFINITION,
+    "providers": _OWN_DEFINITION,
     "providerOutput": Key(Fate.LEFT, "outputs given in the configuration are not evaluated"),
 }
 OPTIONS: Mapping[str, Key] = {
@@ -128,6 +202,10 @@ NEEDED_HTTP_OPTIONS = frozenset({"request", "multipart", "transformRequest", "qu
 """Without these, requests would be others, so a provider that has one is left."""
 SECTIONS: Mapping[str, Mapping[str, Key]] = {
     "the configuration": CONFIGURATION,
+    "`evaluateOptions`": EVALUATE_OPTIONS,
+    "`commandLineOptions`": COMMAND_LINE_OPTIONS,
+    "a prompt": PROMPT,
+    "a scenario of `scenarios`": SCENARIO,
     "a test, or `defaultTest`": TEST,
     "`options`": OPTIONS,
     "an assertion": ASSERTION,

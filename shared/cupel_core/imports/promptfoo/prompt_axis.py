@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.drafts import DefinitionDraft
 from cupel_core.domain.definitions.prompts import prompt_ids
@@ -11,16 +11,26 @@ from cupel_core.domain.definitions.scenarios import Scenario
 MAX_PROMPTS = 100
 
 
-def join_prompts(name: str, labels: Sequence[str], drafts: Sequence[DefinitionDraft]) -> list[DefinitionDraft]:
-    """One draft with a prompt for each of `drafts`, if each has the same targets and the same tests.
+class PromptDraft(NamedTuple):
+    """The definition that a prompt makes alone."""
+
+    label: str
+    params: Mapping[str, Any]
+    """Of the prompt, in the fields of the API."""
+    draft: DefinitionDraft
+
+
+def join_prompts(name: str, prompt_drafts: Sequence[PromptDraft]) -> list[DefinitionDraft]:
+    """One draft with all prompts, if each has the same targets and the same tests.
 
     A prompt, a test or a provider that is restricted to some of the others needs a definition of its own.
     """
+    drafts = [each.draft for each in prompt_drafts]
     if not 1 < len(drafts) <= MAX_PROMPTS or not _are_alike(drafts):
-        return list(drafts)
-    ids = list(prompt_ids(labels))
+        return [_alone(each) for each in prompt_drafts]
+    ids = list(prompt_ids(each.label for each in prompt_drafts))
     first = drafts[0]
-    prompts = [_prompt(*each) for each in zip(ids, labels, drafts, strict=True)]
+    prompts = [_prompt(*each) for each in zip(ids, prompt_drafts, strict=True)]
     scenarios = tuple(_joined(ids, variants) for variants in zip(*(draft.scenarios for draft in drafts), strict=True))
     content = {**{key: value for key, value in first.content.items() if key != "system"}, "prompts": prompts}
     return [replace(first, name=name, content=content, scenarios=scenarios)]
@@ -57,6 +67,20 @@ def _joined(ids: Sequence[str], variants: Sequence[Scenario]) -> Scenario:
     return replace(variants[0], messages=(), metadata=_metadata(variants[0]), messages_by_prompt=by_prompt)
 
 
-def _prompt(prompt_id: str, label: str, draft: DefinitionDraft) -> dict[str, Any]:
-    system = draft.content.get("system")
-    return {"id": prompt_id, "label": label[:100], **({"system": system} if system else {})}
+def _alone(prompt: PromptDraft) -> DefinitionDraft:
+    """With its parameters, which take precedence over those of a provider, as no default of a definition does."""
+    if not prompt.params:
+        return prompt.draft
+    [prompt_id] = prompt_ids([prompt.label])
+    own = {"id": prompt_id, "label": prompt.label[:100], "params": dict(prompt.params)}
+    return replace(prompt.draft, content={**prompt.draft.content, "prompts": [own]})
+
+
+def _prompt(prompt_id: str, prompt: PromptDraft) -> dict[str, Any]:
+    system = prompt.draft.content.get("system")
+    return {
+        "id": prompt_id,
+        "label": prompt.label[:100],
+        **({"system": system} if system else {}),
+        **({"params": dict(prompt.params)} if prompt.params else {}),
+    }

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any
 
@@ -11,6 +11,8 @@ from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file
 from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
+from cupel_core.imports.promptfoo.configuration_keys import PROMPT, report_keys
+from cupel_core.imports.promptfoo.parameters import read_parameters
 from cupel_core.imports.promptfoo.templates import escape_unclosed_tags, render
 from cupel_core.imports.promptfoo.variables import CODE_SUFFIXES, is_code, render_variables
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
@@ -28,6 +30,8 @@ class PromptfooPrompt:
     raw: str
     label: str
     id: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Of the target when it is asked so, in the fields of the API."""
 
     def matches(self, reference: str) -> bool:
         """Whether a reference selects this prompt, by label, id or prefix: `group:*`, or `group` for `group:a`."""
@@ -49,10 +53,23 @@ def read_prompts(config: Mapping[str, Any], files: FileSource, report: ImportRep
     prompts: list[PromptfooPrompt] = []
     for number, entry in enumerate(entries or ["{{prompt}}"]):
         try:
-            prompts.extend(_read_entry(entry, files))
+            params = _params(entry, f"prompts.{number}", report)
+            prompts.extend(replace(prompt, params=params) for prompt in _read_entry(entry, files))
         except (NotImportable, InvalidDocument) as error:
             report.skip(f"prompts.{number}", _truncated(entry), str(error))
     return prompts
+
+
+def _params(entry: Any, where: str, report: ImportReport) -> dict[str, Any]:
+    """The parameters of a prompt's `config`; what else it has is reported."""
+    if not isinstance(entry, Mapping):
+        return {}
+    report_keys(PROMPT, entry, where, report)
+    config = entry.get("config")
+    params, problems = read_parameters(config) if isinstance(config, Mapping) else ({}, [])
+    for name, why in sorted(problems):
+        report.skip(f"{where}.config.{name}", name, why)
+    return params
 
 
 def _read_entry(entry: Any, files: FileSource) -> Iterator[PromptfooPrompt]:

@@ -42,7 +42,7 @@ class Service:
 
 
 _CODE = "code is not executed"
-_PROVIDER_FILE = "providers in files of their own are not read: write them into the configuration"
+_PROVIDER_FILE = "a provider in a file can be a target, but not a judge: write it into the assertion"
 _AGENT = f"it is an agent, not a chat model; {CONNECTOR_HINT}"
 _SPEECH = "it is for speech, not a chat model"
 _IMAGES = "it makes images and is no chat model"

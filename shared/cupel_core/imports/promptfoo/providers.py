@@ -1,5 +1,6 @@
 """Converts the providers of a configuration to Cupel's models."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,13 +8,15 @@ from typing import Any
 
 from cupel_core.domain.definitions.drafts import ConnectorDraft, ImportReport
 from cupel_core.domain.text.control_characters import single_line
-from cupel_core.imports.files import NotImportable
+from cupel_core.imports.files import FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.promptfoo.configuration_keys import PROVIDER, report_keys
 from cupel_core.imports.promptfoo.http_providers import is_http, to_connector
 from cupel_core.imports.promptfoo.parameters import read_parameters
 from cupel_core.imports.promptfoo.provider_services import Conversion, convert
+from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
+_IN_FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
 _ADDRESS_OPTIONS = frozenset({"apiBaseUrl", "apiHost"})
 """Part of the model, see `provider_services`."""
 
@@ -32,15 +35,41 @@ class PromptfooProvider:
     params: Mapping[str, Any] = field(default_factory=dict)
     """In the fields of the API."""
 
+    def matches(self, reference: str) -> bool:
+        """Whether a reference selects this provider, by label, id or prefix: `openai:*`, or `openai` for `openai:x`."""
+        names = [self.name, *([str(self.label)] if self.label else [])]
+        if reference.endswith("*") and any(name.startswith(reference[:-1]) for name in names):
+            return True
+        return any(name == reference or name.startswith(f"{reference}:") for name in names)
 
-def read_providers(config: Mapping[str, Any], report: ImportReport) -> list[PromptfooProvider]:
+
+def read_providers(config: Mapping[str, Any], files: FileSource, report: ImportReport) -> list[PromptfooProvider]:
     """The providers of a configuration; unsupported ones are reported. Raises `InvalidDocument`."""
     value = config.get("providers", config.get("targets", []))
     entries = [value] if isinstance(value, str | Mapping) else value or []
     if not isinstance(entries, list):
         raise InvalidDocument("providers must be a list")
-    providers = [_provider(entry, f"providers.{number}", report) for number, entry in enumerate(entries)]
-    return [provider for provider in providers if provider]
+    return [
+        provider
+        for number, entry in enumerate(entries)
+        for provider in read_provider(entry, f"providers.{number}", files, report)
+    ]
+
+
+def read_provider(entry: Any, where: str, files: FileSource, report: ImportReport) -> list[PromptfooProvider]:
+    """The provider, or those of the file that `file://providers.yaml` names."""
+    reference = entry.get("id") if isinstance(entry, Mapping) else entry
+    if not isinstance(reference, str) or not _IN_FILE.fullmatch(reference):
+        return [provider for provider in [_provider(entry, where, report)] if provider]
+    try:
+        path = resolve_path(reference)
+        content = from_yaml(read_file(files, path), path)
+    except (NotImportable, InvalidDocument) as error:
+        report.skip(where, reference, str(error))
+        return []
+    listed = content if isinstance(content, list) else [content]
+    found = [_provider(each, f"{path}.{number}", report) for number, each in enumerate(listed)]
+    return [provider for provider in found if provider]
 
 
 def _provider(entry: Any, where: str, report: ImportReport) -> PromptfooProvider | None:
@@ -101,7 +130,16 @@ def _report_provider(
     return params
 
 
-def common_temperature(providers: list[PromptfooProvider]) -> float | None:
+def distinct(providers: Iterable[PromptfooProvider]) -> list[PromptfooProvider]:
+    """Each once; they cannot be hashed, because they have mappings."""
+    seen: list[PromptfooProvider] = []
+    for provider in providers:
+        if provider not in seen:
+            seen.append(provider)
+    return seen
+
+
+def common_temperature(providers: Iterable[PromptfooProvider]) -> float | None:
     """The temperature that all providers have in common, if any."""
     temperatures = {provider.params.get("temperature") for provider in providers if provider.model}
     return temperatures.pop() if len(temperatures) == 1 else None

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -24,11 +24,24 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import FileSource, NotImportable
 from cupel_core.imports.json_documents import InvalidDocument, to_json
 from cupel_core.imports.promptfoo.assertions import AssertionImporter, report_unsupported_options
-from cupel_core.imports.promptfoo.configuration_keys import CONFIGURATION, report_keys
+from cupel_core.imports.promptfoo.configuration_keys import (
+    COMMAND_LINE_OPTIONS,
+    CONFIGURATION,
+    EVALUATE_OPTIONS,
+    SCENARIO,
+    report_keys,
+)
 from cupel_core.imports.promptfoo.conversations import VARIABLE, ConversationTurn, join_turns, repeats_history
-from cupel_core.imports.promptfoo.prompt_axis import join_prompts
+from cupel_core.imports.promptfoo.prompt_axis import PromptDraft, join_prompts
 from cupel_core.imports.promptfoo.prompts import PromptfooPrompt, read_prompts, render_messages
-from cupel_core.imports.promptfoo.providers import PromptfooProvider, common_temperature, read_providers, targets_of
+from cupel_core.imports.promptfoo.provider_groups import ProviderGroup, group_by_providers
+from cupel_core.imports.promptfoo.providers import (
+    PromptfooProvider,
+    common_temperature,
+    distinct,
+    read_providers,
+    targets_of,
+)
 from cupel_core.imports.promptfoo.references import resolve_references
 from cupel_core.imports.promptfoo.templates import RenderError
 from cupel_core.imports.promptfoo.tests import PromptfooTest, TestLoader
@@ -41,6 +54,7 @@ from cupel_core.imports.promptfoo.variables import (
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 TAG = "promptfoo"
+_MAX_NAME_LENGTH = 200
 _JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.+\sfrom\s)", re.MULTILINE)
 
 
@@ -55,29 +69,55 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     document = _read_document(text)
     report = ImportReport()
     config = resolve_references(document, report)
-    report_keys(CONFIGURATION, config, "", report)
+    _report_configuration(config, report)
     prompts = read_prompts(config, files, report)
-    providers = read_providers(config, report)
+    providers = read_providers(config, files, report)
     tests = TestLoader(config, files, report).load_all()
     for test in tests:
         report_unsupported_options(test.data["options"], test.where, report)
     _check_scenario_count(tests, len(prompts))
     reader = _SuiteReader(files, report, code_folder, _derived_metrics(config.get("derivedMetrics"), report))
-    read = [
-        (prompt.label, draft)
-        for prompt in prompts
-        if (draft := reader.draft(prompt, tests, _name(config, prompt, prompts), providers))
-    ]
-    labels, drafts = [label for label, _ in read], [draft for _, draft in read]
-    joined = join_prompts(_title_of(config) or TAG, labels, drafts)
-    if len(joined) < len(drafts):  # Each scenario and assertion was counted once per prompt.
+    groups = group_by_providers(tests, providers, files, report)
+    drafts = [draft for group in groups for draft in _drafts_of(config, prompts, group, reader)]
+    for number, prompt in enumerate(prompts):
+        if number in reader.asking:
+            report.count_imported("prompts")
+        else:
+            report.skip("prompts", prompt.label[:80], "no test makes a scenario for this prompt")
+    called = distinct([*providers, *(each for group in groups for each in group.providers)])
+    return ImportedSuite(tuple(drafts), report, _repeats(config), common_temperature(called), _connectors(called))
+
+
+def _drafts_of(
+    config: Mapping[str, Any], prompts: list[PromptfooPrompt], group: ProviderGroup, reader: "_SuiteReader"
+) -> list[DefinitionDraft]:
+    """One definition for all prompts, or one for each, for the tests of these providers."""
+    imported = reader.report.imported
+    before = imported.copy()
+    read = []
+    for number, prompt in enumerate(prompts):
+        if draft := reader.draft(prompt, group.tests, _name(config, prompt, prompts), group.providers):
+            read.append(PromptDraft(prompt.label, prompt.params, draft))
+            reader.asking.add(number)
+    joined = join_prompts(_title_of(config) or TAG, read)
+    if len(joined) < len(read):  # Each scenario and assertion was counted once per prompt.
         for what in ("scenarios", "assertions"):
-            report.imported[what] //= len(drafts)
-    temperature = common_temperature(providers)
-    return ImportedSuite(tuple(joined), report, _repeats(config), temperature, _connectors(providers))
+            imported[what] = before[what] + (imported[what] - before[what]) // len(read)
+    return joined if group.name is None else [replace(each, name=_cut(f"{each.name}: {group.name}")) for each in joined]
 
 
-def _connectors(providers: list[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
+def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> None:
+    report_keys(CONFIGURATION, config, "", report)
+    for name, keys in (("evaluateOptions", EVALUATE_OPTIONS), ("commandLineOptions", COMMAND_LINE_OPTIONS)):
+        if isinstance(options := config.get(name), Mapping):
+            report_keys(keys, options, name, report)
+    scenarios = config.get("scenarios")
+    for number, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
+        if isinstance(scenario, Mapping):
+            report_keys(SCENARIO, scenario, f"scenarios.{number}", report)
+
+
+def _connectors(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
     """The connectors, with distinct names."""
     connectors: list[ConnectorDraft] = []
     names: Counter[str] = Counter()
@@ -109,18 +149,19 @@ class _SuiteReader:
     report: ImportReport
     code_folder: str | None
     derived_metrics: list[dict[str, str]]
+    asking: set[int] = field(default_factory=set)
+    """Numbers of the prompts for which a test has made a scenario."""
 
     def draft(
-        self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: list[PromptfooProvider]
+        self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: Sequence[PromptfooProvider]
     ) -> DefinitionDraft | None:
+        """None if no test makes a scenario for the prompt."""
         turns = list(islice((turn for test in tests for turn in self._test_turns(prompt, test)), MAX_SCENARIOS + 1))
         if self.report.imported["scenarios"] + len(turns) > MAX_SCENARIOS:
             raise InvalidDocument(f"the tests make more than {MAX_SCENARIOS:,} scenarios")
         with_system = list(join_turns(turns, self.report))
         if not with_system:
-            self.report.skip("prompts", prompt.label[:80], "no test makes a scenario for this prompt")
             return None
-        self.report.count_imported("prompts")
         self.report.count_imported("scenarios", len(with_system))
         system, scenarios = _shared_system(with_system)
         allowed = [
@@ -137,7 +178,7 @@ class _SuiteReader:
         if isinstance(references, list) and not any(prompt.matches(str(reference)) for reference in references):
             return
         if name := test.uses_stored_output(prompt.raw):
-            self.report.skip(test.where, _title(test), f"it needs {name}, in which storeOutputAs puts another answer")
+            self.report.skip(test.where, test.title, f"it needs {name}, in which storeOutputAs puts another answer")
             return
         expand = test.data["options"].get("disableVarExpansion") is not True
         try:
@@ -146,7 +187,7 @@ class _SuiteReader:
                 if turn:
                     yield turn
         except NotImportable as error:
-            self.report.skip(f"{test.where}.vars", _title(test), str(error))
+            self.report.skip(f"{test.where}.vars", test.title, str(error))
 
     def _turn(self, prompt: PromptfooPrompt, test: PromptfooTest, case: VariableCombination) -> ConversationTurn | None:
         where = f"{test.where}{f' case {case.number}' if case.number else ''}"
@@ -172,7 +213,7 @@ class _SuiteReader:
         if reason := _reason_to_skip(messages, metadata, imported.assertions):
             self.report.skip(where, f"the prompt {prompt.label[:80]}", reason)
             return None
-        name = single_line(f"{_title(test)}{f' ({case.number})' if case.number else ''}")
+        name = single_line(f"{test.title}{f' ({case.number})' if case.number else ''}")
         scenario = Scenario("", name[:500], messages, metadata=metadata, assertions=imported.assertions)
         key = to_json(test.conversation_id) if is_turn else None
         return ConversationTurn(scenario, where, key, repeats)
@@ -207,10 +248,6 @@ def _reason_to_skip(
     return f"its variables, metadata or assertions {reason}" if reason else None
 
 
-def _title(test: PromptfooTest) -> str:
-    return str(test.data.get("description") or test.where)
-
-
 def _non_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
@@ -231,7 +268,11 @@ def _title_of(config: Mapping[str, Any]) -> str:
 def _name(config: Mapping[str, Any], prompt: PromptfooPrompt, prompts: list[PromptfooPrompt]) -> str:
     title, label = _title_of(config), single_line(prompt.label)
     name = f"{title}: {label}" if title and len(prompts) > 1 else title or label
-    return (name if len(name) <= 200 else f"{name[:199]}…") or TAG
+    return _cut(name) or TAG
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
 
 
 def _repeats(config: Mapping[str, Any]) -> int:

@@ -33,6 +33,10 @@ class PromptfooTest:
         given = self.data["metadata"].get("conversationId")
         return self.scenario if given is None else given
 
+    @property
+    def title(self) -> str:
+        return str(self.data.get("description") or self.where)
+
     def uses_stored_output(self, prompt: str) -> str | None:
         """The first of `stored_outputs` that a template of this test, or the prompt, contains, if any."""
         templates = f"{prompt}\n{to_json([self.data['vars'], self.data['assert']])}"
@@ -160,9 +164,11 @@ class TestLoader:
         asserts = own if omit_defaults else [*_list(self.default, "assert"), *own]
         inherited = {
             name: self.default[name]
-            for name in ("threshold", "prompts", "assertScoringFunction")
+            for name in ("threshold", "prompts", "assertScoringFunction", "providers")
             if name in self.default
         }
+        if isinstance(self.default.get("provider"), Mapping):  # The name of one has no effect in `defaultTest`.
+            inherited["provider"] = self.default["provider"]
         return {**inherited, **data, **merged, "assert": asserts}
 
 
