@@ -15,8 +15,10 @@ from tests.interop.suites import SUITE
 
 type Json = dict[str, Any]
 
-NOT_BY_ECHO = {"finish-reason"}
-"""promptfoo's echo provider has no finish reason."""
+OF_CALLS = {kind for kind in CHECKS if "-call" in kind or kind.startswith("trajectory:")}
+"""Compared in test_tool_calls.py."""
+NOT_BY_ECHO = {"finish-reason", *OF_CALLS}
+"""promptfoo's echo provider has no finish reason, calls nothing and is not traced."""
 
 
 class CaseResult(NamedTuple):

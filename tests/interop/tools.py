@@ -70,6 +70,16 @@ def promptfoo_keys() -> dict[str, list[str]]:
     return keys
 
 
+def promptfoo_tool_calls(home: Path, cases: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Its results for these cases, see `promptfoo_tool_calls.mjs`."""
+    module = _HOME / "node_modules" / "promptfoo" / "dist" / "src" / "index.js"
+    file = home / "cases.json"
+    file.write_text(json.dumps(cases))
+    command = [str(BINARIES / "node"), str(LOCKS / "promptfoo_tool_calls.mjs"), str(module), str(file)]
+    printed: list[dict[str, Any]] = json.loads(_call(command, {"PROMPTFOO_CONFIG_DIR": str(home)}).splitlines()[-1])
+    return printed
+
+
 def inspect(script: str, *arguments: str) -> str:
     """Run a Python program with inspect_ai installed; returns its standard output."""
     return _call([str(BINARIES / "python"), "-c", script, *arguments])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.tools import Tool
+from cupel_core.domain.turns.tools import Tool, ToolCall
 
 
 class ShortConversation(ValueError):
@@ -36,6 +36,41 @@ class AssertionContext:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
     """The JSON that the transform returns, if it is no text."""
+    is_transformed: bool = False
+    """Whether `output` is what a transform made of the reply."""
+
+    @property
+    def replies(self) -> tuple[Message, ...]:
+        """Everything the target said and called, in order; an answer with executed calls consists of several."""
+        said = [message for message in self.messages if message.role is MessageRole.ASSISTANT]
+        return tuple(said[max(0, len(said) - self.target_calls) :])
+
+    @property
+    def answer_replies(self) -> tuple[Message, ...]:
+        """Of the last answer only."""
+        after = max((n for n, message in enumerate(self.messages) if message.role is MessageRole.USER), default=-1)
+        count = sum(message.role is MessageRole.ASSISTANT for message in self.messages[after + 1 :])
+        return self.replies[max(0, len(self.replies) - count) :] if count else ()
+
+    @property
+    def answer_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(call for reply in self.answer_replies for call in reply.tool_calls)
+
+    def to_json(self) -> dict[str, Any]:
+        """What the checks need that may be computed in the sandbox."""
+        return {
+            "output": self.output,
+            "value": self.value,
+            "is_transformed": self.is_transformed,
+            "messages": [message.to_json() for message in self.messages],
+            "target_calls": self.target_calls,
+            "tools": [tool.to_json() for tool in self.tools],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "AssertionContext":
+        messages = tuple(map(Message.from_json, data["messages"]))
+        return cls(**{**data, "messages": messages, "tools": tuple(map(Tool.from_json, data["tools"]))})
 
     def at_turn(self, turn: int) -> "AssertionContext":
         """The conversation up to this answer, from 1. Raises ShortConversation if it has fewer answers."""

@@ -13,7 +13,7 @@ from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.patterns import is_quick_pattern
 from cupel_core.sandbox.pool import budget
-from cupel_core.scoring import formats, response_metrics, texts
+from cupel_core.scoring import formats, response_metrics, texts, tool_calls
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult
 
@@ -21,6 +21,9 @@ MAX_WORK = 300_000
 """Of a check that is computed here; a unit takes about 10 ns."""
 _TASK = "cupel_core.scoring.checks:compute"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
+_WITH_SCHEMAS_OF_TOOLS = frozenset(
+    {"is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call"}
+)
 _LISTS = frozenset({"contains-any", "icontains-any", "contains-all", "icontains-all"})
 
 type Check = Callable[[Assertion, AssertionContext], CheckResult]
@@ -47,6 +50,14 @@ CHECKS: Mapping[str, Check] = {
     "cost": response_metrics.cost,
     "finish-reason": response_metrics.finish_reason,
     "is-refusal": response_metrics.is_refusal,
+    "is-valid-openai-tools-call": tool_calls.is_valid_openai_tools_call,
+    "is-valid-openai-function-call": tool_calls.is_valid_openai_function_call,
+    "is-valid-function-call": tool_calls.is_valid_function_call,
+    "tool-call-f1": tool_calls.tool_call_f1,
+    "trajectory:tool-used": tool_calls.tool_used,
+    "trajectory:tool-args-match": tool_calls.tool_args_match,
+    "trajectory:tool-sequence": tool_calls.tool_sequence,
+    "trajectory:step-count": tool_calls.step_count,
 }
 
 
@@ -57,23 +68,24 @@ async def compute_bounded(assertion: Assertion, context: AssertionContext) -> Ch
             return CHECKS[assertion.kind](assertion, context)
         except TimeoutError:
             budget().quick_timeouts += 1
-    return CheckResult(*await sandbox.run(_TASK, assertion.to_json(), context.output))
+    needed = context if assertion.kind in _WITH_SCHEMAS_OF_TOOLS else AssertionContext(context.output)
+    return CheckResult(*await sandbox.run(_TASK, assertion.to_json(), needed.to_json()))
 
 
-def compute(assertion: dict[str, Any], output: str) -> CheckResult:
-    """Run in the sandbox. The checks that may get there need no more of the context."""
-    read = Assertion.from_json(assertion)
+def compute(assertion: dict[str, Any], context: dict[str, Any]) -> CheckResult:
+    """Run in the sandbox."""
+    read, needed = Assertion.from_json(assertion), AssertionContext.from_json(context)
     if read.kind == "regex":
         from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
 
-        return texts.regex(read, AssertionContext(output), TIMEOUT_SECONDS)
-    return CHECKS[read.kind](read, AssertionContext(output))
+        return texts.regex(read, needed, TIMEOUT_SECONDS)
+    return CHECKS[read.kind](read, needed)
 
 
 def work_of(assertion: Assertion, output: str) -> float:
     """A bound of what the check costs; infinite if there is none."""
     value, size = assertion.value, len(output)
-    if assertion.kind in _WITH_SCHEMA and value:
+    if (assertion.kind in _WITH_SCHEMA and value) or assertion.kind in _WITH_SCHEMAS_OF_TOOLS:
         return inf
     if assertion.kind == "regex":
         return size if is_quick_pattern(value, size) else inf

@@ -165,7 +165,8 @@ async def _context_of(assertion: Assertion, context: AssertionContext) -> Assert
         value = await transformed(assertion.transform, context.output)
     except ShortConversation as error:
         raise NotComputable(str(error)) from None
-    return replace(context, output=as_text(value), value=None if isinstance(value, str) else value)
+    parsed = None if isinstance(value, str) else value
+    return replace(context, output=as_text(value), value=parsed, is_transformed=True)
 
 
 def _render(assertion: Assertion, context: AssertionContext) -> Assertion:

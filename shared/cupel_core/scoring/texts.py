@@ -9,6 +9,7 @@ from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
 from cupel_core.domain.scoring.assertion_values import parse_list, to_text
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.counts import count_of
+from cupel_core.domain.text.json_equality import is_same_json
 from cupel_core.domain.text.patterns import QUICK_SECONDS
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
@@ -22,24 +23,15 @@ def threshold_of(assertion: Assertion) -> float:
 def equals(assertion: Assertion, context: AssertionContext) -> CheckResult:
     """Compares an object or a list as JSON, everything else as text."""
     value, output = assertion.value, context.output
-    same = _is_same_json(value, output) if isinstance(value, dict | list) else to_text(value) == output
+    same = _is_json_of(value, output) if isinstance(value, dict | list) else to_text(value) == output
     return binary(same, f"the output {'equals' if same else 'differs from'} {quote(to_text(value))}")
 
 
-def _is_same_json(value: Any, output: str) -> bool:
+def _is_json_of(value: Any, output: str) -> bool:
     try:
-        return _is_same(value, orjson.loads(output))
+        return is_same_json(value, orjson.loads(output))
     except orjson.JSONDecodeError:
         return False
-
-
-def _is_same(left: Any, right: Any) -> bool:
-    """Like ==, except that True does not equal 1."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_is_same(left[name], right[name]) for name in left)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(_is_same, left, right))
-    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
 def _unchanged(text: str) -> str:

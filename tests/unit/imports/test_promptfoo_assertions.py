@@ -40,6 +40,34 @@ def test_a_set_keeps_its_parts() -> None:
     assert assertion["assert"] == [{"type": "not-equals", "value": "blue"}]
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"type": "is-valid-openai-tools-call"},
+        {"type": "not-is-valid-openai-function-call"},
+        {"type": "is-valid-function-call"},
+        {"type": "tool-call-f1", "value": ["find", "pay"], "threshold": 0.8},
+        {"type": "not-trajectory:tool-used", "value": {"name": "pay", "max": 2}},
+        {"type": "trajectory:tool-args-match", "value": {"name": "find", "args": {"city": "blue"}, "mode": "exact"}},
+        {"type": "trajectory:tool-sequence", "value": {"steps": ["find", {"pattern": "p*"}]}},
+        {"type": "trajectory:step-count", "value": {"type": "tool", "max": 3}},
+    ],
+)
+def test_checks_of_calls_are_taken(entry: dict[str, Any]) -> None:
+    assert first_assertions(test_of(entry)) == [entry]
+    assert not skipped(test_of(entry))
+
+
+def test_a_transform_of_the_options_is_not_that_of_a_trajectory() -> None:
+    config = test_of({"type": "trajectory:tool-used", "value": "find"}, options={"transform": "output.trim()"})
+    assert "transform" not in first_assertions(config)[0]
+
+
+def test_steps_that_are_not_recorded_are_reported() -> None:
+    [note] = skipped(test_of({"type": "trajectory:step-count", "value": {"type": "span", "max": 3}}))
+    assert "no other steps are recorded" in note.why
+
+
 @pytest.mark.parametrize("kind", ["javascript", "python", "ruby", "not-javascript"])
 def test_code_is_stored_in_the_metadata_and_reported(kind: str) -> None:
     entry = {"type": kind, "value": "output.length"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
+from cupel_core.domain.scoring import tool_values
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
@@ -35,6 +36,8 @@ CODE_REFUSED = (
 MAX_TURN = 100
 OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, SELECT_BEST})
 """What is measured once per conversation, or has answers of its own."""
+TRAJECTORY = "trajectory:"
+"""How the types begin that check what a target called in a whole conversation."""
 _FIELDS = frozenset(
     {"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "transform", "turn", "assert"}
 )
@@ -152,8 +155,13 @@ def _turn_issues(name: str, turn: Any, field: str) -> Iterator[AssertionIssue]:
         yield AssertionIssue(field, f"must be a whole number from 1 to {MAX_TURN}")
 
 
+def may_transform(name: str) -> bool:
+    """Whether assertions of this type check a text, or what a transform makes of it."""
+    return name not in OF_ALL_TURNS and not name.startswith(TRAJECTORY)
+
+
 def _transform_issues(name: str, transform: Any, field: str) -> Iterator[AssertionIssue]:
-    if transform is not None and name in OF_ALL_TURNS:
+    if transform is not None and not may_transform(name):
         yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
     elif transform is not None:
         from cupel_core.domain.scoring.output_transforms import transform_error  # which few assertions need
@@ -335,6 +343,14 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "cost": AssertionKind(needs_threshold=True),
     "finish-reason": AssertionKind(_text),
     "is-refusal": AssertionKind(),
+    "is-valid-openai-tools-call": AssertionKind(),
+    "is-valid-openai-function-call": AssertionKind(),
+    "is-valid-function-call": AssertionKind(),
+    "tool-call-f1": AssertionKind(tool_values.names_error, threshold=1, is_fraction=True),
+    "trajectory:tool-used": AssertionKind(tool_values.used_error),
+    "trajectory:tool-args-match": AssertionKind(tool_values.args_error),
+    "trajectory:tool-sequence": AssertionKind(tool_values.sequence_error),
+    "trajectory:step-count": AssertionKind(tool_values.count_error),
     "similar": AssertionKind(_references, threshold=0.75, is_fraction=True, needs_embedder=True),
     LLM_RUBRIC: AssertionKind(_rubric, is_fraction=True, needs_judge=True),
     "g-eval": AssertionKind(_references, threshold=0.7, is_fraction=True, needs_judge=True),

@@ -11,10 +11,10 @@ from cupel_core.domain.scoring.assertion_rules import (
     CODE_FILE,
     CODE_KINDS,
     LLM_RUBRIC,
-    OF_ALL_TURNS,
     RUBRIC_PROMPT,
     SCORING_FUNCTION,
     assertion_issues,
+    may_transform,
     rubric_prompt_error,
 )
 from cupel_core.domain.scoring.assertions import NOT, Assertion
@@ -128,7 +128,7 @@ class AssertionImporter:
         fields = {name: entry[name] for name in ("threshold", "weight") if entry.get(name) is not None}
         if entry.get("metric"):
             fields["metric"] = render(str(entry["metric"]), self.variables)
-        if kind not in OF_ALL_TURNS and (transform := self._transform(entry)) is not None:
+        if may_transform(kind) and (transform := self._transform(entry)) is not None:
             fields["transform"] = transform
         return fields
 

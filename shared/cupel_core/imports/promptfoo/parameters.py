@@ -34,7 +34,9 @@ _NAMES = {
     "reasoning": "reasoningEffort",
     "response_format": "responseFormat",
     "tools": "tools",
+    "functions": "tools",
     "tool_choice": "toolChoice",
+    "function_call": "toolChoice",
     "toolChoice": "toolChoice",
 }
 """The parameter for each option, in the spellings of promptfoo's providers."""
