@@ -12,6 +12,7 @@ from cupel.commands import (
     evals,
     events,
     export,
+    files,
     forks,
     imports,
     junit,
@@ -94,6 +95,7 @@ definitions.app.command()(forks.fork)
 definitions.app.command()(forks.ancestors)
 definitions.app.command()(forks.descendants)
 app.add_typer(scenarios.app, name="scenarios")
+app.add_typer(files.app, name="files")
 app.add_typer(resources.personas, name="personas")
 app.add_typer(resources.connectors, name="connectors")
 app.add_typer(resources.evals, name="evals")

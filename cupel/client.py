@@ -171,10 +171,10 @@ class Client:
 
     def create_file(self, file: Json) -> Json:
         """Announce `{name, type, size, sha256}`; returns `{file, upload}`. See also `upload_file`."""
-        return self._send("POST", "/files", file, is_repeatable=True)
+        return self._send("POST", "/files", file, is_idempotent=True)
 
     def complete_file(self, file_id: str) -> Json:
-        return self._send("POST", f"/files/{_segment(file_id)}/complete", is_repeatable=True)
+        return self._send("POST", f"/files/{_segment(file_id)}/complete", is_idempotent=True)
 
     def upload_file(self, content: bytes, name: str, media_type: str) -> Json:
         """Upload an image or a PDF, unless the workspace has it already; returns the file, whose `id` messages name."""
@@ -572,12 +572,14 @@ class Client:
         body: Json | None = None,
         *,
         is_repeatable: bool = False,
+        is_idempotent: bool = False,
         if_match: str | None = None,
     ) -> TaggedJson:
+        """`is_repeatable`: with an Idempotency-Key; `is_idempotent`: repeating it changes nothing anyway."""
         key = str(uuid.uuid4()) if is_repeatable else None
         headers = without_none(**{"Idempotency-Key": key, "If-Match": if_match})
         request = self._http.build_request(method, path, json=body, headers=headers)
-        return self._call(request, is_repeatable=is_repeatable)
+        return self._call(request, is_repeatable=is_repeatable or is_idempotent)
 
     def _put(self, url: str, content: bytes, headers: Mapping[str, str]) -> None:
         """To the bucket, whose address is the permission: the token is not sent."""

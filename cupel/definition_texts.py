@@ -41,7 +41,7 @@ def scenario_fields(scenario: Json) -> Json:
     """The fields of a scenario in a file: without ids and what is not set, and with a single user message as prompt."""
     fields: Json = without_empty({name: value for name, value in scenario.items() if name not in _NOT_IN_FILES})
     messages = fields.get("messages") or []
-    if len(messages) == 1 and messages[0]["role"] == "user":
+    if len(messages) == 1 and messages[0]["role"] == "user" and isinstance(messages[0]["content"], str):
         fields = {("prompt" if name == "messages" else name): value for name, value in fields.items()}
         fields["prompt"] = messages[0]["content"]
     if fields.get("failureCriteriaMode") == "on_max_messages":

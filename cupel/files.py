@@ -7,8 +7,9 @@ A file is checked by the rules of the API before anything is sent, and all its p
 import hashlib
 import json
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from cupel.environment import read_variable
 from cupel.errors import RefusedField, UsageError
 from cupel.joined_files import join_files
 from cupel.json_types import Json
+from cupel.local_files import LocalFile, LocalFiles
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import unknown_field_message
 
@@ -40,6 +42,8 @@ class DefinitionFile:
     """Scenarios refer to them by name in `personaIds`."""
     connectors: list[Json] = field(default_factory=list)
     """Runs refer to them as `connector/<name>`."""
+    files: Mapping[str, LocalFile] = field(default_factory=dict)
+    """Images and PDFs to which messages refer, by id."""
 
     @property
     def digest(self) -> str | None:
@@ -55,7 +59,7 @@ class DefinitionFile:
 
 def read_definition(path: Path, *, allow_code: bool = False) -> DefinitionFile:
     """A definition file. Assertions of code are refused unless they may run, which is only in process."""
-    return _parse(SourceFile.read(path), required=("name", "content"), allow_code=allow_code)
+    return _parse_file(path, required=("name", "content"), allow_code=allow_code)
 
 
 def read_definitions(paths: Sequence[Path], *, allow_code: bool = False) -> DefinitionFile:
@@ -68,13 +72,13 @@ def read_definitions(paths: Sequence[Path], *, allow_code: bool = False) -> Defi
         return files[0]
     if allow_code and len({path.absolute().parent for path in paths}) > 1:
         raise UsageError(f"{', '.join(map(str, paths))}: with code in assertions, must be in one folder")
-    joined = join_files([file.source for file in files])
-    return _parse(joined, required=("name", "content"), allow_code=allow_code)
+    joined = _parse(join_files([file.source for file in files]), required=("name", "content"), allow_code=allow_code)
+    return replace(joined, files=dict(ChainMap(*(dict(file.files) for file in files))))
 
 
 def read_definition_changes(path: Path) -> DefinitionFile:
     """A definition file from which every part may be omitted."""
-    return _parse(SourceFile.read(path), required=())
+    return _parse_file(path, required=())
 
 
 def definition_from_mapping(document: Mapping[str, Any], *, allow_code: bool = False) -> DefinitionFile:
@@ -84,7 +88,22 @@ def definition_from_mapping(document: Mapping[str, Any], *, allow_code: bool = F
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"the definition contains a value that JSON cannot represent: {error}") from error
     source = SourceFile("the definition", {"name": "definition", **document})
-    return _parse(source, required=("name", "content"), allow_code=allow_code)
+    return _parse_with_files(source, Path(), required=("name", "content"), allow_code=allow_code)
+
+
+def _parse_file(path: Path, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:
+    return _parse_with_files(SourceFile.read(path), path.parent, required, allow_code=allow_code)
+
+
+def _parse_with_files(
+    source: SourceFile, folder: Path, required: tuple[str, ...], *, allow_code: bool = False
+) -> DefinitionFile:
+    """The paths of images and PDFs are relative to `folder`; they are replaced by ids."""
+    local = LocalFiles(folder)
+    source = replace(source, document=local.in_document(source.document))
+    if local.problems:
+        raise source.refusal(local.problems)
+    return replace(_parse(source, required, allow_code=allow_code), files=local.files)
 
 
 def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:

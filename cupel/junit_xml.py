@@ -12,6 +12,7 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from cupel.json_types import Json
+from cupel.message_texts import content_text
 from cupel.results import is_unscored
 
 MAX_CHARACTERS = 20_000
@@ -107,7 +108,7 @@ def _add_case(parent: ET.Element, suite: str, case: JunitCase) -> None:
 
 
 def _conversation(messages: Sequence[Json]) -> str:
-    text = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in messages)
+    text = "\n\n".join(f"[{message['role']}]\n{content_text(message)}" for message in messages)
     omitted = len(text) - MAX_CHARACTERS
     return text if omitted <= 0 else f"{text[:MAX_CHARACTERS]}\n… and {omitted:,} more characters"
 

@@ -9,6 +9,7 @@ from cupel.columns import column_of
 from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
+from cupel.message_texts import content_text
 from cupel.results import ModelResults, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
@@ -323,7 +324,7 @@ def _repeat(transcript: Json) -> str:
 def last_message(transcript: Json, role: str) -> str:
     """Empty if the content has expired."""
     messages = (transcript.get("content") or {}).get("messages") or []
-    return next((str(m["content"]) for m in reversed(messages) if m["role"] == role), "")
+    return next((content_text(m) for m in reversed(messages) if m["role"] == role), "")
 
 
 def format_status(name: str) -> str:

@@ -14,6 +14,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
+from cupel import local_files
 from cupel.errors import ApiProblem, CupelError, RefusedField
 from cupel.file_resources import resolve_personas
 from cupel.files import DefinitionFile
@@ -69,6 +70,7 @@ def upload_definition(
     With `new`, and if there is none, another definition. UsageError if several have its folder and name.
     """
     with file.source.explaining():
+        local_files.upload(client, file.files)
         upload = _Upload(client, resolve_personas(client, file), sleep)
         for _ in range(ATTEMPTS):
             definition = None if new else upload.find()

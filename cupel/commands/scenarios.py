@@ -22,6 +22,7 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
+from cupel.message_texts import content_text
 from cupel.session import Session
 from cupel.source_files import SourceFile, renamed_fields
 from cupel.tables import table
@@ -193,7 +194,7 @@ def diff(
 def _table(scenarios: Iterable[Json]) -> Table:
     columns = table("scenario", "name", "first message", texts=["name", "first message"])
     for each in scenarios:
-        first = each["messages"][0]["content"] if each["messages"] else each.get("instructions") or NO_VALUE
+        first = content_text(each["messages"][0]) if each["messages"] else each.get("instructions") or NO_VALUE
         columns.add_row(*map(escape, (each["id"], shorten(each["name"], 40), shorten(first, 60))))
     return columns
 

@@ -26,6 +26,7 @@ from cupel.commands.options import (
 from cupel.commands.suggestions import choice_option
 from cupel.errors import UsageError
 from cupel.json_types import Json
+from cupel.message_texts import content_text
 from cupel.results import ModelResults
 from cupel.session import Session
 from cupel.target_names import TargetNames
@@ -225,7 +226,7 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
 def print_messages(session: Session, messages: Iterable[Json]) -> None:
     for message in messages:
         session.out.print(message["role"], style="bold")
-        session.out.print(message["content"], markup=False, soft_wrap=True)
+        session.out.print(content_text(message), markup=False, soft_wrap=True)
 
 
 def print_result(session: Session, result: Json | None) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cupel.columns import RunColumn, column_of
 from cupel.errors import ApiProblem
 from cupel.json_types import Json
+from cupel.message_texts import with_text
 from cupel_core.domain.runs.run import ProbeStatus
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Record:
 
     @property
     def messages(self) -> list[Json]:
-        return (self.outcome.get("content") or {}).get("messages") or []
+        return [with_text(each) for each in (self.outcome.get("content") or {}).get("messages") or ()]
 
     @property
     def input_messages(self) -> list[Json]:

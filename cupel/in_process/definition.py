@@ -1,14 +1,16 @@
 """Loads a definition with its scenarios, personas and connectors, by the rules of the API but without a stack."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from cupel import definition_rules
 from cupel.errors import RefusedField, UsageError
 from cupel.files import DefinitionFile, definition_from_mapping, read_definitions
+from cupel.in_process.attached_files import AttachedFiles
 from cupel.json_types import Json
+from cupel.local_files import LocalFiles
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.domain.definitions.definitions import Content
@@ -38,17 +40,28 @@ class LoadedDefinition:
     folder: Path = Path()
     """To which the files of code are relative."""
     allow_code: bool = False
+    files: AttachedFiles = field(default_factory=AttachedFiles, compare=False)
 
     def with_scenarios(self, chosen: Sequence[str | Mapping[str, Any]]) -> "LoadedDefinition":
         """Only these scenarios, each a name or the fields of a scenario."""
         known = {scenario.name: scenario for scenario in self.scenarios}
-        scenarios = [
-            _choose_scenario(known, each, f"scenarios.{position}", self.allow_code)
-            for position, each in enumerate(chosen)
-        ]
+        scenarios = [self._choose(known, each, f"scenarios.{position}") for position, each in enumerate(chosen)]
         if not scenarios:
             raise UsageError("scenarios: must not be empty")
         return replace(self, scenarios=tuple(_with_ids(scenarios)))
+
+    def _choose(self, known: Mapping[str, Scenario], chosen: str | Mapping[str, Any], place: str) -> Scenario:
+        if isinstance(chosen, str):
+            if chosen not in known:
+                raise UsageError(f"{place}: the definition has no scenario named {chosen!r}")
+            return known[chosen]
+        local = LocalFiles(self.folder)
+        item = local.in_messages(dict(chosen), f"{place}.")
+        _raise_if_any(local.problems)
+        self.files.add({file_id: each.content for file_id, each in local.files.items()})
+        scenario = self.files.in_scenario(parse_scenario(item, place, allow_code=self.allow_code), f"{place}.")
+        _raise_if_any(self.files.take_problems())
+        return scenario
 
     def with_personas(self, chosen: Sequence[str | Mapping[str, Any]]) -> "LoadedDefinition":
         """Replace the personas of every scenario by these, each a name or the fields of a persona."""
@@ -83,12 +96,20 @@ def load_definition(definition: DefinitionSource, *, allow_code: bool = False) -
         if isinstance(definition, Mapping)
         else read_definitions(paths, allow_code=allow_code)
     )
-    content = Content.from_json(DefinitionContent.model_validate(file.definition["content"]).specified())
+    attached = AttachedFiles({file_id: local.content for file_id, local in file.files.items()})
+    content = attached.in_content(
+        Content.from_json(DefinitionContent.model_validate(file.definition["content"]).specified())
+    )
     scenarios = (
         _generated_scenarios(content, file)
         if file.generate is not None
-        else [CreateScenario.model_validate(item).to_scenario() for item in file.scenarios or ()]
+        else [
+            attached.in_scenario(CreateScenario.model_validate(item).to_scenario(), f"scenarios.{number}.")
+            for number, item in enumerate(file.scenarios or ())
+        ]
     )
+    if problems := attached.take_problems():
+        raise file.source.refusal(problems)
     return LoadedDefinition(
         name=file.definition["name"],
         content=content,
@@ -97,6 +118,7 @@ def load_definition(definition: DefinitionSource, *, allow_code: bool = False) -
         connectors={body["name"]: _connector(body) for body in file.connectors},
         folder=paths[0].parent if paths else Path(),
         allow_code=allow_code,
+        files=attached,
     )
 
 
@@ -147,16 +169,6 @@ def _connector(body: Mapping[str, Any]) -> Connector:
     section = definition_rules.ConnectorSection.model_validate(dict(body))
     kind, headers = ConnectorType(section.type), section.headers or {}
     return Connector(section.name, section.name, kind, section.base_url, headers, section.config or {})
-
-
-def _choose_scenario(
-    known: Mapping[str, Scenario], chosen: str | Mapping[str, Any], field: str, allow_code: bool
-) -> Scenario:
-    if not isinstance(chosen, str):
-        return parse_scenario(chosen, field, allow_code=allow_code)
-    if chosen not in known:
-        raise UsageError(f"{field}: the definition has no scenario named {chosen!r}")
-    return known[chosen]
 
 
 def _generated_scenarios(content: Content, file: DefinitionFile) -> list[Scenario]:

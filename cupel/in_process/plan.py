@@ -36,6 +36,7 @@ from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.runner import ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS, CalledTarget
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
+from cupel_core.domain.files.references import largest_files_sent
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.identifiers import thread_id
@@ -53,6 +54,7 @@ from cupel_core.providers import simulated_target_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
 from cupel_core.providers.completion import Attempt
+from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import omitted_parameters, parameter_errors, without_unknown
 
 type TargetSpec = str | Mapping[str, Any] | Agent
@@ -196,6 +198,7 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
     cases = tuple(loaded.cases(positions))
     grader_config = _checked_grader_config(options, loaded, cases)
     max_concurrency = options.get("max_concurrency", MAX_CONCURRENCY)
+    _check_files(resolved_targets, loaded, cases)
     plan = EvaluationPlan(
         id=saved.id if saved else new_id("run"),
         definition=loaded,
@@ -251,6 +254,21 @@ def _probe_plan(
     if not 0 < plan.total <= MAX_PROBES:
         raise UsageError(f"targets: the evaluation has {plan.total:,} probes; expected 1 to {MAX_PROBES:,}")
     return plan
+
+
+def _check_files(
+    targets: tuple[ResolvedTarget, ...], loaded: LoadedDefinition, cases: Iterable[EvaluationCase]
+) -> None:
+    """UsageError if a target cannot be sent an image or a PDF of the messages. Functions read notes instead."""
+    largest = largest_files_sent(loaded.content, (case.scenario for case in cases))
+    for position, target in enumerate(targets if largest else ()):
+        connector = target.account.connector
+        if connector is not None:
+            problem = agent_file_error(connector.type, largest)
+        else:
+            problem = None if target.agent else file_error(target.spec.model, largest)
+        if problem:
+            raise UsageError(f"targets.{position}: {target.spec.model} {problem}")
 
 
 def _resolve_targets(targets: Targets, loaded: LoadedDefinition, accounts: AccountResolver) -> Iterator[ResolvedTarget]:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from cupel_core.domain.files.formats import FileFormat
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.turns.parts import LargestFiles
 from cupel_core.providers import find_provider, is_claude, model_name_of, wire_format_of
 from cupel_core.providers.model_metadata import metadata_of
@@ -32,6 +33,13 @@ _LIMITS = {
 _ANY = _ApiLimits()
 _DOCUMENTS_UNLISTED = frozenset({"mistral"})
 """Providers that read PDFs for all models, which the list of models does not say."""
+
+
+def agent_file_error(connector_type: ConnectorType, largest: LargestFiles) -> str | None:
+    """Why an agent cannot be sent files like these. One with OpenAI's format may be any model."""
+    if not largest or connector_type is ConnectorType.OPENAI:
+        return None
+    return f"is a connector of type {connector_type}, which takes text only, and a message has an image or a PDF"
 
 
 def file_error(model: str, largest: LargestFiles) -> str | None:

@@ -1,7 +1,6 @@
 """Whether a run can be carried out: its models, its judges, and its size."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 import orjson
 
@@ -9,15 +8,16 @@ from cupel_core.accounts import model_error
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.files.references import largest_files_sent
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.parts import LargestFiles, largest_files
+from cupel_core.domain.turns.parts import LargestFiles
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.providers import find_provider, queue_of, simulated_target_error
-from cupel_core.providers.file_support import file_error
+from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
 from cupel_core.settings import settings
@@ -51,9 +51,7 @@ def check_required_models(grader_config: GraderConfig, content: Content, scenari
 
 def check_files(workspace: str, plan: Plan, content: Content, scenarios: Iterable[Scenario]) -> None:
     """Raise Invalid if the messages have an image or a PDF that a target does not take."""
-    prompts = (message.parts for prompt in content.prompts for message in prompt.messages)
-    own = (message.parts for scenario in scenarios for message in scenario.all_messages)
-    largest = largest_files(chain.from_iterable(chain(prompts, own)))
+    largest = largest_files_sent(content, scenarios)
     if not largest:
         return
     errors = [
@@ -68,10 +66,7 @@ def check_files(workspace: str, plan: Plan, content: Content, scenarios: Iterabl
 def _file_error(workspace: str, target: Target, largest: LargestFiles) -> str | None:
     if target.connector_id is None:
         return file_error(target.model, largest)
-    connector = connectors.get(workspace, target.connector_id)
-    if connector.type is ConnectorType.OPENAI:
-        return None
-    return f"is a connector of type {connector.type}, which takes text only, and a message has an image or a PDF"
+    return agent_file_error(connectors.get(workspace, target.connector_id).type, largest)
 
 
 def _target_field(target: Target, number: int) -> str:

@@ -16,6 +16,7 @@ from api import app as api
 from authorize import app as authorizer
 from cupel_core.access import tokens
 from cupel_core.domain.access import AccessRole
+from cupel_core.store import blobs
 from tests.lambda_context import Context
 
 
@@ -123,9 +124,13 @@ def _text(value: Any) -> str:
 
 
 def api_transport(client: Client) -> httpx.MockTransport:
-    """An httpx transport that calls the functions instead of a server."""
+    """An httpx transport that calls the functions instead of a server, and stores uploads to the bucket's address."""
 
     def call(request: httpx.Request) -> httpx.Response:
+        if request.url.host.endswith(".amazonaws.com"):
+            media_type = request.headers["content-type"]
+            blobs.put_file(f"uploads/{request.url.path.partition('/uploads/')[2]}", request.content, media_type)
+            return httpx.Response(200)
         with redirect_stdout(StringIO()):  # The log of the function is not output of the command.
             response = client.request(
                 request.method,

@@ -14,6 +14,8 @@ from cupel.cli import app
 from tests.conftest import ROOT
 
 WITHOUT_A_COMMAND = {
+    "complete_file": "`cupel files upload` completes what it uploads",
+    "create_file": "`cupel files upload` announces what it uploads",
     "create_event_ticket": "for a browser's EventSource; the command sends its token",
     "generate_persona_message": "for programs that lead a conversation themselves; `cupel try` leads one",
     "get_health": "`cupel status`, and every other command, says whether the API can be reached",

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
+from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.files.data_urls import DecodedFile, decode
 from cupel_core.domain.files.formats import FileInfo, InvalidFile, digest_of, file_id
 from cupel_core.domain.turns.model_request import Message
-from cupel_core.domain.turns.parts import FilePart, MessagePart, PartType
+from cupel_core.domain.turns.parts import FilePart, LargestFiles, MessagePart, PartType, largest_files
 
 MAX_TOTAL_BYTES = 20 * 1024 * 1024
 """Of all files in the messages of a scenario, or of a prompt: requests to providers have limits of 20 to 50 MB."""
@@ -104,6 +106,13 @@ def _decoded(part: FilePart) -> DecodedFile:
 def ids_of(messages: Iterable[Message]) -> set[str]:
     """The ids of files that messages refer to."""
     return {file.file_id for message in messages if message.parts for file in message.files if file.file_id}
+
+
+def largest_files_sent(content: Content, scenarios: Iterable[Scenario]) -> LargestFiles:
+    """Of the messages of a definition's prompts and of these scenarios."""
+    prompts = (message.parts for prompt in content.prompts for message in prompt.messages)
+    own = (message.parts for scenario in scenarios for message in scenario.all_messages)
+    return largest_files(chain.from_iterable(chain(prompts, own)))
 
 
 def prompts_with_files(content: Mapping[str, Any]) -> bool:

@@ -1,0 +1,121 @@
+"""Images and PDFs beside a definition file: `image: ./cat.png` and `file: ./terms.pdf` among the parts of a message."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cupel.errors import RefusedField
+from cupel.json_types import Json
+from cupel_core.domain.files.formats import MAX_FILE_BYTES, FileInfo, InvalidFile, digest_of, file_id, inspect
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+_KINDS = ("image", "file")
+_OWN_FIELDS = frozenset({*_KINDS, "name", "detail"})
+
+
+class LocalFile(NamedTuple):
+    name: str
+    content: bytes
+    info: FileInfo
+
+
+class UnreadableFile(ValueError):
+    """The message says why, and reads on after the file's name."""
+
+
+def read_file(path: Path) -> LocalFile:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise UnreadableFile(f"has more than {MAX_FILE_BYTES:,} bytes")
+        content = path.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(f"cannot be read: {error.strerror or error}") from None
+    try:
+        return LocalFile(path.name, content, inspect(content))
+    except InvalidFile as error:
+        raise UnreadableFile(str(error)) from None
+
+
+def upload(client: "Client", files: Mapping[str, LocalFile]) -> None:
+    """Upload files by their ids, unless the workspace has them."""
+    for name, content, info in files.values():
+        client.upload_file(content, name, info.format.media_type)
+
+
+@dataclass
+class LocalFiles:
+    """Replaces the paths in a document by ids, and collects the files and what is wrong with them.
+
+    Everything that is no such path is left for the rules of the API.
+    """
+
+    folder: Path
+    files: dict[str, LocalFile] = field(default_factory=dict)
+    """By id."""
+    problems: list[RefusedField] = field(default_factory=list)
+
+    def in_document(self, document: Any) -> Any:
+        """A definition file's content."""
+        if not isinstance(document, dict):
+            return document
+        changed = dict(document)
+        if isinstance(content := document.get("content"), dict) and isinstance(content.get("prompts"), list):
+            prompts = [self.in_messages(prompt, f"content.prompts.{n}.") for n, prompt in enumerate(content["prompts"])]
+            changed["content"] = {**content, "prompts": prompts}
+        if isinstance(scenarios := document.get("scenarios"), list):
+            changed["scenarios"] = [self.in_messages(each, f"scenarios.{n}.") for n, each in enumerate(scenarios)]
+        return changed
+
+    def in_messages(self, item: Any, place: str) -> Any:
+        """A scenario or a prompt."""
+        if not isinstance(item, dict):
+            return item
+        changed = dict(item)
+        if "messages" in item:
+            changed["messages"] = self._messages(item["messages"], f"{place}messages")
+        if isinstance(by_prompt := item.get("messagesByPrompt"), dict):
+            changed["messagesByPrompt"] = {
+                name: self._messages(messages, f"{place}messagesByPrompt.{name}")
+                for name, messages in by_prompt.items()
+            }
+        return changed
+
+    def _messages(self, messages: Any, place: str) -> Any:
+        if not isinstance(messages, list):
+            return messages
+        return [self._message(message, f"{place}.{n}.content") for n, message in enumerate(messages)]
+
+    def _message(self, message: Any, place: str) -> Any:
+        if not isinstance(message, dict) or not isinstance(message.get("content"), list):
+            return message
+        return {**message, "content": [self._part(part, f"{place}.{n}") for n, part in enumerate(message["content"])]}
+
+    def _part(self, part: Any, place: str) -> Any:
+        """A text alone is a part too."""
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
+        kind = next((kind for kind in _KINDS if isinstance(part, dict) and isinstance(part.get(kind), str)), None)
+        if kind is None:
+            return part
+        self.problems += [
+            RefusedField(f"{place}.{name}", f"is no field of {{{kind}: …}}; known fields: {kind}, name, detail")
+            for name in sorted(part.keys() - (_OWN_FIELDS - {*_KINDS} | {kind}))
+        ]
+        return self._reference(part, kind, f"{place}.{kind}")
+
+    def _reference(self, part: Json, kind: str, place: str) -> Json:
+        try:
+            read = read_file(self.folder / part[kind])
+        except UnreadableFile as error:
+            self.problems.append(RefusedField(place, f"{part[kind]} {error}"))
+            return {"type": "text", "text": part[kind]}
+        if read.info.format.is_image != (kind == "image"):
+            right = "image" if read.info.format.is_image else "file"
+            self.problems.append(RefusedField(place, f"{part[kind]} is a {read.info.format.label}: use `{right}`"))
+        new_id = file_id(digest_of(read.content))
+        self.files[new_id] = read
+        own = {name: value for name, value in part.items() if name != kind}
+        return {"type": kind, "fileId": new_id, "name": read.name, **own}
