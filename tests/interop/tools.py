@@ -62,6 +62,14 @@ def promptfoo_services() -> set[str]:
     return {one or other for text in texts for one, other in re.findall(pattern, text)}
 
 
+def promptfoo_options() -> set[str]:
+    """What its providers of chat models read from their `config`."""
+    program = _HOME / "node_modules" / "promptfoo" / "dist" / "src"
+    kinds = ("openai", "chat", "openaiResponses", "responses", "messages", "ai.studio", "aws")
+    texts = (path.read_text() for kind in kinds for path in program.glob(f"{kind}-*.js"))
+    return {name for text in texts for name in re.findall(r"\bconfig\??\.([A-Za-z_]+)", text)}
+
+
 def promptfoo_keys() -> dict[str, list[str]]:
     """The keys that its schemas know, by what they are keys of."""
     module = _HOME / "node_modules" / "promptfoo" / "dist" / "src" / "index.js"

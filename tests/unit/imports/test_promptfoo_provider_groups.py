@@ -128,3 +128,18 @@ def test_the_parameters_of_one_prompt_take_precedence_over_those_of_its_provider
 def test_filters_of_the_command_are_reported() -> None:
     config = a_config({}, commandLineOptions={"filterFirstN": 1, "grader": "openai:gpt-5", "verbose": True})
     assert [note.where for note in skipped(config)] == ["commandLineOptions.filterFirstN", "commandLineOptions.grader"]
+
+
+def test_options_of_bedrock_are_read_in_the_objects_that_contain_them() -> None:
+    tool = {"toolSpec": {"name": "color", "inputSchema": {"json": {"type": "object"}}}}
+    tools = {"tools": [tool], "toolChoice": {"auto": {}}}
+    config = {"interfaceConfig": {"temperature": 0.7, "max_new_tokens": 256}, "toolConfig": tools, "region": "x"}
+    suite = read_suite(a_config({}, providers=[{"id": "bedrock:amazon.nova-lite-v1:0", "config": config}]))
+    [target] = suite.drafts[0].targets
+    assert target["params"] == {
+        "temperature": 0.7,
+        "maxOutputTokens": 256,
+        "tools": [{"name": "color", "parameters": {"type": "object"}}],
+        "toolChoice": "auto",
+    }
+    assert [note.where for note in suite.report.skipped] == ["providers.0.config.region"]

@@ -7,41 +7,11 @@ from pydantic import ValidationError
 
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.imports.promptfoo.configuration_keys import MODEL_OPTIONS, PARAMETERS, Fate, Key
 
-_NAMES = {
-    "temperature": "temperature",
-    "max_tokens": "maxOutputTokens",
-    "maxTokens": "maxOutputTokens",
-    "max_completion_tokens": "maxOutputTokens",
-    "max_output_tokens": "maxOutputTokens",
-    "maxOutputTokens": "maxOutputTokens",
-    "max_gen_len": "maxOutputTokens",
-    "num_predict": "maxOutputTokens",
-    "top_p": "topP",
-    "topP": "topP",
-    "top_k": "topK",
-    "topK": "topK",
-    "stop": "stop",
-    "stop_sequences": "stop",
-    "stopSequences": "stop",
-    "seed": "seed",
-    "random_seed": "seed",
-    "frequency_penalty": "frequencyPenalty",
-    "frequencyPenalty": "frequencyPenalty",
-    "presence_penalty": "presencePenalty",
-    "presencePenalty": "presencePenalty",
-    "reasoning_effort": "reasoningEffort",
-    "reasoning": "reasoningEffort",
-    "response_format": "responseFormat",
-    "tools": "tools",
-    "functions": "tools",
-    "tool_choice": "toolChoice",
-    "function_call": "toolChoice",
-    "toolChoice": "toolChoice",
-}
-"""The parameter for each option, in the spellings of promptfoo's providers."""
-_NESTED = frozenset({"generationConfig", "inferenceConfig"})
+_NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})
 """Options that contain others, of Google and Bedrock."""
+_UNKNOWN = Key(Fate.LEFT, "a target has no such parameter")
 
 type Problem = tuple[str, str]
 """The option and why it was not taken."""
@@ -52,9 +22,10 @@ def read_parameters(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Pro
     params: dict[str, Any] = {}
     problems: list[Problem] = []
     for option, value in _options(config):
-        name = _NAMES.get(option)
+        name = PARAMETERS.get(option)
         if name is None:
-            problems.append((option, "a target has no such parameter"))
+            if (key := MODEL_OPTIONS.get(option, _UNKNOWN)).fate is Fate.LEFT:
+                problems.append((option, key.how))
         elif (converted := _CONVERTERS.get(name, _same)(value)) is None:
             problems.append((option, "its form is not supported"))
         elif error := _error(name, converted):
