@@ -148,11 +148,6 @@ class ConversationState:
     messages: tuple[Message, ...]
     turns: int = 0
     """Answers of the target; each ends with a message whose calls are not executed."""
-    tool_rounds: int = 0
-    """Replies of the target whose calls were, or are to be, executed."""
-    open_rounds: int = 0
-    """Those of the answer that the target has begun; 0 once it is complete."""
-    stop_reason: StopReason | None = None
     usage: Usage = field(default_factory=Usage)
     duration_ms: int = 0
     cost_usd: float | None = 0.0
@@ -177,6 +172,11 @@ class ConversationState:
     cached_cost_usd: float | None = 0.0
     simulated_user_prompt: str | None = None
     """The system prompt from persona and scenario by which a model wrote user messages; None if none did."""
+    tool_rounds: int = 0
+    """Replies of the target whose calls were, or are to be, executed."""
+    open_rounds: int = 0
+    """Those of the answer that the target has begun; 0 once it is complete."""
+    stop_reason: StopReason | None = None
 
     @property
     def full_cost_usd(self) -> float | None:
