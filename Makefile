@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-all check fmt bench bench-million faults hostile soak simulate build connectors docs models
+.PHONY: help ready run down test test-all check fmt bench bench-million faults hostile statistics soak simulate build connectors docs models
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -33,7 +33,7 @@ test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/pytest -n 2
 
-test-all: test faults hostile connectors simulate ## run every test: adds the fault matrix, hostile inputs, third-party agent servers and more simulations
+test-all: test faults hostile statistics connectors simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers and more simulations
 
 check: ready ## check lint, formatting, types, import rules, the template and the links of the documentation
 	@$(BIN)/ruff check .
@@ -64,6 +64,9 @@ faults: ready ## fail every AWS call of a run, one at a time; restart the cloud 
 
 hostile: ready ## call a failing provider; run everything a workspace may write to stop a worker, beside another workspace
 	@$(BIN)/pytest tests/hostile
+
+statistics: ready ## simulate comparisons: how often tests are wrong and intervals miss; prints the figures
+	@$(BIN)/pytest tests/statistics -s
 
 connectors: ready ## test third-party agent servers; installs them below .cupel/connectors
 	@$(BIN)/pytest tests/connectors

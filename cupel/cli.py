@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from cupel.commands import (
+    compare,
     control,
     definitions,
     delete,
@@ -82,6 +83,9 @@ app.command("import")(imports.import_)
 app.command()(rescores.rescore)
 app.command()(rescores.rescores)
 app.command()(rescores.scores)
+app.command()(compare.compare)
+app.add_typer(compare.app, name="comparisons")
+app.command()(compare.jobs)
 app.command()(control.pause)
 app.command()(control.resume)
 app.command()(control.cancel)

@@ -423,6 +423,34 @@ class Client:
         path = f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/results"
         return self._pages(path, model=model, promptId=prompt_id)
 
+    def create_comparison(self, body: Json) -> Json:
+        """Compare `{baseline {runId, targets?, prompts?}, comparison {…}, metric?, margin?, alpha?}`.
+
+        Its `figures` are null until its job is completed; repeating the request returns the same comparison.
+        """
+        return self._call(self._http.build_request("POST", "/comparisons", json=body), is_repeatable=True)
+
+    def list_comparisons(self, *, run_id: str | None = None, experiment_id: str | None = None) -> Pages:
+        """Newest first, without their figures."""
+        return self._pages("/comparisons", runId=run_id, experimentId=experiment_id)
+
+    def get_comparison(self, comparison_id: str) -> Json:
+        return self._get(f"/comparisons/{_segment(comparison_id)}")
+
+    def delete_comparison(self, comparison_id: str) -> None:
+        self._send("DELETE", f"/comparisons/{_segment(comparison_id)}")
+
+    def list_comparison_scenarios(self, comparison_id: str, *, row: int = 0, change: str | None = None) -> Pages:
+        """The scenarios of one of the comparison's rows, most changed first."""
+        return self._pages(f"/comparisons/{_segment(comparison_id)}/scenarios", row=str(row), change=change)
+
+    def list_jobs(self, *, run_id: str | None = None, status: str | None = None) -> Pages:
+        """Newest first."""
+        return self._pages("/jobs", runId=run_id, status=status)
+
+    def get_job(self, job_id: str) -> Json:
+        return self._get(f"/jobs/{_segment(job_id)}")
+
     def get_run_scores(
         self,
         run_id: str,

@@ -45,10 +45,12 @@ class AnsweredRun:
     summary: Summary | None = None
     expires_at: datetime | None = None
     workspace: str = "ws_a"
+    definition_id: str | None = None
+    """Runs of one definition have scenarios with the same ids."""
 
     def start(self) -> Run:
         """The run, RUNNING, with an outcome for every probe."""
-        definition_id, run_id = new_id("def"), new_id("run")
+        definition_id, run_id = self.definition_id or new_id("def"), new_id("run")
         manifest = scenarios.write_pages(self.workspace, definition_id, Manifest(), self.scenarios)
         run = Run(
             workspace=self.workspace,

@@ -69,8 +69,8 @@ _GROUPS = {"e2e": "stack", "integration": "stack", "interop": "interop"}
 """By folder: a shared resource that takes longer to start than most of its tests run."""
 
 
-_ON_REQUEST = ("faults", "hostile")
-"""Folders whose tests take minutes: they run with `make faults` and `make hostile`, or `pytest tests/faults/...`."""
+_ON_REQUEST = ("faults", "hostile", "statistics")
+"""Folders whose tests take minutes: they run with `make faults` and so on, or `pytest tests/faults/...`."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -131,7 +131,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     with mock_aws():
         sqs = sqs_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]  # By requests, 63 queues would take most of a test's time.
         lanes = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
-        queues = ["dispatch", "generate", "notify", *lanes, *(f"{lane}-dlq" for lane in lanes)]
+        queues = ["dispatch", "generate", "notify", "analyze", *lanes, *(f"{lane}-dlq" for lane in lanes)]
         for name in queues:
             sqs.create_queue(f"cupel-test-{name}")
         create_table("cupel-test")

@@ -24,6 +24,14 @@ AllowErrors = Annotated[
         help="Exit with 1 if more probes than this errored or could not be scored; default with --fail-under: 0.",
     ),
 ]
+WorseThan = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-if-worse-than",
+        metavar="RUN",
+        help="Exit with 1 if a target is significantly lower than in this run; needs a stack.",
+    ),
+]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
 
 
@@ -31,15 +39,26 @@ JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML
 class GateOptions:
     gate: Gate
     junit: Path | None
+    worse_than: str | None = None
+    """The run that is compared with."""
 
     @classmethod
     def from_options(
-        cls, fail_under: float | None, allow_errors: int | None, junit: Path | None, *, waits_for_end: bool
+        cls,
+        fail_under: float | None,
+        allow_errors: int | None,
+        junit: Path | None,
+        *,
+        waits_for_end: bool,
+        worse_than: str | None = None,
     ) -> "GateOptions":
         """UsageError if options are set although the command does not wait for the end of the run."""
-        options = cls(Gate(fail_under, allow_errors), junit)
-        if not waits_for_end and (junit is not None or not options.gate.is_unconditional):
-            raise UsageError("--fail-under, --allow-errors and --junit need the run to end: add --watch")
+        options = cls(Gate(fail_under, allow_errors), junit, worse_than)
+        needs_end = junit is not None or worse_than is not None or not options.gate.is_unconditional
+        if not waits_for_end and needs_end:
+            raise UsageError(
+                "--fail-under, --allow-errors, --fail-if-worse-than and --junit need the run to end: add --watch"
+            )
         if junit is not None:
             check_text_file(junit, "--junit")
         return options

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
+from cupel.commands.compare import is_accepted, print_comparison
+from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
     AsJson,
@@ -29,6 +30,7 @@ from cupel.commands.options import (
 )
 from cupel.commands.show import print_run
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config
+from cupel.comparing import FailIf, compare
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -130,11 +132,16 @@ def run(
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
+    worse_than: WorseThan = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch or in_process)
+    gate_options = GateOptions.from_options(
+        fail_under, allow_errors, junit, waits_for_end=watch or in_process, worse_than=worse_than
+    )
+    if worse_than is not None and in_process:
+        raise UsageError("--fail-if-worse-than: needs a stack, which stores the run to compare with")
     if new and in_process:
         raise UsageError("--new: has no effect with --in-process, which stores no definition")
     if priority is not None and in_process:
@@ -199,11 +206,12 @@ def rerun(
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
+    worse_than: WorseThan = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
+    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch, worse_than=worse_than)
     chosen = chosen_targets(models, targets) if models or targets else {}
     config = run_config(
         session,
@@ -228,11 +236,12 @@ def watch(
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
+    worse_than: WorseThan = None,
     as_json: AsJson = False,
 ) -> None:
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=True)
+    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=True, worse_than=worse_than)
     with session.connect() as client:
         _watch_to_end(session, client, client.get_run(run_id), gate_options, as_json=as_json, extra={})
 
@@ -337,8 +346,19 @@ def _watch_to_end(
     if not as_json:
         _print_next_commands(session, client, run)
     passed = gate_options.apply(session, results, lambda: render_junit(client, run))
+    if gate_options.worse_than is not None and run["status"] == RunStatus.COMPLETED:
+        passed &= _is_not_worse(session, client, gate_options.worse_than, run, as_json=as_json)
     if run["status"] != RunStatus.COMPLETED or not passed:
         raise typer.Exit(1)
+
+
+def _is_not_worse(session: Session, client: "Client", baseline: str, run: Json, *, as_json: bool) -> bool:
+    request = {"baseline": {"runId": baseline}, "comparison": {"runId": run["id"]}}
+    comparison = compare(session, client, request)
+    if not as_json:
+        session.out.print()
+        print_comparison(session, comparison["figures"])
+    return is_accepted(session, comparison, [FailIf.LOWER])
 
 
 def _print_next_commands(session: Session, client: "Client", run: Json) -> None:

@@ -12,7 +12,15 @@ from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION, STACK_NAME
 from cupel.stack.workers import probe_workers
-from cupel_core.messages import DispatchRequest, DueSchedule, GenerationRequest, ProbeSlice, QueueMessage, RunCallback
+from cupel_core.messages import (
+    DispatchRequest,
+    DueSchedule,
+    GenerationRequest,
+    JobRequest,
+    ProbeSlice,
+    QueueMessage,
+    RunCallback,
+)
 
 _WORKSPACE = "warming"
 _RUN_ID = "run_none"
@@ -50,6 +58,7 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
             "generate",
             _delivery(GenerationRequest(workspace=_WORKSPACE, definition_id="def_none", generation_id="none")),
         ),
+        WarmupCall("analyze", _delivery(JobRequest(workspace=_WORKSPACE, job_id="job_none"))),
         WarmupCall("notify", _delivery(RunCallback(workspace=_WORKSPACE, run_id=_RUN_ID))),
         WarmupCall("finish", {"op": "warm"}),
         WarmupCall("score", {"op": "warm"}),

@@ -11,6 +11,7 @@ from cupel_core.clock import utc_now
 from cupel_core.sweeping.callback_recovery import resend_lost_callbacks
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.generation_recovery import recover_generations
+from cupel_core.sweeping.job_recovery import recover_jobs
 from cupel_core.sweeping.repair_recovery import continue_repairs
 from cupel_core.sweeping.rescore_recovery import recover_rescores
 from cupel_core.sweeping.run_recovery import RecoveryAction
@@ -40,6 +41,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     counts["repairs"] = repairs
     counts["scorings"] = recovered_rescores
     counts["generations"] = recover_generations(utc_now(), seconds_left)
+    counts["jobs"] = recover_jobs(utc_now(), seconds_left)
     counts["callbacks"] = resend_lost_callbacks(utc_now(), seconds_left)
     counts |= {f"content-{result}": count for result, count in erased.items()}
     counts |= {action: swept.recovered[action] for action in RecoveryAction}

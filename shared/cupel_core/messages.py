@@ -78,6 +78,13 @@ class GenerationRequest(QueueMessage):
     generation_id: str
 
 
+class JobRequest(QueueMessage):
+    """Carry out a job."""
+
+    workspace: str
+    job_id: str
+
+
 class RunCallback(QueueMessage):
     """Call the workspace's webhook with the run's events that it has not received yet."""
 

@@ -85,6 +85,11 @@ class Settings(BaseModel):
         return f"{self.dispatch_queue_url.removesuffix('dispatch')}notify"
 
     @property
+    def analyze_queue_url(self) -> str:
+        """Jobs that compare or analyze runs; named like the dispatch queue but for the last part."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}analyze"
+
+    @property
     def score_machine_arn(self) -> str:
         """The stack's two state machines differ only in the last part of their name: `finish` and `score`."""
         return f"{self.finish_machine_arn.removesuffix('finish')}score"

@@ -212,7 +212,8 @@ def test_every_state_machine_has_an_alarm() -> None:
 
 
 def test_an_alarm_watches_the_errors_of_every_function() -> None:
-    assert dimension_values("FunctionErrorsAlarm") == {each["FunctionName"]["Fn::Sub"] for each in functions().values()}
+    watched = dimension_values("FunctionErrorsAlarm") | dimension_values("AnalyzeErrorsAlarm")
+    assert watched == {each["FunctionName"]["Fn::Sub"] for each in functions().values()}
 
 
 def test_the_alarm_on_spend_watches_every_provider_that_costs_something() -> None:

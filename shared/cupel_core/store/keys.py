@@ -24,6 +24,9 @@ pk                                   sk                    item
 <ws>#run#<id>#scorings               <scoringId>           rescores of the run
 <ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
 <ws>#run#<id>#scores#<scoring>       <leaf>                how many results a leaf range of a rescore has
+<ws>#run#<id>                        comparison#<id>       a comparison of it
+<ws>#comparison#<id>                 comparison            a comparison, without its figures
+<ws>#job#<id>                        job                   a queued computation
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and what it created
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
@@ -46,12 +49,14 @@ active                               <ws>#<runId>          runs that have not en
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
 erasures                             <time>#<ws>#<runId>#… content to be erased from that time on
 callbacks                            <ws>#<runId>          runs with events that a webhook has not received yet
+jobs                                 <ws>#<id>             jobs that have not ended
 repairs                              <ws>#<id>             repairs of providers whose runs do not all go on yet
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
-gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#schedules`, `<ws>#personas`, `<ws>#connectors`,
-`<ws>#evals` and `<ws>#files`, sorted by `<createdAt>#<id>`. Deleted schedules, personas, connectors and evals are in
-lists of their own, `<ws>#deleted-schedules` and so on, from which a workspace is erased.
+gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,
+`<ws>#personas`, `<ws>#connectors`, `<ws>#evals` and `<ws>#files`, sorted by `<createdAt>#<id>`. Deleted schedules,
+personas, connectors and evals are in lists of their own, `<ws>#deleted-schedules` and so on, from which a workspace is
+erased.
 """
 
 from collections.abc import Iterator
@@ -60,7 +65,7 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.messages import RunRef
 
 PROBES_PER_BLOCK = 1_000
-_WORKSPACE_BLOBS = ("scenarios", "generations", "runs", "transcripts", "analyses", "files", "uploads")
+_WORKSPACE_BLOBS = ("scenarios", "generations", "runs", "transcripts", "analyses", "comparisons", "files", "uploads")
 DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
 """How the sort keys of pages begin."""
 
@@ -233,6 +238,27 @@ def workspace_partitions(workspace: str) -> tuple[str, ...]:
     )
 
 
+def comparison(workspace: str, comparison_id: str) -> str:
+    return f"{workspace}#comparison#{comparison_id}"
+
+
+def comparison_link(comparison_id: str) -> str:
+    return f"{COMPARISON_LINKS}{comparison_id}"
+
+
+def comparison_blobs(workspace: str, comparison_id: str) -> str:
+    """The prefix of the figures of a comparison, and of its changed scenarios."""
+    return f"comparisons/{workspace}/{comparison_id}/"
+
+
+def job(workspace: str, job_id: str) -> str:
+    return f"{workspace}#job#{job_id}"
+
+
+def open_job(workspace: str, job_id: str) -> str:
+    return f"{workspace}#{job_id}"
+
+
 def schedule(workspace: str, schedule_id: str) -> str:
     return f"{workspace}#schedule#{schedule_id}"
 
@@ -318,10 +344,13 @@ ERASURES = "erasures"
 SWEEP_CURSORS = "sweep-cursors"
 CALLBACKS = "callbacks"
 REPAIRS = "repairs"
+OPEN_JOBS = "jobs"
+COMPARISON_LINKS = "comparison#"
+"""How the sort keys begin that lead from a run to its comparisons."""
 DELETIONS = "deletions/"
 
 
-SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS)
+SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS, OPEN_JOBS)
 """Of all workspaces; their sort keys start with the workspace."""
 
 

@@ -23,6 +23,7 @@ from cupel_core.store import (
     barrier,
     blobs,
     checkpoints,
+    comparisons,
     definitions,
     erasures,
     generations,
@@ -126,6 +127,7 @@ def _erase_run(erasure: Erasure, seconds_left: Callable[[], float]) -> bool:
             partitions.erase(partition)
         blobs.delete_prefix(keys.block_blobs(ref, block))
         erasures.set_progress(erasure, block + 1, None)
+    comparisons.delete_all_of_run(ref)
     for rescore_id in rescore_ids:
         partitions.erase(keys.rescore_counts(ref, rescore_id))
     partitions.erase(keys.rescores(ref))

@@ -56,6 +56,8 @@ class RunEventType(StrEnum):
     FINISHED = "run.finished"
     UPDATED = "run.updated"
     """Its labels were changed; `changed` names them."""
+    COMPARISON_FINISHED = "comparison.finished"
+    """A comparison of it with another run was computed; `comparisonId` names it."""
     RECOVERED = "run.recovered"
     """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"

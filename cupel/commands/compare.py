@@ -1,0 +1,150 @@
+"""`cupel compare`, `comparisons` and `jobs`: differences between runs, targets or prompts, and whether they matter."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cupel import render_comparison
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.options import AsJson
+from cupel.comparing import FailIf, refused
+from cupel.comparing import compare as compute
+from cupel.errors import UsageError
+from cupel.json_types import Json, without_none
+from cupel.session import Session
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.metrics import Metric
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+app = typer.Typer(no_args_is_help=True, help="Show and delete stored comparisons of runs.")
+
+ComparisonId = Annotated[str, typer.Argument(metavar="COMPARISON", help="The id of a comparison, such as cmp_5d41….")]
+Scenarios = Annotated[
+    int, typer.Option("--scenarios", min=0, max=10_000, help="How many of the most changed scenarios to show.")
+]
+FailIfOption = Annotated[
+    list[FailIf] | None,
+    typer.Option("--fail-if", help="Exit with 1 if a target's verdict is of this kind; may be repeated."),
+]
+OfRun = Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only those of this run.")]
+
+
+def compare(
+    ctx: typer.Context,
+    baseline: Annotated[str, typer.Argument(metavar="BASELINE", help="The run to compare with.")],
+    run: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="The run to compare; default: the baseline's own targets.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="Compare only this target; may be repeated.")
+    ] = None,
+    against: Annotated[
+        list[str] | None, typer.Option("--against", help="The baseline's target to compare with; may be repeated.")
+    ] = None,
+    prompt: Annotated[list[str] | None, typer.Option("--prompt", help="Compare only this prompt.")] = None,
+    against_prompt: Annotated[
+        list[str] | None, typer.Option("--against-prompt", help="The baseline's prompt to compare with.")
+    ] = None,
+    metric: Annotated[
+        Metric | None, typer.Option(case_sensitive=False, help="Default: decisions if there are any, else pass rates.")
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(min=0.0001, help="Smaller differences do not matter; default: 0.25 points, 0.05 for rates."),
+    ] = None,
+    scenarios: Scenarios = 10,
+    fail_if: FailIfOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two runs, or targets or prompts of one run: differences, intervals, and whether they are significant."""
+    session = ctx.ensure_object(Session)
+    if run is None and not (model or prompt):
+        raise UsageError("name a second run, or targets of the run with --model and --against")
+    request = {
+        "baseline": _side(baseline, against or (model if run else None), against_prompt or (prompt if run else None)),
+        "comparison": _side(run or baseline, model, prompt),
+        **without_none(metric=metric, margin=margin),
+    }
+    with session.connect() as client:
+        comparison = compute(session, client, request)
+        _print(session, client, comparison, scenarios, as_json=as_json)
+    if not is_accepted(session, comparison, fail_if or []):
+        raise typer.Exit(1)
+
+
+@app.command("list")
+def list_comparisons(
+    ctx: typer.Context, run: OfRun = None, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False
+) -> None:
+    """List comparisons, newest first."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        listed = client.list_comparisons(run_id=run)
+        print_list(session, listed, limit, render_comparison.comparisons_table, as_json=as_json)
+
+
+@app.command()
+def show(ctx: typer.Context, comparison: ComparisonId, scenarios: Scenarios = 10, as_json: AsJson = False) -> None:
+    """Show the figures of a comparison."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        _print(session, client, client.get_comparison(comparison), scenarios, as_json=as_json)
+
+
+@app.command()
+def delete(ctx: typer.Context, comparison: ComparisonId, as_json: AsJson = False) -> None:
+    """Delete a comparison; its runs stay."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.delete_comparison(comparison)
+    session.print_deleted(comparison, as_json=as_json)
+
+
+def jobs(
+    ctx: typer.Context,
+    run: OfRun = None,
+    status: Annotated[JobStatus | None, typer.Option(case_sensitive=False, help="Only jobs with this status.")] = None,
+    limit: Limit = DEFAULT_LIMIT,
+    as_json: AsJson = False,
+) -> None:
+    """List queued computations, such as comparisons, newest first."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        listed = client.list_jobs(run_id=run, status=status)
+        print_list(session, listed, limit, render_comparison.jobs_table, as_json=as_json)
+
+
+def is_accepted(session: Session, comparison: Json, fail_if: list[FailIf]) -> bool:
+    """Say which verdicts fail the pipeline; whether there is none."""
+    rows = refused(comparison["figures"], fail_if)
+    for row in rows:
+        session.remark(f"gate: {render_comparison.row_title(row)}: {row['verdict']}")
+    if fail_if and not rows:
+        session.remark("gate: passed")
+    return not rows
+
+
+def print_comparison(session: Session, figures: Json) -> None:
+    session.out.print(render_comparison.rows_table(figures))
+    for note in render_comparison.notes(figures):
+        session.out.print(note, markup=False, soft_wrap=True)
+
+
+def _print(session: Session, client: "Client", comparison: Json, scenarios: int, *, as_json: bool) -> None:
+    figures = comparison["figures"]
+    changed = client.list_comparison_scenarios(comparison["id"]).first(scenarios) if figures and scenarios else []
+    if as_json:
+        session.print_json({**comparison, "scenarios": changed})
+    elif figures is None:
+        session.out.print(render_comparison.comparisons_table([comparison]))
+    else:
+        print_comparison(session, figures)
+        if changed:
+            session.out.print()
+            session.out.print(render_comparison.scenarios_table(figures, changed))
+
+
+def _side(run_id: str, targets: list[str] | None, prompts: list[str] | None) -> Json:
+    return {"runId": run_id, **without_none(targets=targets or None, prompts=prompts or None)}

@@ -1,0 +1,130 @@
+"""Terminal output for comparisons and jobs."""
+
+from collections.abc import Iterable, Iterator
+
+from rich.table import Table
+
+from cupel.columns import column_of
+from cupel.comparing import rows_of
+from cupel.json_types import Json
+from cupel.markup import escape
+from cupel.render import format_status
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, format_time
+
+_FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "adjusted p"]
+
+
+def rows_table(figures: Json) -> Table:
+    """One row per pair of columns, and one of all pairs together."""
+    columns = table("target", *_FIGURES, "verdict", right=_FIGURES)
+    for row in rows_of(figures):
+        columns.add_row(
+            escape(row_title(row)),
+            f"{row['scenarios']:,}",
+            _value(figures, row["baselineMean"]),
+            _value(figures, row["comparisonMean"]),
+            _signed(figures, row["difference"]),
+            _interval(figures, row["interval"]),
+            _p(row["adjustedP"]),
+            row["verdict"],
+        )
+    return columns
+
+
+def row_title(row: Json) -> str:
+    """The column, or both if the sides differ."""
+    before, after = (_side(row[name]) for name in ("baseline", "comparison"))
+    return f"{before} → {after}" if row["isSubstituted"] else after
+
+
+def notes(figures: Json) -> Iterator[str]:
+    """What the rows say in words, what to bear in mind, and what changed between the sides."""
+    rows = rows_of(figures)
+    for row in rows:
+        yield row["sentence"]
+    cautions = {caution["code"]: caution["message"] for row in rows for caution in row["cautions"]}
+    yield from (f"caution: {message}" for message in cautions.values())
+    yield from _unmatched(figures)
+    changed = figures["whatChanged"]
+    yield from (f"changed: {summary}" for summary in changed["summary"])
+    if changed["isConfounded"]:
+        yield f"caution: several changes ({', '.join(changed['causes'])}): none of them alone explains a difference."
+
+
+def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
+    numbers = ["baseline", "comparison", "difference", "q"]
+    columns = table("most changed scenarios", *numbers, right=numbers)
+    for scenario in scenarios:
+        columns.add_row(
+            escape(scenario["scenarioName"]),
+            _value(figures, scenario["baseline"]),
+            _value(figures, scenario["comparison"]),
+            _signed(figures, scenario["difference"]),
+            _p(scenario["q"]),
+        )
+    return columns
+
+
+def comparisons_table(comparisons: Iterable[Json]) -> Table:
+    columns = table("comparison", "status", "baseline", "run", "verdict", "created")
+    for comparison in comparisons:
+        columns.add_row(
+            escape(comparison["id"]),
+            format_status(comparison["status"]),
+            escape(comparison["baseline"]["runId"]),
+            escape(comparison["comparison"]["runId"]),
+            comparison["verdict"] or NO_VALUE,
+            format_time(comparison["createdAt"]),
+        )
+    return columns
+
+
+def jobs_table(jobs: Iterable[Json]) -> Table:
+    columns = table("job", "kind", "status", "stage", "created", "failure", texts=["failure"])
+    for job in jobs:
+        columns.add_row(
+            escape(job["id"]),
+            job["kind"],
+            format_status(job["status"]),
+            job["stage"] or NO_VALUE,
+            format_time(job["createdAt"]),
+            escape(job["failure"]["why"]) if job["failure"] else NO_VALUE,
+        )
+    return columns
+
+
+def _side(columns: list[Json]) -> str:
+    return column_of(columns[0]).name if len(columns) == 1 else f"{len(columns)} targets"
+
+
+def _unmatched(figures: Json) -> Iterator[str]:
+    counts = (("baseline", figures["onlyBaseline"]), ("run", figures["onlyComparison"]))
+    only = [f"{count:,} of the {side} only" for side, count in counts if count]
+    if only or figures["matchedBy"] != "SCENARIO_ID":
+        by = "" if figures["matchedBy"] == "SCENARIO_ID" else ", matched by dimension scores"
+        yield f"scenarios: {', '.join([f'{figures["commonScenarios"]:,} common{by}', *only])}"
+
+
+def _is_rate(figures: Json) -> bool:
+    return str(figures["metric"]) != "DECISION"
+
+
+def _value(figures: Json, value: float | None) -> str:
+    if value is None:
+        return NO_VALUE
+    return f"{100 * value:.1f} %" if _is_rate(figures) else f"{value:.2f}"
+
+
+def _signed(figures: Json, value: float | None) -> str:
+    if value is None:
+        return NO_VALUE
+    return f"{100 * value:+.1f}" if _is_rate(figures) else f"{value:+.2f}"
+
+
+def _interval(figures: Json, interval: list[float] | None) -> str:
+    return f"{_signed(figures, interval[0])} to {_signed(figures, interval[1])}" if interval else NO_VALUE
+
+
+def _p(p: float | None) -> str:
+    return NO_VALUE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,26 @@
+"""Carries out jobs: comparisons of runs. Each message is one job."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from cupel_core import sqs_batch
+from cupel_core.analysis import jobs
+from cupel_core.messages import JobRequest
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    """Carry out the batch's jobs; a malformed or failed message is redelivered."""
+
+    def carry_out(record: SQSRecord) -> None:
+        request = JobRequest.model_validate_json(record.body)
+        outcome = jobs.run_job(request, context.get_remaining_time_in_millis() / 1_000)
+        logger.info("job", outcome=outcome, job_id=request.job_id)
+
+    return sqs_batch.process(event, context, carry_out)

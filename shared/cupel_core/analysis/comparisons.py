@@ -1,0 +1,158 @@
+"""Comparisons as they are asked for and read: everything is validated before anything is written."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from cupel_core.analysis.sides import LoadedSide, check_matchable, side_columns
+from cupel_core.analysis.tabulate import counted_inputs
+from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec, comparison_id
+from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
+from cupel_core.domain.runs.run import TERMINAL, Run
+from cupel_core.errors import Conflict, FieldError, Invalid, NotFound
+from cupel_core.messages import JobRequest, RunRef
+from cupel_core.paging import Entry, Page, decode_index, encode_cursor
+from cupel_core.settings import settings
+from cupel_core.store import comparisons, jobs, queues, runs
+
+
+class ComparisonView(NamedTuple):
+    """A comparison with its job and, once it is completed, its figures."""
+
+    comparison: ComparisonRecord
+    job: Job | None
+    """None once the job is over and no longer listed."""
+    figures: dict[str, Any] | None
+    is_stale: bool
+    """Whether a side has other outcomes by now: a retry, an expansion or a correction came after."""
+
+
+class RequestedComparison(NamedTuple):
+    view: ComparisonView
+    is_queued: bool
+    """Whether it was queued by this request; otherwise it existed."""
+
+
+def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedComparison:
+    """Queue a comparison, unless the same one of the same outcomes exists.
+
+    Raises Invalid for targets and prompts that a run does not have and for runs without common scenarios, NotFound for
+    unknown runs, and Conflict while a run is going on.
+    """
+    before, after = (_load(workspace, spec, side) for side in ("baseline", "comparison"))
+    _check_columns(spec, before, after)
+    check_matchable(before, after)
+    comparison = ComparisonRecord(
+        workspace=workspace,
+        id=comparison_id(spec, (before.inputs.revision, after.inputs.revision)),
+        spec=spec,
+        revisions=(before.inputs.revision, after.inputs.revision),
+        created_at=now,
+    )
+    job = Job(workspace, comparison.job_id, JobKind.COMPARISON, comparison.id, spec.run_ids, now, now)
+    is_new = comparisons.create(comparison, job)
+    if is_new:
+        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
+    return RequestedComparison(get(workspace, comparison.id), is_new)
+
+
+def get(workspace: str, comparison_id_: str) -> ComparisonView:
+    """NotFound for an unknown comparison, and if one of its runs was deleted."""
+    comparison = comparisons.get(workspace, comparison_id_)
+    compared = [runs.get(RunRef(workspace, run_id)) for run_id in comparison.spec.run_ids]
+    is_completed = comparison.status is JobStatus.COMPLETED
+    figures = comparisons.get_figures(workspace, comparison.id) if is_completed else None
+    is_stale = is_completed and _revisions(comparison.spec, compared) != comparison.revisions
+    return ComparisonView(comparison, _find_job(comparison), figures, is_stale)
+
+
+def list_comparisons(
+    workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
+) -> Page[ComparisonRecord]:
+    """Newest first; without those of deleted runs."""
+    page = comparisons.list_comparisons(
+        workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
+    )
+    run_ids = dict.fromkeys(run_id for each in page.items for run_id in each.spec.run_ids)
+    known = {run_id for run_id in run_ids if runs.find(RunRef(workspace, run_id)) is not None}
+    kept = [number for number, each in enumerate(page.items) if known.issuperset(each.spec.run_ids)]
+    return Page(
+        tuple(page.items[number] for number in kept), page.next_cursor, tuple(page.cursors[number] for number in kept)
+    )
+
+
+def delete(workspace: str, comparison_id_: str) -> None:
+    comparisons.get(workspace, comparison_id_)
+    comparisons.delete(workspace, comparison_id_)
+
+
+def list_scenarios(
+    workspace: str, comparison_id_: str, *, row: int, change: str | None, cursor: str | None
+) -> Iterator[Entry[dict[str, Any]]]:
+    """The changed scenarios of a row, most changed first. Conflict for a comparison without figures."""
+    view = get(workspace, comparison_id_)
+    if view.figures is None:
+        raise Conflict(f"the comparison is {view.comparison.status}")
+    count = len(view.figures["rows"])
+    if row >= count:
+        raise Invalid.field("row", f"must be at most {count - 1}: the comparison has {count} row{'s' * (count > 1)}")
+    start = decode_index(cursor)
+    listed = comparisons.get_changes(workspace, comparison_id_, row)
+    return (
+        Entry(encode_cursor(str(number)) if number else "", each)
+        for number, each in enumerate(listed)
+        if number >= start and change in (None, each["change"])
+    )
+
+
+def _load(workspace: str, spec: ComparisonSpec, name: str) -> LoadedSide:
+    side: SideSpec = getattr(spec, name)
+    try:
+        run = runs.get(RunRef(workspace, side.run_id))
+        inputs = counted_inputs(run, side.rescore_id)
+    except NotFound as error:
+        raise Invalid.field(name, error.detail) from None
+    if run.status not in TERMINAL:
+        raise Conflict(f"the run {run.id} is {run.status}: wait until it has ended")
+    return LoadedSide(name, side, inputs)
+
+
+def _check_columns(spec: ComparisonSpec, before: LoadedSide, after: LoadedSide) -> None:
+    errors = [error for side in (before, after) for error in _column_errors(side)]
+    if not errors and len(spec.run_ids) == 1 and spec.baseline.rescore_id == spec.comparison.rescore_id:
+        first, second = side_columns(before), side_columns(after)
+        if first == second:
+            errors = [FieldError("comparison", "is the same as the baseline: name other targets, prompts or a rescore")]
+    if errors:
+        raise Invalid.fields(errors)
+
+
+def _column_errors(side: LoadedSide) -> Iterator[FieldError]:
+    plan = side.inputs.run.plan
+    targets = sorted({column.target.id for column in plan.columns})
+    for number, target in enumerate(side.spec.targets):
+        if not plan.columns_of(target):
+            yield FieldError(
+                f"{side.name}.targets.{number}", f"the run has no such target; it has {', '.join(targets)}"
+            )
+    for number, prompt in enumerate(side.spec.prompts):
+        if not plan.columns_of(None, prompt):
+            known = ", ".join(plan.prompt_ids) or "none"
+            yield FieldError(f"{side.name}.prompts.{number}", f"the run has no such prompt; it has {known}")
+    if side.spec.targets and side.spec.prompts and not side_columns(side):
+        yield FieldError(side.name, "the run has none of these targets with any of these prompts")
+
+
+def _revisions(spec: ComparisonSpec, compared: list[Run]) -> tuple[str, str]:
+    by_id = {run.id: run for run in compared}
+    baseline, comparison = (
+        counted_inputs(by_id[side.run_id], side.rescore_id).revision for side in (spec.baseline, spec.comparison)
+    )
+    return baseline, comparison
+
+
+def _find_job(comparison: ComparisonRecord) -> Job | None:
+    try:
+        return jobs.get(comparison.workspace, comparison.job_id)
+    except NotFound:
+        return None

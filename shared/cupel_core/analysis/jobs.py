@@ -1,0 +1,85 @@
+"""Carries out jobs, one message each.
+
+The job and what it computes are written before the message is sent. A worker takes the lease, computes, stores the
+result and then ends the job, so a crash at any point repeats work and loses nothing. An error is redelivered; after
+MAX_ATTEMPTS the job has failed, and the message stays in the dead letter queue.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from enum import StrEnum
+
+from cupel_core.analysis import compare
+from cupel_core.clock import utc_now
+from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, Job, JobKind
+from cupel_core.domain.runs.run import RunFailure
+from cupel_core.errors import ClientError
+from cupel_core.messages import JobRequest
+from cupel_core.store import jobs
+
+_MARGIN = timedelta(seconds=30)
+"""A lease outlives the invocation, so that another worker never starts before this one has been stopped."""
+
+type Computation = Callable[[str, str, Callable[[str], None]], None]
+"""Takes the workspace, the result's id and a function that notes the stage."""
+type Failing = Callable[[str, str, RunFailure], None]
+
+
+class JobOutcome(StrEnum):
+    """How a message was dealt with."""
+
+    NOTHING = "nothing"
+    """The job is over, or another worker has its lease."""
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+COMPUTATIONS: dict[JobKind, tuple[Computation, Failing]] = {
+    JobKind.COMPARISON: (compare.compute, compare.fail),
+}
+
+
+def run_job(request: JobRequest, seconds_left: float) -> JobOutcome:
+    """Carry out a job. What cannot be computed fails it; any other error is raised, for the message to be redelivered.
+
+    Raises NotFound for an unknown job.
+    """
+    now = utc_now()
+    until = now + timedelta(seconds=seconds_left) + _MARGIN
+    job = jobs.claim(request, now, until)
+    if job is None:
+        return JobOutcome.NOTHING
+    if job.attempts > MAX_ATTEMPTS:
+        return _fail(job, "internal", "the job was interrupted too often")
+    compute, _ = COMPUTATIONS[job.kind]
+    stages = [job]
+
+    def note_stage(stage: str) -> None:
+        stages.append(stages[-1].at(stage, 0, 0, utc_now()))
+        jobs.note_progress(stages[-1], until)
+
+    try:
+        compute(job.workspace, job.result_id, note_stage)
+    except ClientError as error:
+        return _fail(stages[-1], stages[-1].stage or "start", error.detail)
+    except Exception:
+        _give_back(stages[-1])
+        raise
+    jobs.end(stages[-1].finished(utc_now()))
+    return JobOutcome.COMPLETED
+
+
+def _give_back(job: Job) -> None:
+    """After an internal error: fail a job without further attempts, and leave any other to the next delivery."""
+    if job.attempts >= MAX_ATTEMPTS:
+        _fail(job, job.stage or "start", "an internal error, five times in a row")
+    else:
+        jobs.release(job)
+
+
+def _fail(job: Job, where: str, why: str) -> JobOutcome:
+    failure = RunFailure(where, why)
+    _, fail = COMPUTATIONS[job.kind]
+    fail(job.workspace, job.result_id, failure)
+    jobs.end(job.finished(utc_now(), failure))
+    return JobOutcome.FAILED

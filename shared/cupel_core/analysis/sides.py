@@ -1,0 +1,119 @@
+"""The sides of a comparison, read from the store."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from cupel_core.analysis.tabulate import CountedInputs, read_counts
+from cupel_core.domain.analysis.changes import RunDescription
+from cupel_core.domain.analysis.comparison_requests import SideSpec
+from cupel_core.domain.analysis.counts import RunCounts, ScenarioCases
+from cupel_core.domain.analysis.matching import ComparisonSide, SideColumn, SideScenario
+from cupel_core.domain.runs.run import Run
+from cupel_core.errors import Invalid
+from cupel_core.store import scenarios, snapshots
+from cupel_core.store.snapshots import Snapshot
+
+_MAX_CHECKED = 2_000
+"""Scenarios of either side that a request looks at: a few pages of the bucket."""
+
+
+class LoadedSide(NamedTuple):
+    """`name` is that of the side in the request."""
+
+    name: str
+    spec: SideSpec
+    inputs: CountedInputs
+
+
+class ReadSide(NamedTuple):
+    side: ComparisonSide
+    description: RunDescription
+
+
+def side_columns(side: LoadedSide) -> tuple[SideColumn, ...]:
+    """The columns of the run that belong to the side, in the order of the plan."""
+    plan = side.inputs.run.plan
+    targets, prompts = side.spec.targets or (None,), side.spec.prompts or (None,)
+    numbers = {number for target in targets for prompt in prompts for number in plan.columns_of(target, prompt)}
+    return tuple(SideColumn(number, plan.columns[number]) for number in sorted(numbers))
+
+
+def check_matchable(before: LoadedSide, after: LoadedSide) -> None:
+    """Raise Invalid if no scenario of one side can belong to one of the other.
+
+    Of larger runs only the first scenarios are read; whether any others match is then found out by the job.
+    """
+    first, second = _known_scenarios(before), _known_scenarios(after)
+    if first.ids & second.ids or first.combinations & second.combinations:
+        return
+    if first.is_complete and second.is_complete:
+        raise Invalid.field("comparison", not_matchable(before.inputs.run, after.inputs.run))
+
+
+def not_matchable(before: Run, after: Run) -> str:
+    """Why these runs cannot be compared."""
+    names = " and ".join(f"{run.definition_name or run.definition_id} ({run.definition_id})" for run in (before, after))
+    return f"NOT_MATCHABLE: the scenarios of {names} share neither ids nor dimension scores"
+
+
+def read_side(side: LoadedSide) -> ReadSide:
+    """The counts and scenarios of a run, and what describes it. Counts what is not counted yet."""
+    run = side.inputs.run
+    counts = read_counts(side.inputs)
+    snapshot = snapshots.get(run.snapshot_key)
+    columns = side_columns(side)
+    read = ComparisonSide(run.id, columns, list(_side_scenarios(snapshot, counts.scenarios)), counts.case_cell)
+    return ReadSide(read, _describe(side, snapshot, counts, columns))
+
+
+def _describe(side: LoadedSide, snapshot: Snapshot, counts: RunCounts, columns: Sequence[SideColumn]) -> RunDescription:
+    run, graders = side.inputs.run, side.inputs.run.grader_config
+    return RunDescription(
+        definition_id=run.definition_id,
+        definition_version=run.definition_version,
+        definition_name=run.definition_name,
+        content=snapshot.definition,
+        targets={each.name: each.column.target.model for each in columns},
+        params={each.name: run.parameters_of(each.column.target) for each in columns},
+        config={
+            "maxTurns": run.max_turns,
+            "judgeModel": graders.judge_model,
+            "personaModel": graders.persona_model,
+            "embeddingModel": graders.embedding_model,
+            "evaluatorUrl": graders.evaluator_url,
+        },
+        repeats=run.plan.repeats,
+        sample_percentage=run.sample_percentage,
+        sample_seed=run.sample_seed,
+        scenario_count=run.scenario_count,
+        scenario_total=run.scenario_total,
+        rescore_id=side.spec.rescore_id,
+        model_versions={each.name: dict(counts.totals.column(each.number).model_versions) for each in columns},
+    )
+
+
+def _side_scenarios(snapshot: Snapshot, listed: Iterable[ScenarioCases]) -> Iterator[SideScenario]:
+    for each in listed:
+        scenario = scenarios.get_scenario(snapshot.manifest, each.position)
+        cases = {_persona_id(snapshot, case): case for case in each.cases}
+        yield SideScenario(scenario.id, scenario.name, scenario.dimensions, cases)
+
+
+def _persona_id(snapshot: Snapshot, case: int) -> str | None:
+    persona = snapshot.persona(case)
+    return persona.id if persona else None
+
+
+class _KnownScenarios(NamedTuple):
+    ids: set[str]
+    combinations: set[tuple[tuple[str, float], ...]]
+    is_complete: bool
+
+
+def _known_scenarios(side: LoadedSide) -> _KnownScenarios:
+    snapshot = snapshots.get(side.inputs.run.snapshot_key)
+    positions = dict.fromkeys(snapshot.scenario_positions)
+    read = [scenarios.get_scenario(snapshot.manifest, each) for each in islice(positions, _MAX_CHECKED)]
+    combinations = {tuple(sorted(scenario.dimensions.items())) for scenario in read if scenario.dimensions}
+    return _KnownScenarios({scenario.id for scenario in read}, combinations, len(positions) <= _MAX_CHECKED)

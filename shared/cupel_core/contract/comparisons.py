@@ -1,0 +1,280 @@
+"""Comparisons of runs, targets or prompts, and the jobs that compute them."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from cupel_core.contract.columns import ColumnFields
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import SINGLE_LINE, Id
+from cupel_core.contract.runs import FailureResponse
+from cupel_core.domain.analysis.comparison import ChangeDirection, ComparisonOptions, SignificanceTest
+from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
+from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
+from cupel_core.domain.analysis.matching import MatchedBy
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
+
+MAX_NAMES = 200
+ColumnName = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=500), SINGLE_LINE]
+Names = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_NAMES)]
+_ALL: tuple[str, ...] = ()
+Alpha = Annotated[float, Field(strict=True, ge=0.001, le=0.2)]
+Margin = Annotated[float, Field(strict=True, gt=0, le=4)]
+
+
+class SideInput(RequestModel):
+    """A run, or some of its targets and prompts."""
+
+    run_id: Id
+    targets: Annotated[Names, Field(description="Ids or models of targets; all if empty")] = _ALL
+    prompts: Annotated[Names, Field(description="Ids of the definition's prompts; all if empty")] = _ALL
+    rescore_id: Annotated[Id | None, Field(description="Rescore whose results count; null for the run's own")] = None
+
+    def spec(self) -> SideSpec:
+        return SideSpec(self.run_id, self.targets, self.prompts, self.rescore_id)
+
+
+class CreateComparison(RequestModel):
+    """With the same run on both sides, its targets or prompts are compared with each other."""
+
+    model_config = example({"baseline": {"runId": "run_01k1f0aa"}, "comparison": {"runId": "run_01k1f0ab"}})
+
+    baseline: SideInput
+    comparison: SideInput
+    metric: Annotated[
+        Metric | None, Field(description="Null: DECISION if both sides have decisions, else PASS_RATE")
+    ] = None
+    margin: Annotated[
+        Margin | None,
+        Field(description="Smaller differences do not matter; null: 0.25 points, or 0.05 for rates"),
+    ] = None
+    alpha: Annotated[Alpha, Field(description="Significance level; intervals have 1 - alpha")] = 0.05
+
+    def spec(self) -> ComparisonSpec:
+        options = ComparisonOptions(self.metric, self.alpha, self.margin)
+        return ComparisonSpec(self.baseline.spec(), self.comparison.spec(), options)
+
+
+class ComparisonSideResponse(ResponseModel):
+    run_id: str
+    targets: Annotated[list[str], Field(description="Ids or models of targets; all if empty")]
+    prompts: Annotated[list[str], Field(description="Ids of prompts; all if empty")]
+    rescore_id: Annotated[str | None, Field(description="Rescore whose results count; null for the run's own")]
+
+    @classmethod
+    def of(cls, side: SideSpec) -> "ComparisonSideResponse":
+        return cls(
+            run_id=side.run_id, targets=list(side.targets), prompts=list(side.prompts), rescore_id=side.rescore_id
+        )
+
+
+class ComparedColumnResponse(ColumnFields):
+    """A target, asked by one prompt."""
+
+
+class CautionResponse(ResponseModel):
+    """What to bear in mind when reading figures."""
+
+    code: Annotated[str, Field(description="A stable name, such as SMALL_SAMPLE")]
+    message: Annotated[str, Field(description="What it means, for people to read")]
+
+
+class DistributionShiftResponse(ResponseModel):
+    baseline: Annotated[dict[str, int], Field(description="Number of answers by decision code")]
+    comparison: Annotated[dict[str, int], Field(description="Number of answers by decision code")]
+    total_variation: Annotated[
+        float | None, Field(description="Half of the sum of absolute differences of the shares, from 0 to 1")
+    ]
+
+
+class ComparisonRowResponse(ResponseModel):
+    """Figures of one pair of columns; several columns of a side are averaged. See docs/statistics.md."""
+
+    baseline: Annotated[list[ComparedColumnResponse], Field(description="Columns of the baseline")]
+    comparison: Annotated[list[ComparedColumnResponse], Field(description="Columns of the comparison side")]
+    is_substituted: Annotated[bool, Field(description="Whether the sides have different targets or prompts")]
+    verdict: ComparisonVerdict
+    sentence: Annotated[str, Field(description="The verdict in words, with its figures")]
+    scenarios: Annotated[int, Field(description="Scenarios with results on both sides; each counts once")]
+    baseline_mean: float | None
+    comparison_mean: float | None
+    difference: Annotated[float | None, Field(description="Comparison minus baseline")]
+    standard_error: Annotated[float | None, Field(description="Standard error of the difference")]
+    interval: Annotated[list[float] | None, Field(description="Confidence interval of the difference, 1 - alpha")]
+    test: SignificanceTest
+    p: Annotated[float | None, Field(description="Two-sided p-value, not adjusted")]
+    adjusted_p: Annotated[float | None, Field(description="Adjusted over the rows by Holm's method")]
+    minimum_detectable_effect: Annotated[
+        float | None, Field(description="Smallest difference that this comparison had an 80 % chance to detect")
+    ]
+    scenarios_needed: Annotated[
+        int | None, Field(description="About how many scenarios would detect a difference as large as the margin")
+    ]
+    equivalence_interval: Annotated[
+        list[float] | None, Field(description="Interval of level 1 - 2 alpha; EQUIVALENT if it is within the margin")
+    ]
+    equivalence_p: Annotated[float | None, Field(description="p-value of two one-sided tests against the margin")]
+    effect_size: Annotated[float | None, Field(description="Difference in standard deviations of the scenarios")]
+    effect: Annotated[EffectSize | None, Field(description="The effect size in a word")]
+    changes: Annotated[dict[str, int], Field(description="Scenarios that increased, decreased, stayed unchanged")]
+    incomparable: Annotated[dict[str, int], Field(description="Common scenarios that do not count, by reason")]
+    distribution: DistributionShiftResponse
+    cautions: list[CautionResponse]
+
+
+class RunChangeResponse(ResponseModel):
+    aspect: Annotated[str, Field(description="What differs: a stable name, such as `prompt` or `params`")]
+    summary: Annotated[str, Field(description="The difference in a sentence")]
+    baseline: Annotated[Any, Field(description="Value of the baseline, if it has one")]
+    comparison: Annotated[Any, Field(description="Value of the comparison side, if it has one")]
+    is_cause: Annotated[bool, Field(description="Whether it can explain a difference of the figures")]
+
+
+class WhatChangedResponse(ResponseModel):
+    changes: Annotated[list[RunChangeResponse], Field(description="Everything that differs between the runs")]
+    summary: Annotated[list[str], Field(description="The changes in sentences")]
+    diff: Annotated[
+        str, Field(description="Unified diff of the texts that targets are sent; at most 20,000 characters")
+    ]
+    definition_path: Annotated[
+        list[str], Field(description="Definitions from the baseline's to the other's in the tree of forks")
+    ]
+    causes: Annotated[list[str], Field(description="Aspects that can explain a difference")]
+    is_confounded: Annotated[
+        bool, Field(description="Whether there are several, so that none of them alone explains a difference")
+    ]
+
+
+class ComparisonFiguresResponse(ResponseModel):
+    metric: Metric
+    alpha: Annotated[float, Field(description="Significance level")]
+    margin: Annotated[float, Field(description="Smaller differences do not matter")]
+    matched_by: MatchedBy
+    common_scenarios: Annotated[int, Field(description="Scenarios of both sides")]
+    only_baseline: Annotated[int, Field(description="Scenarios of the baseline only")]
+    only_comparison: Annotated[int, Field(description="Scenarios of the comparison side only")]
+    rows: Annotated[list[ComparisonRowResponse], Field(description="One per pair of columns")]
+    overall: Annotated[ComparisonRowResponse | None, Field(description="All pairs together; null if there is only one")]
+    unpaired_baseline: Annotated[list[ComparedColumnResponse], Field(description="Columns without a counterpart")]
+    unpaired_comparison: Annotated[list[ComparedColumnResponse], Field(description="Columns without a counterpart")]
+    what_changed: WhatChangedResponse
+
+
+class ComparisonSummaryResponse(ResponseModel):
+    id: str
+    status: JobStatus
+    baseline: ComparisonSideResponse
+    comparison: ComparisonSideResponse
+    experiment_id: str | None
+    verdict: Annotated[ComparisonVerdict | None, Field(description="Of all pairs together; null until it is completed")]
+    sentence: Annotated[str | None, Field(description="The verdict in words")]
+    failure: FailureResponse | None
+    created_at: Time
+    completed_at: Time | None
+
+    @staticmethod
+    def fields_of(comparison: ComparisonRecord) -> dict[str, Any]:
+        return {
+            "id": comparison.id,
+            "status": comparison.status,
+            "baseline": ComparisonSideResponse.of(comparison.spec.baseline),
+            "comparison": ComparisonSideResponse.of(comparison.spec.comparison),
+            "experiment_id": comparison.spec.experiment_id,
+            "verdict": comparison.verdict,
+            "sentence": comparison.sentence,
+            "failure": FailureResponse.of(comparison.failure) if comparison.failure else None,
+            "created_at": comparison.created_at,
+            "completed_at": comparison.completed_at,
+        }
+
+    @classmethod
+    def summary(cls, comparison: ComparisonRecord) -> "ComparisonSummaryResponse":
+        return cls(**cls.fields_of(comparison))
+
+
+class ComparisonPage(ResponseModel):
+    items: list[ComparisonSummaryResponse]
+    next_cursor: str | None
+
+
+class ComparisonResponse(ComparisonSummaryResponse):
+    job_id: Annotated[str, Field(description="The job that computes it")]
+    is_stale: Annotated[
+        bool, Field(description="Whether a run has other results by now; comparing again gives another comparison")
+    ]
+    figures: Annotated[ComparisonFiguresResponse | None, Field(description="Null until it is completed")]
+
+    @classmethod
+    def of(
+        cls, comparison: ComparisonRecord, figures: dict[str, Any] | None, *, is_stale: bool
+    ) -> "ComparisonResponse":
+        return cls(
+            **cls.fields_of(comparison),
+            job_id=comparison.job_id,
+            is_stale=is_stale,
+            figures=ComparisonFiguresResponse.model_validate(figures) if figures else None,
+        )
+
+
+class ScenarioChangeResponse(ResponseModel):
+    scenario_id: str
+    scenario_name: str
+    baseline: Annotated[float, Field(description="Value of the baseline")]
+    comparison: Annotated[float, Field(description="Value of the comparison side")]
+    difference: Annotated[float, Field(description="Comparison minus baseline")]
+    change: ChangeDirection
+    standard_error: Annotated[
+        float | None, Field(description="Of the difference; null unless each case has several results on both sides")
+    ]
+    p: Annotated[float | None, Field(description="Null with fewer than 5 results on a side")]
+    q: Annotated[float | None, Field(description="p adjusted over all scenarios by Benjamini and Hochberg's method")]
+
+
+class ScenarioChangePage(ResponseModel):
+    items: list[ScenarioChangeResponse]
+    next_cursor: str | None
+
+
+class JobProgressResponse(ResponseModel):
+    done: Annotated[int, Field(description="Units of the stage that are done")]
+    total: Annotated[int, Field(description="Units of the stage; 0 if it has none")]
+
+
+class JobResponse(ResponseModel):
+    """A queued computation."""
+
+    id: str
+    kind: JobKind
+    status: JobStatus
+    stage: Annotated[str | None, Field(description="What it is doing; null before it starts")]
+    progress: JobProgressResponse
+    result_id: Annotated[str, Field(description="What it computes: the comparison")]
+    run_ids: Annotated[list[str], Field(description="The runs that it reads")]
+    failure: FailureResponse | None
+    created_at: Time
+    started_at: Time | None
+    updated_at: Time
+    completed_at: Time | None
+
+    @classmethod
+    def of(cls, job: Job) -> "JobResponse":
+        return cls(
+            id=job.id,
+            kind=job.kind,
+            status=job.status,
+            stage=job.stage,
+            progress=JobProgressResponse(done=job.done, total=job.total),
+            result_id=job.result_id,
+            run_ids=list(job.run_ids),
+            failure=FailureResponse.of(job.failure) if job.failure else None,
+            created_at=job.created_at,
+            started_at=job.started_at,
+            updated_at=job.updated_at,
+            completed_at=job.completed_at,
+        )
+
+
+class JobPage(ResponseModel):
+    items: list[JobResponse]
+    next_cursor: str | None

@@ -1,0 +1,115 @@
+"""The figures of a comparison as JSON, as they are stored and returned."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from cupel_core.domain.analysis.changes import WhatChanged
+from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonRow, ScenarioChange
+from cupel_core.domain.analysis.matching import SideColumn
+from cupel_core.domain.statistics import Interval
+
+
+def figures_json(figures: ComparisonFigures) -> dict[str, Any]:
+    """Without the changed scenarios, which are stored apart: there may be many."""
+    return {
+        "metric": figures.metric,
+        "alpha": figures.alpha,
+        "margin": figures.margin,
+        "matchedBy": figures.matched_by,
+        "commonScenarios": figures.common_scenarios,
+        "onlyBaseline": figures.only_baseline,
+        "onlyComparison": figures.only_comparison,
+        "rows": [row_json(row) for row in figures.rows],
+        "overall": figures.overall and row_json(figures.overall),
+        "unpairedBaseline": _columns(figures.unpaired_baseline),
+        "unpairedComparison": _columns(figures.unpaired_comparison),
+    }
+
+
+def row_json(row: ComparisonRow) -> dict[str, Any]:
+    estimate, shift = row.estimate, row.shift
+    return {
+        "baseline": _columns(row.baseline),
+        "comparison": _columns(row.comparison),
+        "isSubstituted": row.is_substituted,
+        "verdict": row.verdict,
+        "sentence": row.sentence,
+        "scenarios": estimate.scenarios,
+        "baselineMean": row.baseline_mean,
+        "comparisonMean": row.comparison_mean,
+        "difference": estimate.difference,
+        "standardError": estimate.standard_error,
+        "interval": _interval(estimate.interval),
+        "test": row.test,
+        "p": estimate.p,
+        "adjustedP": row.adjusted_p,
+        "minimumDetectableEffect": row.detectable_effect,
+        "scenariosNeeded": row.scenarios_needed,
+        "equivalenceInterval": _interval(estimate.equivalence_interval),
+        "equivalenceP": row.equivalence_p,
+        "effectSize": estimate.effect_size,
+        "effect": row.effect_size,
+        "changes": {str(change): count for change, count in row.changes.items()},
+        "incomparable": {str(reason): count for reason, count in row.incomparable.items()},
+        "distribution": {
+            "baseline": shift.baseline,
+            "comparison": shift.comparison,
+            "totalVariation": shift.total_variation,
+        },
+        "cautions": [{"code": caution, "message": caution.message} for caution in row.cautions],
+    }
+
+
+def changes_json(changes: Iterable[ScenarioChange]) -> list[dict[str, Any]]:
+    return [
+        {
+            "scenarioId": change.scenario_id,
+            "scenarioName": change.name,
+            "baseline": change.baseline,
+            "comparison": change.comparison,
+            "difference": change.difference,
+            "change": change.change,
+            "standardError": change.standard_error,
+            "p": change.p,
+            "q": change.q,
+        }
+        for change in changes
+    ]
+
+
+def what_changed_json(changed: WhatChanged) -> dict[str, Any]:
+    return {
+        "changes": [
+            {
+                "aspect": change.aspect,
+                "summary": change.summary,
+                "baseline": change.baseline,
+                "comparison": change.comparison,
+                "isCause": change.is_cause,
+            }
+            for change in changed.changes
+        ],
+        "summary": [change.summary for change in changed.changes],
+        "diff": changed.diff,
+        "definitionPath": list(changed.definition_path),
+        "causes": list(changed.causes),
+        "isConfounded": changed.is_confounded,
+    }
+
+
+def _columns(columns: Iterable[SideColumn]) -> list[dict[str, Any]]:
+    """With the fields of results: target, prompt, label, model and connector."""
+    return [
+        {
+            "targetId": each.column.target.id,
+            "promptId": each.column.prompt_id,
+            "label": each.column.target.label,
+            "modelId": each.column.target.model,
+            "connectorId": each.column.target.connector_id,
+        }
+        for each in columns
+    ]
+
+
+def _interval(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else list(interval)

@@ -1,0 +1,113 @@
+"""Requested comparisons, and what is stored of one beside its figures."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from cupel_core.domain.analysis.comparison import ComparisonOptions
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.runs.run import RunFailure
+
+ALGORITHM = "comparison-1"
+"""Part of a comparison's id; another one when the same inputs would give other figures."""
+
+
+@dataclass(frozen=True)
+class SideSpec:
+    """A run, or some of its targets and prompts."""
+
+    run_id: str
+    targets: tuple[str, ...] = ()
+    """Ids or models; all if empty."""
+    prompts: tuple[str, ...] = ()
+    rescore_id: str | None = None
+    """The rescore whose results count; the run's own scoring if None."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "runId": self.run_id,
+            "targets": list(self.targets),
+            "prompts": list(self.prompts),
+            "rescoreId": self.rescore_id,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "SideSpec":
+        return cls(data["runId"], tuple(data["targets"]), tuple(data["prompts"]), data["rescoreId"])
+
+
+@dataclass(frozen=True)
+class ComparisonSpec:
+    baseline: SideSpec
+    comparison: SideSpec
+    options: ComparisonOptions = field(default_factory=ComparisonOptions)
+    experiment_id: str | None = None
+    """Of an experiment that asked for it."""
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The baseline's first; one if both sides are of the same run."""
+        return tuple(dict.fromkeys((self.baseline.run_id, self.comparison.run_id)))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "baseline": self.baseline.to_json(),
+            "comparison": self.comparison.to_json(),
+            "metric": self.options.metric,
+            "alpha": self.options.alpha,
+            "margin": self.options.margin,
+            "experimentId": self.experiment_id,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ComparisonSpec":
+        metric = data["metric"] and Metric(data["metric"])
+        return cls(
+            SideSpec.from_json(data["baseline"]),
+            SideSpec.from_json(data["comparison"]),
+            ComparisonOptions(metric, data["alpha"], data["margin"]),
+            data["experimentId"],
+        )
+
+
+@dataclass(frozen=True)
+class ComparisonRecord:
+    """A comparison as stored, without its figures."""
+
+    workspace: str
+    id: str
+    spec: ComparisonSpec
+    revisions: tuple[str, str]
+    """Identify the outcomes of either side that are compared."""
+    created_at: datetime
+    status: JobStatus = JobStatus.QUEUED
+    """RUNNING is known from the job only."""
+    verdict: str | None = None
+    sentence: str | None = None
+    """Of all pairs together, or of the only one."""
+    failure: RunFailure | None = None
+    completed_at: datetime | None = None
+
+    @property
+    def job_id(self) -> str:
+        return job_id_of(self.id)
+
+    def completed(self, verdict: str, sentence: str, now: datetime) -> "ComparisonRecord":
+        return replace(self, status=JobStatus.COMPLETED, verdict=verdict, sentence=sentence, completed_at=now)
+
+    def failed(self, failure: RunFailure, now: datetime) -> "ComparisonRecord":
+        return replace(self, status=JobStatus.FAILED, failure=failure, completed_at=now)
+
+
+def comparison_id(spec: ComparisonSpec, revisions: tuple[str, str]) -> str:
+    """The same for the same request about the same outcomes."""
+    inputs = json.dumps([ALGORITHM, spec.to_json(), revisions], sort_keys=True)
+    return f"cmp_{sha256(inputs.encode()).hexdigest()[:24]}"
+
+
+def job_id_of(result_id: str) -> str:
+    return f"job_{result_id}"

@@ -1,0 +1,72 @@
+"""Jobs: computations that take too long for a request, done by a worker of a queue."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from cupel_core.domain.runs.run import RunFailure
+
+MAX_ATTEMPTS = 5
+"""How often a worker may start a job: one that has been interrupted so often would be interrupted again."""
+
+
+class JobKind(StrEnum):
+    COMPARISON = "comparison"
+
+
+class JobStatus(StrEnum):
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+
+    @property
+    def is_over(self) -> bool:
+        return self in (JobStatus.COMPLETED, JobStatus.FAILED)
+
+
+@dataclass(frozen=True)
+class Job:
+    """`result_id` is what it computes: that of the comparison. The id follows from it, so asking twice is one job."""
+
+    workspace: str
+    id: str
+    kind: JobKind
+    result_id: str
+    run_ids: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+    status: JobStatus = JobStatus.QUEUED
+    attempts: int = 0
+    """How often a worker has started it."""
+    stage: str | None = None
+    done: int = 0
+    total: int = 0
+    """Of the stage, in its own units; 0 if the stage has none."""
+    failure: RunFailure | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    @property
+    def may_start(self) -> bool:
+        return self.attempts < MAX_ATTEMPTS
+
+    def started(self, now: datetime) -> "Job":
+        return replace(
+            self,
+            status=JobStatus.RUNNING,
+            attempts=self.attempts + 1,
+            started_at=self.started_at or now,
+            updated_at=now,
+        )
+
+    def at(self, stage: str, done: int, total: int, now: datetime) -> "Job":
+        return replace(self, stage=stage, done=done, total=total, updated_at=now)
+
+    def finished(self, now: datetime, failure: RunFailure | None = None) -> "Job":
+        status = JobStatus.FAILED if failure else JobStatus.COMPLETED
+        return replace(self, status=status, failure=failure, completed_at=now, updated_at=now)
+
+    def queued_again(self, now: datetime) -> "Job":
+        """A failed job, asked for once more."""
+        return Job(self.workspace, self.id, self.kind, self.result_id, self.run_ids, now, now)

@@ -1,0 +1,191 @@
+"""Comparisons in the table, their figures and changed scenarios in the bucket, and links from the compared runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pynamodb.attributes import JSONAttribute, UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.exceptions import TransactWriteError
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec
+from cupel_core.domain.analysis.jobs import Job, JobStatus
+from cupel_core.domain.runs.run import RunFailure
+from cupel_core.errors import NotFound
+from cupel_core.messages import RunRef
+from cupel_core.paging import Page, fill_page
+from cupel_core.store import blobs, jobs, keys
+from cupel_core.store.listing import list_newest
+from cupel_core.store.table import CreationIndex, Item, connection, error_code, updated
+
+_SORT_KEY = "comparison"
+
+
+class ComparisonItem(Item):
+    creation_index = CreationIndex()
+    gsi1pk = UnicodeAttribute()
+    gsi1sk = UnicodeAttribute()
+    status = UnicodeAttribute()
+    run_ids = UnicodeSetAttribute(attr_name="runIds")
+    experiment_id = UnicodeAttribute(attr_name="experimentId", null=True)
+    body = JSONAttribute()
+
+
+class ComparisonLinkItem(Item):
+    """Leads from a compared run to the comparison."""
+
+
+def create(comparison: ComparisonRecord, job: Job) -> bool:
+    """Create a comparison that is new or has failed, and its job; False if there is one that has not."""
+    is_new_or_failed = ComparisonItem.pk.does_not_exist() | (ComparisonItem.status == JobStatus.FAILED)
+    try:
+        with TransactWrite(connection=connection()) as transaction:
+            transaction.save(_to_item(comparison), condition=is_new_or_failed)
+            for run_id in comparison.spec.run_ids:
+                transaction.save(_link(comparison.workspace, run_id, comparison.id))
+            jobs.add(transaction, job, replaces_failed=True)
+    except TransactWriteError as error:
+        if error_code(error) != "TransactionCanceledException":
+            raise
+        return False
+    return True
+
+
+def get(workspace: str, comparison_id: str) -> ComparisonRecord:
+    found = find(workspace, comparison_id)
+    if found is None:
+        raise NotFound(f"there is no comparison {comparison_id}")
+    return found
+
+
+def find(workspace: str, comparison_id: str) -> ComparisonRecord | None:
+    try:
+        item = ComparisonItem.get(keys.comparison(workspace, comparison_id), _SORT_KEY, consistent_read=True)
+    except ComparisonItem.DoesNotExist:
+        return None
+    return _from_item(workspace, item)
+
+
+def list_comparisons(
+    workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
+) -> Page[ComparisonRecord]:
+    """A page of comparisons, newest first; a filter that is None matches all."""
+    condition: Condition | None = None
+    if run_id is not None:
+        condition = ComparisonItem.run_ids.contains(run_id)
+    if experiment_id is not None:
+        of_experiment = ComparisonItem.experiment_id == experiment_id
+        condition = of_experiment if condition is None else condition & of_experiment
+    entries = list_newest(
+        ComparisonItem,
+        f"{workspace}#comparisons",
+        limit,
+        cursor,
+        condition=condition,
+        is_selective=condition is not None,
+    )
+    return fill_page((entry.map(lambda item: _from_item(workspace, item)) for entry in entries), limit)
+
+
+def save_figures(workspace: str, comparison_id: str, figures: Mapping[str, Any], changes: Sequence[object]) -> None:
+    """Store the figures, and the changed scenarios of each row. Repeating it writes the same bytes."""
+    prefix = keys.comparison_blobs(workspace, comparison_id)
+    for number, rows in enumerate(changes):
+        blobs.put_json(f"{prefix}scenarios-{number}.json.gz", rows)
+    blobs.put_json(f"{prefix}figures.json.gz", figures)
+
+
+def get_figures(workspace: str, comparison_id: str) -> dict[str, Any]:
+    figures: dict[str, Any] = blobs.get_json(f"{keys.comparison_blobs(workspace, comparison_id)}figures.json.gz")
+    return figures
+
+
+def get_changes(workspace: str, comparison_id: str, row: int) -> list[dict[str, Any]]:
+    """The changed scenarios of a row, most changed first."""
+    prefix = keys.comparison_blobs(workspace, comparison_id)
+    changes: list[dict[str, Any]] = blobs.get_json(f"{prefix}scenarios-{row}.json.gz")
+    return changes
+
+
+def end(comparison: ComparisonRecord) -> bool:
+    """Store how a comparison ended; False if it was deleted meanwhile."""
+    item = ComparisonItem(keys.comparison(comparison.workspace, comparison.id), _SORT_KEY)
+    actions = [ComparisonItem.status.set(comparison.status), ComparisonItem.body.set(_body(comparison))]
+    return updated(item, actions, ComparisonItem.pk.exists())
+
+
+def delete(workspace: str, comparison_id: str) -> None:
+    """Erase a comparison, its links and its job. The figures first, because the item leads to them. May be repeated."""
+    blobs.delete_prefix(keys.comparison_blobs(workspace, comparison_id))
+    comparison = find(workspace, comparison_id)
+    if comparison is not None:
+        with TransactWrite(connection=connection()) as transaction:
+            transaction.delete(ComparisonItem(keys.comparison(workspace, comparison_id), _SORT_KEY))
+            for run_id in comparison.spec.run_ids:
+                transaction.delete(_link(workspace, run_id, comparison_id))
+        jobs.erase(workspace, comparison.job_id)
+
+
+def delete_figures(workspace: str, comparison_id: str) -> None:
+    """Of a comparison that was deleted while it was computed."""
+    blobs.delete_prefix(keys.comparison_blobs(workspace, comparison_id))
+
+
+def list_ids_of_run(ref: RunRef) -> Iterator[str]:
+    """The ids of the comparisons of a run."""
+    for item in ComparisonLinkItem.query(keys.run(ref), ComparisonLinkItem.sk.startswith(keys.COMPARISON_LINKS)):
+        yield item.sk.removeprefix(keys.COMPARISON_LINKS)
+
+
+def delete_all_of_run(ref: RunRef) -> None:
+    for comparison_id in list(list_ids_of_run(ref)):
+        delete(ref.workspace, comparison_id)
+
+
+def _link(workspace: str, run_id: str, comparison_id: str) -> ComparisonLinkItem:
+    return ComparisonLinkItem(keys.run(RunRef(workspace, run_id)), keys.comparison_link(comparison_id))
+
+
+def _to_item(comparison: ComparisonRecord) -> ComparisonItem:
+    return ComparisonItem(
+        keys.comparison(comparison.workspace, comparison.id),
+        _SORT_KEY,
+        gsi1pk=f"{comparison.workspace}#comparisons",
+        gsi1sk=f"{to_iso(comparison.created_at)}#{comparison.id}",
+        status=comparison.status,
+        run_ids=set(comparison.spec.run_ids),
+        experiment_id=comparison.spec.experiment_id,
+        body=_body(comparison),
+    )
+
+
+def _body(comparison: ComparisonRecord) -> dict[str, Any]:
+    return {
+        "spec": comparison.spec.to_json(),
+        "revisions": list(comparison.revisions),
+        "createdAt": to_iso(comparison.created_at),
+        "completedAt": comparison.completed_at and to_iso(comparison.completed_at),
+        "verdict": comparison.verdict,
+        "sentence": comparison.sentence,
+        "failure": comparison.failure and asdict(comparison.failure),
+    }
+
+
+def _from_item(workspace: str, item: ComparisonItem) -> ComparisonRecord:
+    body: dict[str, Any] = item.body
+    completed, failure = body["completedAt"], body["failure"]
+    baseline, comparison = body["revisions"]
+    return ComparisonRecord(
+        workspace=workspace,
+        id=item.pk.rpartition("#")[2],
+        spec=ComparisonSpec.from_json(body["spec"]),
+        revisions=(baseline, comparison),
+        created_at=from_iso(body["createdAt"]),
+        status=JobStatus(item.status),
+        verdict=body["verdict"],
+        sentence=body["sentence"],
+        failure=RunFailure(**failure) if failure else None,
+        completed_at=from_iso(completed) if completed else None,
+    )

@@ -1,0 +1,105 @@
+"""`cupel compare`, `comparisons` and `jobs`, against the real API function."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from cupel_core.domain.runs.run import Run
+from cupel_core.settings import Settings
+from tests.compared_runs import carry_out_jobs, run_of
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
+from tests.unit.cupel.fake_api import Cupel
+
+
+@pytest.fixture
+def cupel(cloud: Settings) -> Cupel:
+    """Jobs are carried out while the command waits."""
+    api = ApiClient(None)
+    token = api.issue()
+
+    def invoke(*arguments: str) -> Result:
+        session = Session(
+            connect=lambda: Client("http://api.test", token, transport=api_transport(api)),
+            sleep=lambda _: carry_out_jobs() and None,
+        )
+        return CliRunner().invoke(app, list(arguments), obj=session, catch_exceptions=False)
+
+    return invoke
+
+
+@pytest.fixture
+def baseline(cloud: Settings) -> Run:
+    return run_of("def_shared", "+")
+
+
+@pytest.fixture
+def run(cloud: Settings) -> Run:
+    return run_of("def_shared", "-------+")
+
+
+def test_it_waits_for_the_comparison_and_shows_it(cupel: Cupel, baseline: Run, run: Run) -> None:
+    result = cupel("compare", baseline.id, run.id, "--scenarios", "2")
+    assert result.exit_code == 0
+    assert "LOWER" in result.stdout
+    assert "sim/steady has a pass rate that is 87.5 percentage points lower than in the baseline" in result.stdout
+    assert "caution: Fewer than 10 scenarios: only large differences can be detected." in result.stdout
+    assert "case 0" in result.stdout
+    assert "case 2" not in result.stdout
+
+
+@pytest.mark.parametrize(("kind", "code"), [("lower", 1), ("different", 1), ("inconclusive", 0)])
+def test_a_verdict_can_fail_a_pipeline(cupel: Cupel, baseline: Run, run: Run, kind: str, code: int) -> None:
+    result = cupel("compare", baseline.id, run.id, "--fail-if", kind)
+    assert result.exit_code == code
+    assert ("gate: sim/steady: LOWER" if code else "gate: passed") in result.stderr
+
+
+def test_targets_of_one_run_are_compared(cupel: Cupel) -> None:
+    run = run_of("def_shared", "++++++++--------", models=("sim/steady", "sim/bold"))
+    result = cupel("compare", run.id, "--model", "sim/bold", "--against", "sim/steady", "--json")
+    row = json.loads(result.stdout)["figures"]["rows"][0]
+    assert (row["verdict"], row["baseline"][0]["targetId"]) == ("LOWER", "sim/steady")
+
+
+def test_a_second_run_or_targets_are_needed(cupel: Cupel, run: Run) -> None:
+    result = cupel("compare", run.id)
+    assert result.exit_code == 2
+    assert "name a second run, or targets of the run with --model and --against" in result.stderr
+
+
+def test_the_json_has_the_changed_scenarios(cupel: Cupel, baseline: Run, run: Run) -> None:
+    document = json.loads(cupel("compare", baseline.id, run.id, "--json").stdout)
+    assert document["verdict"] == "LOWER"
+    assert [each["change"] for each in document["scenarios"]] == ["decreased"] * 7 + ["unchanged"]
+
+
+def test_what_cannot_be_compared_is_an_error(cupel: Cupel, baseline: Run) -> None:
+    result = cupel("compare", baseline.id, "run_none")
+    assert result.exit_code == 2
+    assert "comparison: there is no run run_none" in result.stderr
+
+
+def test_stored_comparisons_are_listed_shown_and_deleted(cupel: Cupel, baseline: Run, run: Run) -> None:
+    comparison_id = json.loads(cupel("compare", baseline.id, run.id, "--json").stdout)["id"]
+    assert comparison_id in cupel("comparisons", "list", "--run", run.id).stdout
+    assert "LOWER" in cupel("comparisons", "show", comparison_id).stdout
+    assert cupel("comparisons", "delete", comparison_id).exit_code == 0
+    assert cupel("comparisons", "show", comparison_id).exit_code == 2
+
+
+def test_jobs_are_listed(cupel: Cupel, baseline: Run, run: Run) -> None:
+    cupel("compare", baseline.id, run.id)
+    assert "storing" in cupel("jobs", "--status", "completed").stdout
+    assert json.loads(cupel("jobs", "--run", "run_none", "--json").stdout) == []
+
+
+def test_watching_a_run_fails_if_it_is_worse_than_another(cupel: Cupel, baseline: Run, run: Run) -> None:
+    worse = cupel("watch", run.id, "--fail-if-worse-than", baseline.id)
+    assert (worse.exit_code, "gate: sim/steady: LOWER" in worse.stderr) == (1, True)
+    better = cupel("watch", baseline.id, "--fail-if-worse-than", run.id)
+    assert (better.exit_code, "gate: passed" in better.stderr) == (0, True)
