@@ -27,15 +27,46 @@ def resolve_personas(client: "Client", file: DefinitionFile) -> DefinitionFile:
     return replace(file, scenarios=[_with_persona_ids(scenario, ids) for scenario in file.scenarios])
 
 
-def resolve_targets(client: "Client", file: DefinitionFile, chosen: Json) -> Json:
-    """Replace the names of the file's connectors in `models` or `targets` with ids.
+def resolve_tools(client: "Client", file: DefinitionFile) -> DefinitionFile:
+    """Replace the names of the file's connectors in `toolConnectorId` of the content's parameters with ids.
 
-    Only connectors that are targets are created.
+    Only connectors that are named are created.
+    """
+    content = file.definition.get("content") or {}
+    layers = [content, *(content.get("prompts") or ())]
+    ids = _connector_ids(client, file, {_tool_connector(layer) for layer in layers if isinstance(layer, dict)})
+    if not ids:
+        return file
+    changed = _with_tool_connector(content, ids)
+    if "prompts" in changed:
+        changed = {**changed, "prompts": [_with_tool_connector(prompt, ids) for prompt in changed["prompts"]]}
+    return replace(file, definition={**file.definition, "content": changed})
+
+
+def _tool_connector(layer: Json) -> str:
+    """Empty if its parameters name none."""
+    params = layer.get("params")
+    return str(params.get("toolConnectorId") or "") if isinstance(params, dict) else ""
+
+
+def _with_tool_connector(layer: Json, ids: dict[str, str]) -> Json:
+    name = _tool_connector(layer)
+    return {**layer, "params": {**layer["params"], "toolConnectorId": ids[name]}} if name in ids else layer
+
+
+def _connector_ids(client: "Client", file: DefinitionFile, names: set[str]) -> dict[str, str]:
+    used = [connector for connector in file.connectors if connector["name"] in names]
+    return _ids_by_name("connectors", used, client.list_connectors, client.create_connector) if used else {}
+
+
+def resolve_targets(client: "Client", file: DefinitionFile, chosen: Json) -> Json:
+    """Replace the names of the file's connectors in `models` or `targets`, and in their parameters, with ids.
+
+    Only connectors that are named are created.
     """
     named = [*(chosen.get("models") or ()), *(str(each.get("model")) for each in chosen.get("targets") or ())]
-    names = set(map(_connector_name, named))
-    used = [connector for connector in file.connectors if connector["name"] in names]
-    ids = _ids_by_name("connectors", used, client.list_connectors, client.create_connector) if used else {}
+    executing = map(_tool_connector, chosen.get("targets") or ())
+    ids = _connector_ids(client, file, {*map(_connector_name, named), *executing})
     if "models" in chosen:
         return {"models": [_with_id(model, ids) for model in chosen["models"]]}
     return {"targets": [_target_with_id(target, ids) for target in chosen["targets"]]}
@@ -47,6 +78,7 @@ def _with_id(target: str, ids: dict[str, str]) -> str:
 
 
 def _target_with_id(target: Json, ids: dict[str, str]) -> Json:
+    target = _with_tool_connector(target, ids)
     return {**target, "model": _with_id(target["model"], ids)} if isinstance(target.get("model"), str) else target
 
 

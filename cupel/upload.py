@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cupel import local_files
 from cupel.errors import ApiProblem, CupelError, RefusedField
-from cupel.file_resources import resolve_personas
+from cupel.file_resources import resolve_personas, resolve_tools
 from cupel.files import DefinitionFile
 from cupel.json_types import Json, TaggedJson
 from cupel.source_files import renamed_fields
@@ -71,7 +71,7 @@ def upload_definition(
     """
     with file.source.explaining():
         local_files.upload(client, file.files)
-        upload = _Upload(client, resolve_personas(client, file), sleep)
+        upload = _Upload(client, resolve_tools(client, resolve_personas(client, file)), sleep)
         for _ in range(ATTEMPTS):
             definition = None if new else upload.find()
             try:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from cupel.errors import UsageError
 from cupel.in_process.accounts import ProviderAccess
 from cupel.in_process.probes import Probe
+from cupel.in_process.tools import ToolFunction
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.domain.runs.labels import LabelChanges, MetadataValue, RunLabels
@@ -47,6 +48,7 @@ _TYPES = {
     "evaluator_headers": "a mapping",
     "params": "a mapping",
     "providers": "a mapping",
+    "tools": "a mapping",
     "resume": "a path",
     "cache": "True, False or a path",
     "progress": "True or False",
@@ -99,6 +101,8 @@ class EvaluationOptions(TypedDict, total=False):
     """A file in which finished probes are saved; if it exists, only the missing ones are run."""
     progress: bool | None
     """Show progress on standard error; default: True."""
+    tools: Mapping[str, ToolFunction] | None
+    """Functions that are executed when a model calls the tool of this name; `params` or the definition describe it."""
     allow_code: bool
     """Run assertions of type python and javascript, and scoring functions, with the rights of this process."""
     providers: Mapping[str, ProviderAccess] | None

@@ -32,13 +32,15 @@ from cupel.in_process.options import (
 )
 from cupel.in_process.probes import Probe
 from cupel.in_process.saved_outcomes import SavedEvaluation, check_same_plan, read_saved
+from cupel.in_process.tools import FunctionTools, check_functions
 from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.runner import ConversationSpec
+from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS, CalledTarget
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
 from cupel_core.domain.files.references import largest_files_sent
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
-from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.resources.connectors import PROVIDER, ConnectorType
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.sampling import sample
@@ -53,6 +55,7 @@ from cupel_core.ids import new_id
 from cupel_core.providers import simulated_target_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
+from cupel_core.providers.call_guard import no_guard
 from cupel_core.providers.completion import Attempt
 from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import omitted_parameters, parameter_errors, without_unknown
@@ -132,7 +135,7 @@ class EvaluationPlan:
         own = {} if temperature is None else {"temperature": temperature}
         return merge_parameters(self.definition.content.params, own, self.options.get("params") or {})
 
-    def conversation_spec(self, probe: Probe, graders: GraderFactory) -> ConversationSpec:
+    def conversation_spec(self, probe: Probe, graders: GraderFactory, executor: Executor) -> ConversationSpec:
         is_withheld = self._withholds_headers(probe)
         target, prompt = probe.column.target, self.definition.content.prompt(probe.column.prompt_id)
         wanted = merge_parameters(self.params, target.params, prompt.params if prompt else {})
@@ -154,7 +157,26 @@ class EvaluationPlan:
             seed=self.seed,
             retry_round=self.retry_round,
             code_runner=self.code_runner,
+            tool_executor=self._tool_executor(probe, params, graders, executor),
         )
+
+    def _tool_executor(
+        self, probe: Probe, params: ParameterFields, graders: GraderFactory, executor: Executor
+    ) -> ConnectorTools | FunctionTools | None:
+        """The functions of the caller; the connector executes calls of others."""
+        connector_id, functions = params.get("toolConnectorId"), self.options.get("tools")
+        connector = connector_id and ConnectorTools(
+            connector=self.definition.connectors[connector_id],
+            guard=no_guard,
+            probe=probe_fields(self.id, probe.index, probe.scenario, probe.column, probe.persona, probe.repeat),
+            conversation_id=probe.thread_id,
+            timeout_seconds=self.call_timeout_seconds,
+            rng=graders.rng,
+            allow_private=True,
+        )
+        if not functions:
+            return connector or None
+        return FunctionTools(functions, executor, self.call_timeout_seconds, connector or None)
 
     def _withholds_headers(self, probe: Probe) -> bool:
         """Whether the persona's headers were made for other connectors. A function of the caller gets them all."""
@@ -211,9 +233,24 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
         saved=saved,
         options=options,
     )
+    _check_tools(plan)
     if path and saved:
         check_same_plan(path, saved, plan)
     return plan
+
+
+def _check_tools(plan: EvaluationPlan) -> None:
+    """UsageError for connectors that are none of the definition's of type tools, and functions that are no tools."""
+    content = plan.definition.content
+    layers = [plan.params, *(each.spec.params for each in plan.targets), *(each.params for each in content.prompts)]
+    for connector_id in filter(None, (params.get("toolConnectorId") for params in layers)):
+        connector = plan.definition.connectors.get(connector_id)
+        if connector is None or connector.type is not ConnectorType.TOOLS:
+            known = [each.name for each in plan.definition.connectors.values() if each.type is ConnectorType.TOOLS]
+            names = ", ".join(known) or "none"
+            raise UsageError(f"params.toolConnectorId: unknown connector {connector_id} of type tools; known: {names}")
+    offered = {tool["name"] for params in layers for tool in params.get("tools") or ()}
+    check_functions(plan.options.get("tools") or {}, offered)
 
 
 def _load_definition(definition: DefinitionSource, options: EvaluationOptions) -> LoadedDefinition:
@@ -300,6 +337,8 @@ def _resolve_target(
     else:
         kind = type(spec).__name__
         raise UsageError(f"{field}: must be a model, a connector, a mapping or a function, not {kind}")
+    if connector.type is ConnectorType.TOOLS:
+        raise UsageError(f"{field}: {connector.name} is a connector of type tools, which answers no messages")
     account = replace(Account(PROVIDER, connector.base_url), connector=connector, allow_private=True)
     return ResolvedTarget(Target(connector.target), account)
 

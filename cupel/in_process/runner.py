@@ -103,7 +103,7 @@ class EvaluationRunner:
     async def _run_conversation(self, probe: Probe, calls: Attempt) -> Outcome:
         target = self.plan.target_of(probe).target(self.plan.options, self.executor, calls)
         target = replace(target, files=self.plan.definition.files)
-        spec = self.plan.conversation_spec(probe, replace(self.plan.graders, attempt=calls))
+        spec = self.plan.conversation_spec(probe, replace(self.plan.graders, attempt=calls), self.executor)
         checkpoints = MemoryCheckpoints()
         unstarted, waits = ConversationState((), started_at=utc_now()), 0
         while True:

@@ -21,6 +21,7 @@ BY_NAME = {
     "stop": "Texts at which the answer ends",
     "targets": "What the probes talk to; see docs/targets.md",
     "toolCalls": "Functions that the assistant called",
+    "toolConnectorId": "Connector of type `tools` that executes the calls which no script answers",
     "toolChoice": "Whether the model may or must call a function, or which one",
     "tools": "Functions that the model may call",
     "topK": "Number of the likeliest tokens that are sampled from",

@@ -106,6 +106,7 @@ BY_NAME: dict[str, Any] = {
     "text": "What is in this picture?",
     "width": 640,
     "toolCallId": "call_1",
+    "toolConnectorId": "con_02",
     "toolRounds": 1,
     "toolCalls": [_TOOL_CALL],
     "topK": 40,

@@ -117,6 +117,7 @@ class ModelParametersInput(RequestModel):
     tools: Annotated[list[ToolInput], Field(min_length=1, max_length=128)] | None = None
     tool_choice: Literal[ToolMode.AUTO, ToolMode.NONE, ToolMode.REQUIRED] | ToolChoiceInput | None = None
     max_tool_rounds: Annotated[int, Field(strict=True, ge=0, le=MAX_TOOL_ROUNDS)] | None = None
+    tool_connector_id: Id | None = None
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "ModelParametersInput":

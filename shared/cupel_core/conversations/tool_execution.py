@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from cupel_core.conversations.delayed_saver import DelayedSaver
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.turns.tool_results import (
     ArgumentsError,
     ScriptedResult,
@@ -23,9 +23,19 @@ from cupel_core.domain.turns.tool_results import (
     unknown_call_error,
 )
 from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.providers.errors import ProviderError
 
 MAX_CONCURRENT_CALLS = 8
 """Of one reply."""
+
+
+class ToolError(ProviderError):
+    """What executes the calls of tools could not be called, or gave no usable answer. Says nothing about the target."""
+
+    title = "A tool could not be executed"
+
+    def __init__(self, message: str, attempts: int = 1) -> None:
+        super().__init__(ProbeErrorCode.TOOL_ERROR, message, attempts=attempts)
 
 
 class ToolExecutor(Protocol):

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.accounts import load_account, load_accounts
 from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
@@ -12,7 +13,7 @@ from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.resources.connectors import PROVIDER
+from cupel_core.domain.resources.connectors import PROVIDER, Connector, target_of_connector
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.run import Run
@@ -34,6 +35,9 @@ from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
 from cupel_core.store import snapshots
 from cupel_core.store.snapshots import Snapshot
+
+if TYPE_CHECKING:
+    from cupel_core.conversations.tool_connector import ConnectorTools
 
 
 class CallLimits(NamedTuple):
@@ -59,6 +63,8 @@ class SliceContext:
     """By provider."""
     persona_headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tool_connectors: Mapping[str, Connector | None] = field(default_factory=dict)
+    """By id; None for one that does not exist."""
 
     def scenario(self, index: int) -> Scenario:
         return self.snapshot.scenario(self.run.plan.probe(index).case)
@@ -120,6 +126,28 @@ class SliceContext:
             repeat=probe.repeat,
             seed=self.run.sample_seed,
             retry_round=retry_round,
+            tool_executor=self._tool_executor(index, retry_round, params, graders),
+        )
+
+    def _tool_executor(
+        self, index: int, retry_round: int, params: Mapping[str, Any], graders: GraderFactory
+    ) -> "ConnectorTools | None":
+        connector_id = params.get("toolConnectorId")
+        if connector_id is None:
+            return None
+        from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields  # which few runs need
+
+        probe, model = self.run.plan.probe(index), target_of_connector(connector_id)
+        persona, column = self.snapshot.persona(probe.case), self.run.plan.columns[probe.column]
+        account = self.account_with(model)
+        return ConnectorTools(
+            connector=self.tool_connectors.get(connector_id),
+            guard=partial(graders.limiter.slot, self.run.workspace, account, model, graders.before_call),
+            probe=probe_fields(self.run.id, index, self.scenario(index), column, persona, probe.repeat),
+            conversation_id=thread_id(self.run.id, index, retry_round),
+            timeout_seconds=graders.call_timeout_seconds,
+            rng=graders.rng,
+            allow_private=graders.allow_private,
         )
 
     def internal_error(
@@ -187,6 +215,7 @@ def load_slice_context(run: Run, probe_slice: ProbeSlice) -> SliceContext:
         grader_accounts=load_accounts(run.workspace, _grader_models(context, cases)),
         persona_headers=_persona_headers(run.workspace, snapshot, cases) if provider == PROVIDER else {},
         evaluator_headers=evaluator_headers(run.workspace, run.grader_config),
+        tool_connectors={each: connectors.find(run.workspace, each) for each in _tool_connectors(context)},
     )
 
 
@@ -203,10 +232,18 @@ def _agents(workspace: str, provider_account: Account, targets: Iterable[str]) -
 def _grader_models(context: SliceContext, cases: Iterable[int]) -> set[str]:
     config = context.run.grader_config
     named = {config.judge_model, config.persona_model, config.embedding_model}
+    named.update(map(target_of_connector, _tool_connectors(context)))
     scenarios = (context.snapshot.scenario(case) for case in cases)
     for assertions in (context.content.assertions, *(scenario.assertions for scenario in scenarios)):
         named.update(assertion.provider for assertion in flatten(assertions))
     return {model for model in named if model is not None}
+
+
+def _tool_connectors(context: SliceContext) -> set[str]:
+    """The ids of those that execute calls for any target of the run."""
+    targets, prompts = context.run.plan.targets, context.content.prompts
+    layers = (context.run.params, *(each.params for each in targets), *(each.params for each in prompts))
+    return {connector_id for params in layers if (connector_id := params.get("toolConnectorId"))}
 
 
 def _persona_headers(workspace: str, snapshot: Snapshot, cases: Iterable[int]) -> dict[str, Mapping[str, str]]:

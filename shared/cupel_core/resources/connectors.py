@@ -12,7 +12,7 @@ from cupel_core.errors import FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition
-from cupel_core.providers.connectors.config import config_errors
+from cupel_core.providers.connectors.config import config_errors, secret_errors
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import named_resource
 from cupel_core.resources.named_resource import owner, stored_fields
@@ -30,7 +30,7 @@ _FIELDS = {"type": "type", "base_url": "baseUrl", "config": "config"}
 
 def create(workspace: str, fields: ConnectorFields, now: datetime) -> NamedResource[Connector]:
     """Raises Invalid, naming each invalid field, and Conflict if another connector has this name."""
-    body = _validated(stored_fields(fields, _FIELDS))
+    body = _validated(stored_fields(fields, _FIELDS), fields.get("headers"))
     return _named(named_resource.create(workspace, ResourceKind.CONNECTOR, new_id("con"), fields, body, now))
 
 
@@ -85,7 +85,7 @@ def update(
 ) -> NamedResource[Connector]:
     """Headers and config are replaced as a whole. Raises Invalid, and Conflict if it was changed concurrently."""
     before = resources.get(workspace, ResourceKind.CONNECTOR, connector_id)
-    body = _validated({**before.body, **stored_fields(fields, _FIELDS)})
+    body = _validated({**before.body, **stored_fields(fields, _FIELDS)}, fields.get("headers"))
     if "headers" not in fields and before.body["headerNames"]:
         secret_headers.check_same_address("headers", _address(before.body), _address(body))
     return _named(named_resource.update(workspace, before, fields, body, now, precondition))
@@ -96,10 +96,12 @@ def delete(workspace: str, connector_id: str, now: datetime, precondition: Preco
     named_resource.delete(workspace, ResourceKind.CONNECTOR, connector_id, now, precondition)
 
 
-def _validated(body: dict[str, Any]) -> dict[str, Any]:
-    """The body; Invalid if its config does not fit the connector's type."""
-    problems = config_errors(ConnectorType(body["type"]), body.get("config") or {})
-    errors = tuple(FieldError(f"config.{field}" if field else "config", message) for field, message in problems)
+def _validated(body: dict[str, Any], headers: Mapping[str, str] | None) -> dict[str, Any]:
+    """The body; Invalid if its config, or its secret, does not fit the connector's type."""
+    kind = ConnectorType(body["type"])
+    problems = config_errors(kind, body.get("config") or {})
+    errors = [FieldError(f"config.{field}" if field else "config", message) for field, message in problems]
+    errors += [FieldError(f"headers.{name}", message) for name, message in secret_errors(kind, headers or {})]
     if errors:
         raise Invalid.fields(errors)
     return body

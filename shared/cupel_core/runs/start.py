@@ -24,7 +24,13 @@ from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, rerun
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
-from cupel_core.runs.validation import check_files, check_required_models, check_size, check_spec
+from cupel_core.runs.validation import (
+    check_files,
+    check_required_models,
+    check_size,
+    check_spec,
+    check_tool_connectors,
+)
 from cupel_core.store import counters, keys, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
@@ -85,6 +91,7 @@ def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapsh
     manifest = definition.manifest
     grader_config = spec.grader_config if source else _grader_config(workspace, spec)
     check_spec(workspace, spec, grader_config, manifest)
+    check_tool_connectors(workspace, spec, definition.content)
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
     cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
     prompt_ids = tuple(prompt.id for prompt in definition.content.prompts)

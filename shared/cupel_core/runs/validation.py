@@ -76,6 +76,30 @@ def _target_field(target: Target, number: int) -> str:
     return f"targets.{number}.{'connectorId' if target.connector_id else 'model'}"
 
 
+def check_tool_connectors(workspace: str, spec: RunSpec, content: Content) -> None:
+    """Raise Invalid for each connector that is to execute calls of tools and cannot."""
+    layers = [
+        ("config.params", {**content.params, **spec.params}),
+        *((f"targets.{number}.params", target.params) for number, target in enumerate(spec.targets)),
+        *((f"prompts.{number}.params", prompt.params) for number, prompt in enumerate(content.prompts)),
+    ]
+    errors = [
+        FieldError(f"{field}.toolConnectorId", message)
+        for field, params in layers
+        if (connector_id := params.get("toolConnectorId")) and (message := _tool_error(workspace, connector_id))
+    ]
+    if errors:
+        raise Invalid.fields(errors)
+
+
+def _tool_error(workspace: str, connector_id: str) -> str | None:
+    try:
+        connector = connectors.get(workspace, connector_id)
+    except NotFound as error:
+        return error.detail
+    return None if connector.type is ConnectorType.TOOLS else f"{connector_id} is not of type tools: it is an agent"
+
+
 def check_size(plan: Plan) -> None:
     """Raise Invalid if a run of this plan would be too large."""
     if len(plan.columns) > MAX_COLUMNS:
@@ -145,6 +169,8 @@ def _target_error(workspace: str, target: Target) -> str | None:
         connector = connectors.get(workspace, target.connector_id)
     except NotFound as error:
         return error.detail
+    if connector.type is ConnectorType.TOOLS:
+        return "is a connector of type tools, which executes calls of functions and answers no messages"
     if target.params and connector.type is not ConnectorType.OPENAI:
         return f"is a connector of type {connector.type}, which takes no parameters"
     return None

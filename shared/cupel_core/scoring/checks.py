@@ -69,7 +69,8 @@ async def compute_bounded(assertion: Assertion, context: AssertionContext) -> Ch
         except TimeoutError:
             budget().quick_timeouts += 1
     needed = context if assertion.kind in _WITH_SCHEMAS_OF_TOOLS else AssertionContext(context.output)
-    return CheckResult(*await sandbox.run(_TASK, assertion.to_json(), needed.to_json()))
+    passed, score, reason, _ = await sandbox.run(_TASK, assertion.to_json(), needed.to_json())
+    return CheckResult(passed, score, reason)
 
 
 def compute(assertion: dict[str, Any], context: dict[str, Any]) -> CheckResult:

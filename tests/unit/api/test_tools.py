@@ -88,3 +88,50 @@ def test_an_invalid_script_is_refused(client: Client, script: dict[str, Any], fi
 def test_the_number_of_rounds_is_limited(client: Client, rounds: int) -> None:
     refused = create(client, {"params": {"maxToolRounds": rounds}}, {"prompt": "Hi"})
     assert refused.json()["errors"][0]["field"] == "content.params.maxToolRounds"
+
+
+def connector(client: Client, **changes: Any) -> Answer:
+    body = {"name": "shop", "type": "tools", "baseUrl": "https://shop.example/tools", **changes}
+    return client.post("/v1/connectors", body)
+
+
+def start(client: Client, definition_id: str, **body: Any) -> dict[str, str]:
+    """The errors of a refused start."""
+    answer = client.post("/v1/runs", {"definitionId": definition_id, "models": ["sim/steady"], **body})
+    assert answer.status == 422, answer.text
+    return {error["field"]: error["message"] for error in answer.json()["errors"]}
+
+
+def test_a_connector_that_executes_calls_is_checked_when_a_run_starts(client: Client) -> None:
+    definition_id = create(client, {}, {"prompt": "Hi"}).json()["id"]
+    agent = connector(client, name="agent", type="openai", config={"model": "m"}).json()["id"]
+    errors = start(client, definition_id, config={"params": {"toolConnectorId": agent}})
+    assert errors == {"config.params.toolConnectorId": f"{agent} is not of type tools: it is an agent"}
+    errors = start(client, definition_id, config={"params": {"toolConnectorId": "con_none"}})
+    assert errors == {"config.params.toolConnectorId": "there is no connector con_none"}
+
+
+def test_a_connector_that_executes_calls_is_no_target(client: Client) -> None:
+    definition_id = create(client, {}, {"prompt": "Hi"}).json()["id"]
+    shop = connector(client).json()["id"]
+    [message] = start(client, definition_id, models=[f"connector/{shop}"]).values()
+    assert "answers no messages" in message
+
+
+def test_a_run_has_the_connector_that_executes_its_calls(client: Client) -> None:
+    definition_id = create(client, {}, {"prompt": "Hi"}).json()["id"]
+    params = {"toolConnectorId": connector(client).json()["id"]}
+    body = {"definitionId": definition_id, "models": ["sim/steady"], "config": {"params": params}}
+    assert client.post("/v1/runs", body).json()["run"]["config"]["params"].items() >= params.items()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"headers": {"Webhook-Secret": "plain"}}, "headers.Webhook-Secret"),
+        ({"config": {"timeoutSeconds": 61.0}}, "config.timeoutSeconds"),
+        ({"config": {"path": "call"}}, "config.path"),
+    ],
+)
+def test_an_invalid_connector_of_tools_is_refused(client: Client, changes: dict[str, Any], field: str) -> None:
+    assert connector(client, **changes).json()["errors"][0]["field"] == field

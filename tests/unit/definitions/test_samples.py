@@ -64,3 +64,9 @@ async def test_the_facts_are_graded() -> None:
     right = [result.probe.scenario.metadata["vars"]["answer"] == 3 for result in evaluation.results]
     assert [result.success for result in evaluation.results] == right
     assert 0 < sum(right) < len(right)
+
+
+async def test_simulated_models_do_what_the_shop_agent_is_asserted_to_do() -> None:
+    evaluation = await evaluate_async(ROOT / "samples/shop-agent.yaml", "sim/steady", progress=False)
+    rounds = [result.transcript.conversation.tool_rounds for result in evaluation.results if result.transcript]
+    assert (evaluation.pass_rate, rounds) == (1.0, [2, 2, 1])

@@ -1,9 +1,11 @@
-"""Which headers of a persona a connector gets."""
+"""Which headers of a persona a connector gets, and which connector executes the calls of tools."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from cupel_core.conversations.tool_connector import ConnectorTools
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
@@ -77,3 +79,13 @@ def test_another_path_of_the_same_host_is_another_connector() -> None:
 
 def test_a_persona_without_headers_leaves_nothing_out() -> None:
     assert context(Persona("per_1", "Ada"), AGENT).conversation_spec(0, 1, GRADERS).omitted_parameters == ()
+
+
+def test_calls_are_executed_by_the_connector_of_the_runs_parameters() -> None:
+    shop = Connector("con_2", "shop", ConnectorType.TOOLS, "https://shop.test")
+    plain = context(Persona("per_1", "Ada"), AGENT)
+    with_tools = replace(plain, run=replace(RUN, params={"toolConnectorId": "con_2"}), tool_connectors={"con_2": shop})
+    executor = with_tools.conversation_spec(0, 1, GRADERS).tool_executor
+    assert isinstance(executor, ConnectorTools)
+    assert (executor.connector, executor.probe["persona"], executor.probe["runId"]) == (shop, "Ada", "run_a")
+    assert plain.conversation_spec(0, 1, GRADERS).tool_executor is None

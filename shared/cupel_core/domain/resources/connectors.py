@@ -24,6 +24,12 @@ class ConnectorType(StrEnum):
     LANGGRAPH = "langgraph"
     OPENAI = "openai"
     HTTP = "http"
+    TOOLS = "tools"
+    """Not an agent: it executes calls of functions."""
+
+
+SECRET_HEADER = "webhook-secret"  # noqa: S105 - the name of a secret
+"""A header of a connector of type `tools` that is not sent: its calls are signed with it."""
 
 
 @dataclass(frozen=True)

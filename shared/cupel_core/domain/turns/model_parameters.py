@@ -113,8 +113,8 @@ PARAMETER_NAMES = {
 """Of each field, its name in the HTTP contract and in stored items."""
 
 
-LOOP_PARAMETERS = frozenset({"maxToolRounds"})
-"""Set like parameters, but not sent to the model."""
+LOOP_PARAMETERS = frozenset({"maxToolRounds", "toolConnectorId"})
+"""Set like parameters, but not sent: they say who executes what the model calls, and how often it goes on then."""
 
 
 def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:

@@ -233,6 +233,8 @@ class ProbeErrorCode(StrEnum):
     """The judge could not be called or returned no usable reply; says nothing about the target."""
     SIMULATED_USER_ERROR = "simulated_user_error"
     """The same of the model that writes the simulated user's messages."""
+    TOOL_ERROR = "tool_error"
+    """What executes the calls of tools could not be called or gave no usable answer; says nothing about the target."""
     EXPRESSION_LIMIT = "expression_limit"
     """An expression of the connector exceeds the limits of one."""
     FILE_NOT_FOUND = "file_not_found"

@@ -18,6 +18,7 @@ MAX_OUTPUT_BYTES = 65_536
 
 _CREDENTIAL_HEADER = re.compile(r"auth|cookie|key|token|secret|session|password|signature", re.I)
 _MIN_CREDENTIAL_LENGTH = 8
+_MIN_SECRET_LENGTH = 4
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,12 @@ def agent_client(
     overridden = {name.lower() for name in persona_headers}
     headers = {name: value for name, value in connector.headers.items() if name.lower() not in overridden}
     return AgentClient(connector.base_url, {**headers, **persona_headers}, timeout_seconds, allow_private)
+
+
+def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
+    """The error without the value of any header."""
+    message = redact(error.message, [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH])
+    return ProviderError(error.code, message, error.retry_after_seconds, error.attempts, final=error.final)
 
 
 def raise_for_status(response: HttpResponse) -> HttpResponse:

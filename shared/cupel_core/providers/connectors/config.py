@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from cupel_core.contract.common import RequestModel
-from cupel_core.domain.resources.connectors import Connector, ConnectorType
+from cupel_core.domain.resources.connectors import SECRET_HEADER, Connector, ConnectorType
+from cupel_core.domain.resources.webhooks import read_secret
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
@@ -72,10 +73,17 @@ class HttpConfig(_Config):
     error: Expression | None = None
 
 
+class ToolsConfig(_Config):
+    path: Annotated[str, Field(max_length=1000), AfterValidator(_path)] = ""
+    timeout_seconds: Annotated[float, Field(ge=1, le=60)] = 30.0
+    """Of one attempt at a call."""
+
+
 _CONFIGS: dict[ConnectorType, type[_Config]] = {
     ConnectorType.LANGGRAPH: LangGraphConfig,
     ConnectorType.OPENAI: OpenAIConfig,
     ConnectorType.HTTP: HttpConfig,
+    ConnectorType.TOOLS: ToolsConfig,
 }
 
 
@@ -85,6 +93,17 @@ def config_errors(kind: ConnectorType, config: Mapping[str, Any]) -> list[tuple[
         _CONFIGS[kind].model_validate(dict(config))
     except ValidationError as error:
         return [(".".join(map(str, item["loc"])), field_message(item["msg"])) for item in error.errors()]
+    return []
+
+
+def secret_errors(kind: ConnectorType, headers: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(header, message) if the secret by which calls of tools are signed is invalid."""
+    for name, value in headers.items():
+        if kind is ConnectorType.TOOLS and name.lower() == SECRET_HEADER:
+            try:
+                read_secret(value)
+            except ValueError as error:
+                return [(name, str(error))]
     return []
 
 

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
-from cupel_core.providers.addresses import redact
 from cupel_core.providers.connectors import http, langgraph, openai
-from cupel_core.providers.connectors.agent_client import AgentClient, agent_client
+from cupel_core.providers.connectors.agent_client import AgentClient, agent_client, sanitized
 from cupel_core.providers.errors import ProviderError
 
 type ProtocolHandler = Callable[[Connector, ModelRequest, AgentClient], Awaitable[Reply]]
@@ -17,7 +16,6 @@ _PROTOCOLS: dict[ConnectorType, ProtocolHandler] = {
     ConnectorType.OPENAI: openai.complete,
     ConnectorType.HTTP: http.complete,
 }
-_MIN_SECRET_LENGTH = 4
 
 
 async def complete(account: Account, request: ModelRequest, timeout_seconds: float, allow_private: bool) -> Reply:
@@ -30,13 +28,11 @@ async def complete(account: Account, request: ModelRequest, timeout_seconds: flo
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, "the connector does not exist", final=True)
     persona_headers = request.thread.headers if request.thread else {}
     client = agent_client(connector, persona_headers, timeout_seconds, allow_private)
+    protocol = _PROTOCOLS.get(connector.type)
+    if protocol is None:
+        message = f"a connector of type {connector.type} answers no messages"
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, message, final=True)
     try:
-        return await _PROTOCOLS[connector.type](connector, request, client)
+        return await protocol(connector, request, client)
     except ProviderError as error:
-        raise _sanitized(error, client) from error.__cause__
-
-
-def _sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
-    values = [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH]
-    message = redact(error.message, values)
-    return ProviderError(error.code, message, error.retry_after_seconds, error.attempts, final=error.final)
+        raise sanitized(error, client) from error.__cause__
