@@ -215,3 +215,9 @@ def test_a_rubric_prompt_of_another_type_is_reported() -> None:
     )
     assert first_assertions(config)[0]["config"] == {"agree": 1}
     assert [note.where for note in read_suite(config).report.changed] == ["tests.0.assert.0.rubricPrompt"]
+
+
+@pytest.mark.parametrize("parts", [True, "is-json", {"type": "is-json"}])
+def test_a_set_whose_parts_are_no_list_is_reported(parts: object) -> None:
+    config = test_of({"type": "assert-set", "assert": parts})
+    assert [note.where for note in skipped(config)] == ["tests.0.assert.0"]

@@ -143,3 +143,47 @@ def test_options_of_bedrock_are_read_in_the_objects_that_contain_them() -> None:
         "toolChoice": "auto",
     }
     assert [note.where for note in suite.report.skipped] == ["providers.0.config.region"]
+
+
+def params_of(config: dict[str, Any], identifier: str = "vertex:gemini-3.5-flash", **files: str) -> Any:
+    suite = read_suite(a_config({}, providers=[{"id": identifier, "config": config}]), **files)
+    assert list(suite.report.skipped) == []
+    return suite.drafts[0].targets[0]["params"]
+
+
+def test_options_of_google_are_read_in_its_spellings() -> None:
+    place = {"type": "OBJECT", "properties": {"type": {"type": "STRING", "enum": ["OBJECT"]}}}
+    declared = {"functionDeclarations": [{"name": "find", "parameters": place}]}
+    thinking = {"thinkingConfig": {"thinkingLevel": "MEDIUM"}, "maxOutputTokens": 9}
+    calling = {"functionCallingConfig": {"mode": "ANY"}}
+    schema = {"type": "object", "properties": {"type": {"type": "string", "enum": ["OBJECT"]}}}
+    assert params_of({"generationConfig": thinking, "toolConfig": calling, "tools": [declared]}) == {
+        "reasoningEffort": "medium",
+        "maxOutputTokens": 9,
+        "toolChoice": "required",
+        "tools": [{"name": "find", "parameters": schema}],
+    }
+    assert params_of({"responseSchema": place}) == {"responseFormat": {"type": "json_schema", "schema": schema}}
+
+
+def test_the_form_of_anthropics_answers_is_read() -> None:
+    config = {"output_format": {"type": "json_schema", "schema": {"type": "object"}}}
+    assert params_of(config, "anthropic:messages:claude-sonnet-4-6") == {
+        "responseFormat": {"type": "json_schema", "schema": {"type": "object"}}
+    }
+
+
+def test_options_may_be_in_files() -> None:
+    files = {"tools__yaml": "- {name: find, input_schema: {type: object}}\n", "schema__json": '{"type": "object"}'}
+    described = {"type": "json_schema", "json_schema": {"name": "x", "schema": "file://schema.json"}}
+    assert params_of({"tools": "file://tools.yaml", "response_format": described}, "openai:gpt-5", **files) == {
+        "tools": [{"name": "find", "parameters": {"type": "object"}}],
+        "responseFormat": {"type": "json_schema", "name": "x", "schema": {"type": "object"}},
+    }
+
+
+def test_an_option_in_a_file_that_is_missing_is_reported() -> None:
+    config = a_config({}, providers=[{"id": "openai:gpt-5", "config": {"tools": "file://tools.json"}}])
+    assert [(note.where, note.why) for note in skipped(config)] == [
+        ("providers.0.config.tools", "tools.json does not exist or is not a text file")
+    ]

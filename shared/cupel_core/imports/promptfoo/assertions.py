@@ -111,7 +111,8 @@ class AssertionImporter:
             return None
         data: dict[str, Any] = {"type": f"{negation}{kind}", **self._common_fields(kind, entry)}
         if kind == ASSERT_SET:
-            data["assert"] = self._convert_list(entry.get("assert") or (), f"{where}.assert")
+            parts = entry.get("assert")
+            data["assert"] = self._convert_list(parts if isinstance(parts, list) else (), f"{where}.assert")
         elif kind in CODE_KINDS:
             data["value"] = self._code(entry.get("value"))
         elif entry.get("value") is not None:

@@ -211,13 +211,17 @@ PARAMETERS: Mapping[str, str] = {
     "reasoning_effort": "reasoningEffort",
     "reasoning": "reasoningEffort",
     "effort": "reasoningEffort",
+    "thinkingConfig": "reasoningEffort",
     "response_format": "responseFormat",
     "output_format": "responseFormat",
+    "responseSchema": "responseFormat",
+    "response_schema": "responseFormat",
     "tools": "tools",
     "functions": "tools",
     "tool_choice": "toolChoice",
     "function_call": "toolChoice",
     "toolChoice": "toolChoice",
+    "functionCallingConfig": "toolChoice",
 }
 """The parameter for each option, in the spellings of promptfoo's providers."""
 _ACCOUNT = Key(Fate.LEFT, "keys and addresses are those of `cupel providers set`")
@@ -256,7 +260,6 @@ MODEL_OPTIONS: Mapping[str, Key] = {
     "mcp": Key(Fate.LEFT, "servers of tools are not called"),
     "systemInstruction": Key(Fate.LEFT, "write it as a system message of the prompt"),
     "instructions": Key(Fate.LEFT, "write it as a system message of the prompt"),
-    "responseSchema": Key(Fate.LEFT, "write it as `response_format`"),
     "thinking": Key(Fate.LEFT, "write it as `reasoning_effort`"),
     "reasoningConfig": Key(Fate.LEFT, "write it as `reasoning_effort`"),
     **dict.fromkeys(

@@ -1,5 +1,6 @@
 """Converts the options of a provider to a target's parameters."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -7,18 +8,26 @@ from pydantic import ValidationError
 
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.imports.files import FileSource, NotImportable, read_file, resolve_path
+from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.promptfoo.configuration_keys import MODEL_OPTIONS, PARAMETERS, Fate, Key
+from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})
 """Options that contain others, of Google and Bedrock."""
+_FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
+_GOOGLE_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT"})
 _UNKNOWN = Key(Fate.LEFT, "a target has no such parameter")
 
 type Problem = tuple[str, str]
 """The option and why it was not taken."""
 
 
-def read_parameters(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """The parameters, in the fields of the API, and the options that were not taken, with the reason."""
+def read_parameters(config: Mapping[str, Any], files: FileSource) -> tuple[dict[str, Any], list[Problem]]:
+    """The parameters, in the fields of the API, and the options that were not taken, with the reason.
+
+    Values such as `file://tools.yaml`, also inside of others, are what the file contains.
+    """
     params: dict[str, Any] = {}
     problems: list[Problem] = []
     for option, value in _options(config):
@@ -26,13 +35,31 @@ def read_parameters(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Pro
         if name is None:
             if (key := MODEL_OPTIONS.get(option, _UNKNOWN)).fate is Fate.LEFT:
                 problems.append((option, key.how))
-        elif (converted := _CONVERTERS.get(name, _same)(value)) is None:
-            problems.append((option, "its form is not supported"))
-        elif error := _error(name, converted):
-            problems.append((option, error))
-        else:
-            params[name] = converted
+            continue
+        try:
+            params[name] = _converted(name, _with_files(value, files))
+        except (NotImportable, InvalidDocument) as error:
+            problems.append((option, str(error)))
     return params, problems
+
+
+def _converted(name: str, value: Any) -> Any:
+    """The value of a parameter. NotImportable if it cannot be converted."""
+    converted = _CONVERTERS.get(name, _same)(value)
+    if converted is None:
+        raise NotImportable("its form is not supported")
+    if error := _error(name, converted):
+        raise NotImportable(error)
+    return converted
+
+
+def _with_files(value: Any, files: FileSource) -> Any:
+    if isinstance(value, str) and _FILE.fullmatch(value):
+        path = resolve_path(value)
+        return from_yaml(read_file(files, path), path)
+    if isinstance(value, Mapping):
+        return {name: _with_files(each, files) for name, each in value.items()}
+    return [_with_files(each, files) for each in value] if isinstance(value, list) else value
 
 
 def _options(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -60,8 +87,11 @@ def _texts(value: Any) -> Any:
 
 
 def _effort(value: Any) -> Any:
-    """`medium`, or `{effort: medium}` as in OpenAI's Responses API."""
-    return value.get("effort") if isinstance(value, Mapping) else value
+    """`medium`, `{effort: medium}` as in OpenAI's Responses API, or `{thinkingLevel: MEDIUM}` as in Google's."""
+    if not isinstance(value, Mapping):
+        return value
+    level = value.get("thinkingLevel")
+    return level.lower() if isinstance(level, str) else value.get("effort")
 
 
 def _response_format(value: Any) -> Any:
@@ -70,6 +100,8 @@ def _response_format(value: Any) -> Any:
     kind = value.get("type")
     if kind in ("text", "json_object"):
         return {"type": "json" if kind == "json_object" else "text"}
+    if kind in ("object", "OBJECT"):  # The schema alone, as Google's.
+        return {"type": "json_schema", "schema": _json_schema(value)}
     described = value.get("json_schema", value)
     if kind != "json_schema" or not isinstance(described, Mapping) or "schema" not in described:
         return None
@@ -103,8 +135,20 @@ def _function(described: Any, schema: str) -> dict[str, Any] | None:
     if not isinstance(described, Mapping) or not isinstance(described.get("name"), str):
         return None
     parameters = described.get(schema)
-    own = {"parameters": parameters} if isinstance(parameters, Mapping) else {}
+    own = {"parameters": _json_schema(parameters)} if isinstance(parameters, Mapping) else {}
     return {"name": described["name"], **_present(described, "description", "strict"), **own}
+
+
+def _json_schema(value: Any) -> Any:
+    """With the types of JSON Schema, which Google's schemas have in capital letters."""
+    if isinstance(value, Mapping):
+        return {
+            name: each.lower()
+            if name == "type" and isinstance(each, str) and each in _GOOGLE_TYPES
+            else _json_schema(each)
+            for name, each in value.items()
+        }
+    return [_json_schema(each) for each in value] if isinstance(value, list) else value
 
 
 def _tool_choice(value: Any) -> Any:
@@ -112,6 +156,8 @@ def _tool_choice(value: Any) -> Any:
         return {"any": "required"}.get(value, value)
     if not isinstance(value, Mapping):
         return None
+    if isinstance(mode := value.get("mode"), str):  # Google's
+        return {"ANY": "required", "VALIDATED": "auto"}.get(mode.upper(), mode.lower())
     named = value.get("function", value.get("tool", value))
     if isinstance(named, Mapping) and isinstance(named.get("name"), str):
         return {"name": named["name"]}

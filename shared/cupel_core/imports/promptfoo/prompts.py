@@ -53,20 +53,20 @@ def read_prompts(config: Mapping[str, Any], files: FileSource, report: ImportRep
     prompts: list[PromptfooPrompt] = []
     for number, entry in enumerate(entries or ["{{prompt}}"]):
         try:
-            params = _params(entry, f"prompts.{number}", report)
+            params = _params(entry, f"prompts.{number}", files, report)
             prompts.extend(replace(prompt, params=params) for prompt in _read_entry(entry, files))
         except (NotImportable, InvalidDocument) as error:
             report.skip(f"prompts.{number}", _truncated(entry), str(error))
     return prompts
 
 
-def _params(entry: Any, where: str, report: ImportReport) -> dict[str, Any]:
+def _params(entry: Any, where: str, files: FileSource, report: ImportReport) -> dict[str, Any]:
     """The parameters of a prompt's `config`; what else it has is reported."""
     if not isinstance(entry, Mapping):
         return {}
     report_keys(PROMPT, entry, where, report)
     config = entry.get("config")
-    params, problems = read_parameters(config) if isinstance(config, Mapping) else ({}, [])
+    params, problems = read_parameters(config, files) if isinstance(config, Mapping) else ({}, [])
     for name, why in sorted(problems):
         report.skip(f"{where}.config.{name}", name, why)
     return params

@@ -60,7 +60,7 @@ def read_provider(entry: Any, where: str, files: FileSource, report: ImportRepor
     """The provider, or those of the file that `file://providers.yaml` names."""
     reference = entry.get("id") if isinstance(entry, Mapping) else entry
     if not isinstance(reference, str) or not _IN_FILE.fullmatch(reference):
-        return [provider for provider in [_provider(entry, where, report)] if provider]
+        return [provider for provider in [_provider(entry, where, files, report)] if provider]
     try:
         path = resolve_path(reference)
         content = from_yaml(read_file(files, path), path)
@@ -68,11 +68,11 @@ def read_provider(entry: Any, where: str, files: FileSource, report: ImportRepor
         report.skip(where, reference, str(error))
         return []
     listed = content if isinstance(content, list) else [content]
-    found = [_provider(each, f"{path}.{number}", report) for number, each in enumerate(listed)]
+    found = [_provider(each, f"{path}.{number}", files, report) for number, each in enumerate(listed)]
     return [provider for provider in found if provider]
 
 
-def _provider(entry: Any, where: str, report: ImportReport) -> PromptfooProvider | None:
+def _provider(entry: Any, where: str, files: FileSource, report: ImportReport) -> PromptfooProvider | None:
     if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # the old format: {id: options}
         ((identifier, options),) = entry.items()
         entry = {"id": identifier, **(options if isinstance(options, Mapping) else {})}
@@ -87,7 +87,7 @@ def _provider(entry: Any, where: str, report: ImportReport) -> PromptfooProvider
         connector = _connector(identifier, entry, config, where, report)
         return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector)
     conversion = convert(identifier, config)
-    params = _report_provider(where, identifier, conversion, config, entry, report)
+    params = _report_provider(where, identifier, conversion, config, entry, files, report)
     prompts = entry.get("prompts")
     allowed = tuple(map(str, prompts)) if isinstance(prompts, list) else None
     return PromptfooProvider(identifier, conversion.model, entry.get("label"), config, allowed, params=params)
@@ -112,6 +112,7 @@ def _report_provider(
     conversion: Conversion,
     config: Mapping[str, Any],
     entry: Mapping[str, Any],
+    files: FileSource,
     report: ImportReport,
 ) -> Mapping[str, Any]:
     """Returns the parameters of the model."""
@@ -123,7 +124,7 @@ def _report_provider(
     if model != identifier:
         report.note_change(where, identifier, "; ".join(filter(None, (f"becomes the model {model}", note))))
     options = {name: value for name, value in config.items() if name not in _ADDRESS_OPTIONS}
-    params, problems = read_parameters(options)
+    params, problems = read_parameters(options, files)
     for name, why in sorted(problems):
         report.skip(f"{where}.config.{name}", name, why)
     report_keys(PROVIDER, entry, where, report)
