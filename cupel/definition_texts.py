@@ -16,10 +16,11 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style="|" if "\n" in text else None)
 
 
 _Dumper.add_representer(str, _represent_text)
+_Dumper.add_multi_representer(str, _represent_text)  # enumerations
 
 
 def definition_text(definition: Json, scenarios: Iterable[Json] | None) -> str:

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from cupel.local_files import LocalFile, UnreadableFile, read_file
+from cupel_core.domain.files.formats import digest_of, file_id
+
 MAX_FILE_BYTES = 2_000_000
 MAX_FILES = 20_000
 """The number of files considered for a pattern such as `tests/**/*.yaml`."""
@@ -14,6 +17,8 @@ class FolderFiles:
         self._folder = folder.resolve()
         self.contents: dict[str, str] = {}
         """Text read so far, by path."""
+        self.media: dict[str, LocalFile] = {}
+        """Images and PDFs found so far, by path."""
 
     def read(self, path: str) -> str | None:
         if path not in self.contents:
@@ -26,6 +31,18 @@ class FolderFiles:
     def list_paths(self) -> list[str]:
         names = (str(path.relative_to(self._folder)) for path, _ in zip(self._walk(), range(MAX_FILES), strict=False))
         return sorted(names)
+
+    def find_media(self, path: str) -> str | None:
+        """The id of an image or a PDF in the folder; None if there is none."""
+        if path not in self.media:
+            try:
+                file = (self._folder / path).resolve()
+                if not file.is_relative_to(self._folder):
+                    return None
+                self.media[path] = read_file(file)
+            except (UnreadableFile, ValueError):
+                return None
+        return file_id(digest_of(self.media[path].content))
 
     def _walk(self) -> Iterator[Path]:
         for folder, folders, files in self._folder.walk():

@@ -1,12 +1,13 @@
 """Definition files from another tool's evaluation, without a stack: also for code, which a stack does not run."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from cupel.definition_texts import scenario_fields, to_yaml, without_empty
 from cupel.errors import UsageError
-from cupel_core.domain.definitions.drafts import ConnectorDraft, DefinitionDraft, ImportedSuite
+from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite
 
 
 def code_folder(config: Path, output: Path) -> str:
@@ -24,11 +25,12 @@ def output_paths(suite: ImportedSuite, output: Path) -> list[Path]:
     return paths
 
 
-def write_definitions(suite: ImportedSuite, paths: list[Path]) -> None:
+def write_definitions(suite: ImportedSuite, paths: list[Path], media: Mapping[str, str]) -> None:
+    """`media` are the paths of images and PDFs from there, by id; others are in the suite's data URLs."""
     for draft, path in zip(suite.drafts, paths, strict=True):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_text(draft, suite.connectors))
+            path.write_text(_text(draft, suite, media))
         except OSError as error:
             raise UsageError(f"--output: {path}: {error.strerror or error}") from error
 
@@ -40,11 +42,25 @@ def has_code(suite: ImportedSuite) -> bool:
     return any(True for draft in suite.drafts for each in draft.scenarios for _ in codes_of(each.assertions))
 
 
-def _text(draft: DefinitionDraft, connectors: tuple[ConnectorDraft, ...]) -> str:
-    agents = {"connectors": [without_empty(each.to_json()) for each in connectors]} if connectors else {}
-    scenarios = [scenario_fields(each) for each in _scenarios(draft)]
+def _text(draft: DefinitionDraft, suite: ImportedSuite, media: Mapping[str, str]) -> str:
+    agents = {"connectors": [without_empty(each.to_json()) for each in suite.connectors]} if suite.connectors else {}
+    scenarios = [_with_media(scenario_fields(each), suite, media) for each in _scenarios(draft)]
     fields = {"name": draft.name, "tags": list(draft.tags), "content": draft.content}
     return to_yaml({**fields, **agents, "scenarios": scenarios})
+
+
+def _with_media(value: Any, suite: ImportedSuite, media: Mapping[str, str]) -> Any:
+    """Messages as in a definition file: with paths or data URLs in place of ids."""
+    if isinstance(value, list):
+        return [_with_media(each, suite, media) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "fileId" not in value or "type" not in value:
+        return {name: _with_media(each, suite, media) for name, each in value.items()}
+    own = {name: value[name] for name in ("name", "detail") if name in value}
+    if value["fileId"] in suite.data_urls:
+        return {"type": value["type"], "dataUrl": suite.data_urls[value["fileId"]], **own}
+    return {value["type"]: media[value["fileId"]], **own}
 
 
 def _scenarios(draft: DefinitionDraft) -> Iterator[dict[str, object]]:

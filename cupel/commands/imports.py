@@ -13,6 +13,7 @@ from cupel.counts import count_of
 from cupel.errors import CupelError, UsageError
 from cupel.folders import FolderFiles
 from cupel.json_types import Json, without_none
+from cupel.local_files import upload as upload_files
 from cupel.session import Session
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from cupel_core.domain.definitions.drafts import ImportedSuite
 
 PROMPTFOO = "promptfoo"
+_MEDIA_WORDS = ("image", "document", "file")
+"""One of them is in every data set whose messages have images or PDFs."""
 _FORMATS = ", ".join((PROMPTFOO, *DatasetFormat))
 
 SourceFormat = Annotated[str, typer.Argument(metavar="FORMAT", help=f"Format of the file: {_FORMATS}.")]
@@ -70,14 +73,19 @@ def _import_on_stack(
     *,
     dry_run: bool,
 ) -> Json:
-    if source_format == PROMPTFOO:
-        files = FolderFiles(file.parent)
+    files = FolderFiles(file.parent)
+    text = _read_text(file)
+    if source_format == PROMPTFOO or any(word in text for word in _MEDIA_WORDS):
         _read_suite(source_format, file, files, name, scorer)  # determines which files it refers to
-        body: Json = {"config": _read_text(file), "files": files.contents}
+    if source_format == PROMPTFOO:
+        body: Json = {"config": text, "files": files.contents}
     else:
-        body = {"name": name or file.stem, "content": _read_text(file), "scorer": scorer}
-    body = without_none(**body, folder=folder, dryRun=dry_run)
+        body = {"name": name or file.stem, "content": text, "scorer": scorer}
+    uploads = {path: files.find_media(path) for path in files.media}
+    body = without_none(**body, folder=folder, dryRun=dry_run, uploads=uploads or None)
     with session.connect() as client:
+        if not dry_run:
+            upload_files(client, files.media)
         return (
             client.import_promptfoo(body) if source_format == PROMPTFOO else client.import_dataset(source_format, body)
         )
@@ -90,9 +98,11 @@ def _write_files(source_format: str, file: Path, name: str | None, scorer: Datas
     from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportResult
 
     folder = import_files.code_folder(file, output)
-    suite = _read_suite(source_format, file, FolderFiles(file.parent), name, scorer, folder)
+    files = FolderFiles(file.parent)
+    suite = _read_suite(source_format, file, files, name, scorer, folder)
     paths = import_files.output_paths(suite, output)
-    import_files.write_definitions(suite, paths)
+    located = {str(files.find_media(path)): f"{folder}{path}" for path in files.media}
+    import_files.write_definitions(suite, paths, located)
     definitions = tuple(ImportedDefinition(draft, None) for draft in suite.drafts)
     result = ImportResult(definitions, suite.repeats, suite.temperature, suite.report, suite.connectors)
     response: Json = ImportResultResponse.of(result).model_dump(mode="json", by_alias=True)
@@ -116,7 +126,7 @@ def _read_suite(
 
     try:
         if source_format != PROMPTFOO:
-            return read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer)
+            return read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer, files)
         suite = read_config(_read_text(file), files, code_folder)
     except InvalidDocument as error:
         raise UsageError(f"{file}: {error}") from error

@@ -23,4 +23,4 @@ def import_dataset(format: DatasetFormat, body: ImportDataset) -> ImportResultRe
 
 
 def _context(body: ImportOptions) -> ImportContext:
-    return ImportContext(router.workspace, utc_now(), dry_run=body.dry_run, folder=body.folder)
+    return ImportContext(router.workspace, utc_now(), dry_run=body.dry_run, folder=body.folder, uploads=body.uploads)

@@ -313,6 +313,7 @@ BY_NAME: dict[str, Any] = {
     "unscored": 0,
     "until": _LATER,
     "updatedAt": _COMPLETED,
+    "uploads": {"images/cat.png": "file_9f86d081884c7d659a2feaa0c55ad015"},
     "url": "https://ci.example.com/cupel",
     "usable": True,
     "userName": "ada@example.com",

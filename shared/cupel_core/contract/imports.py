@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.content_parts import FileId
 from cupel_core.contract.definitions import Folder, Name
 from cupel_core.contract.fields import Flag
 from cupel_core.domain.definitions.datasets import DatasetScorer
@@ -25,6 +26,15 @@ FileText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_TEXT_L
 class ImportOptions(RequestModel):
     folder: Annotated[Folder | None, Field(description="Folder for the imported definitions")] = None
     dry_run: Annotated[Flag, Field(description="Report what would be created without creating it")] = False
+    uploads: Annotated[
+        dict[Annotated[str, Field(max_length=1_000)], FileId],
+        Field(
+            default_factory=dict,
+            max_length=10_000,
+            description="Ids of the images and PDFs it refers to, by path relative to the imported file; they were "
+            "uploaded before, with `POST /v1/files`",
+        ),
+    ]
 
 
 class ImportPromptfoo(ImportOptions):

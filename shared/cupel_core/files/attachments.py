@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from cupel_core.domain.definitions.prompts import Prompt
@@ -16,18 +17,24 @@ MAX_ERRORS = 100
 
 
 def attach_to_scenarios(
-    workspace: str, located: Sequence[tuple[str, Scenario]], now: datetime, *, dry_run: bool = False
+    workspace: str,
+    located: Sequence[tuple[str, Scenario]],
+    now: datetime,
+    *,
+    also_known: Mapping[str, FileInfo] = MappingProxyType({}),
 ) -> list[Scenario]:
-    """Each with the name of its field. Raises Invalid, naming each file that is missing or not what it should be."""
+    """Each with the name of its field. `also_known` are files that the caller stores, by id.
+
+    Raises Invalid, naming each file that is missing or not what it should be.
+    """
     scenarios = [scenario for _, scenario in located]
     if not any(scenario.has_files for scenario in scenarios):
         return scenarios
     known = _known(workspace, ids_of(message for scenario in scenarios for message in scenario.all_messages))
-    references = References(known.get)
+    references = References({**known, **also_known}.get)
     attached = [references.scenario(scenario, f"{field}." if field else "") for field, scenario in located]
     _raise_if_any(references)
-    if not dry_run:
-        _store(workspace, references, now)
+    _store(workspace, references, now)
     return attached
 
 

@@ -1,6 +1,7 @@
 """Creates the definitions and scenarios of an import, after all of them have been validated."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from cupel_core import sandbox
@@ -9,7 +10,10 @@ from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedDefinition, ImportedSuite, ImportResult
+from cupel_core.domain.files.data_urls import decode
+from cupel_core.domain.files.formats import FileInfo
 from cupel_core.errors import Invalid
+from cupel_core.files import catalog as catalog_of_files
 from cupel_core.files.attachments import attach_to_scenarios
 from cupel_core.store import definition_scenarios
 
@@ -25,6 +29,8 @@ class ImportContext:
     now: datetime
     dry_run: bool = False
     folder: str | None = None
+    uploads: Mapping[str, str] = field(default_factory=dict)
+    """Ids of the images and PDFs that were sent along, by path."""
 
 
 def import_promptfoo(context: ImportContext, config: str, files: dict[str, str]) -> ImportResult:
@@ -32,14 +38,14 @@ def import_promptfoo(context: ImportContext, config: str, files: dict[str, str])
 
     Raises `Invalid` if the configuration cannot be read, or nothing in it can be imported.
     """
-    return _import(context, "config", "read_promptfoo", config, files)
+    return _import(context, "config", "read_promptfoo", config, files, dict(context.uploads))
 
 
 def import_dataset(
     context: ImportContext, text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None
 ) -> ImportResult:
     """Import a file of samples as one definition named `name`. Raises `Invalid` if a sample is invalid."""
-    return _import(context, "content", "read_samples", text, kind, name, scorer)
+    return _import(context, "content", "read_samples", text, kind, name, scorer, dict(context.uploads))
 
 
 def _import(context: ImportContext, field: str, task: str, *arguments: object) -> ImportResult:
@@ -48,17 +54,27 @@ def _import(context: ImportContext, field: str, task: str, *arguments: object) -
         raise Invalid.field(field, f"nothing in it can be imported: {suite.report.reasons()}")
     for draft in suite.drafts:
         validate_content(dict(draft.content))
-    drafts = [_with_files(context, draft) for draft in suite.drafts]
+    drafts = suite.drafts if context.dry_run else _with_files(context, suite)
     definitions = tuple(
         ImportedDefinition(draft, None if context.dry_run else _create(context, draft)) for draft in drafts
     )
     return ImportResult(definitions, suite.repeats, suite.temperature, suite.report, suite.connectors)
 
 
-def _with_files(context: ImportContext, draft: DefinitionDraft) -> DefinitionDraft:
+def _with_files(context: ImportContext, suite: ImportedSuite) -> list[DefinitionDraft]:
+    """With what the files are, all of which are checked before any is stored."""
+    decoded = {file_id: decode(url) for file_id, url in suite.data_urls.items()}
+    infos = {file_id: file.info for file_id, file in decoded.items()}
+    drafts = [_with_file_infos(context, draft, infos) for draft in suite.drafts]
+    for content, info in decoded.values():
+        catalog_of_files.store(context.workspace, f"imported.{info.format}", content, info, context.now)
+    return drafts
+
+
+def _with_file_infos(context: ImportContext, draft: DefinitionDraft, infos: Mapping[str, FileInfo]) -> DefinitionDraft:
     located = [(f'scenario "{each.name}"', each) for each in draft.scenarios]
-    scenarios = attach_to_scenarios(context.workspace, located, context.now, dry_run=context.dry_run)
-    return replace(draft, scenarios=tuple(scenarios))
+    attached = attach_to_scenarios(context.workspace, located, context.now, also_known=infos)
+    return replace(draft, scenarios=tuple(attached))
 
 
 def _read_in_sandbox(workspace: str, field: str, task: str, arguments: tuple[object, ...]) -> ImportedSuite:

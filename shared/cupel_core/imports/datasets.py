@@ -15,7 +15,10 @@ from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.text.patterns import MAX_PATTERN_LENGTH
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.parts import TextPart
+from cupel_core.imports.files import NO_FILES, FileSource, NotImportable
 from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders, from_json, from_jsonl, to_json
+from cupel_core.imports.media import ImportedMedia, read_content
 
 _ROLES = {"developer": MessageRole.SYSTEM} | {str(role): role for role in MessageRole if role is not MessageRole.TOOL}
 _LETTERS = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
@@ -51,22 +54,32 @@ class _Sample:
     fields: Mapping[str, Any]
     scorer: DatasetScorer | None
     notes: _Notes
+    media: ImportedMedia
 
 
-def read_dataset(text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None = None) -> ImportedSuite:
-    """Read all samples of a file. Raises `InvalidDocument`, which names the first invalid line."""
+def read_dataset(
+    text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None = None, files: FileSource = NO_FILES
+) -> ImportedSuite:
+    """Read all samples of a file. Raises `InvalidDocument`, which names the first invalid line.
+
+    `files` are those beside it, to which the samples refer.
+    """
     report = ImportReport()
     notes = _Notes(report)
-    scenarios = tuple(_scenarios(text, kind, scorer, notes))
+    media = ImportedMedia(files)
+    scenarios = tuple(_scenarios(text, kind, scorer, notes, media))
     if not scenarios:
         raise InvalidDocument("the file has no samples")
     notes.add_to_report()
     report.count_imported("scenarios", len(scenarios))
     content: dict[str, Any] = {"maxTurns": 1}
-    return ImportedSuite((DefinitionDraft(name, content, scenarios, tags=(str(kind),)),), report)
+    draft = DefinitionDraft(name, content, scenarios, tags=(str(kind),))
+    return ImportedSuite((draft,), report, data_urls=media.data_urls)
 
 
-def _scenarios(text: str, kind: DatasetFormat, scorer: DatasetScorer | None, notes: _Notes) -> Iterator[Scenario]:
+def _scenarios(
+    text: str, kind: DatasetFormat, scorer: DatasetScorer | None, notes: _Notes, media: ImportedMedia
+) -> Iterator[Scenario]:
     read_scenario = _READERS[kind]
     exported: set[Any] = set()
     for count, (where, fields) in enumerate(_samples(text, kind), start=1):
@@ -80,7 +93,7 @@ def _scenarios(text: str, kind: DatasetFormat, scorer: DatasetScorer | None, not
         if _is_repeated(fields, exported):
             notes.change(where, "output", "it is another answer to a sample above, which is imported once")
             continue
-        scenario = read_scenario(_Sample(where, fields, scorer, notes))
+        scenario = read_scenario(_Sample(where, fields, scorer, notes, media))
         if reason := json_limit_error(scenario.metadata):
             raise InvalidDocument(f"{where}: metadata {reason}")
         if issues := assertion_issues([assertion.to_json() for assertion in scenario.assertions]):
@@ -133,7 +146,7 @@ def _inspect_scenario(sample: _Sample) -> Scenario:
         raise InvalidDocument(f"{where}: choices must be a list or a text, and metadata an object")
     messages = _messages(_input(fields), sample)
     if choices:
-        messages = (*messages[:-1], Message(messages[-1].role, _with_choices(messages[-1].content, choices)))
+        messages = (*messages[:-1], _with_choices(messages[-1], choices))
     targets = _texts(fields.get("target"))
     if choices and not all(target in _LETTERS for target in targets):
         raise InvalidDocument(f"{where} has choices, so its target must be a letter A to Z")
@@ -157,8 +170,13 @@ def _input(fields: Mapping[str, Any]) -> Any:
     return from_json(value, "input") if is_json and isinstance(value, str) else value
 
 
-def _with_choices(question: str, choices: list[Any]) -> str:
-    """The prompt of Inspect's `multiple_choice()`."""
+def _with_choices(message: Message, choices: list[Any]) -> Message:
+    """With the prompt of Inspect's `multiple_choice()` as its text; files follow it."""
+    asked = TextPart(_multiple_choice(message.spoken_text, choices))
+    return Message.of_parts(message.role, (asked, *message.files))
+
+
+def _multiple_choice(question: str, choices: list[Any]) -> str:
     letters = _LETTERS[: len(choices)]
     options = "\n".join(f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=False))
     return (
@@ -248,7 +266,7 @@ def _messages(value: Any, sample: _Sample) -> tuple[Message, ...]:
         return (Message(MessageRole.USER, value),)
     if not isinstance(value, list) or not value:
         raise InvalidDocument(f"{sample.where}: input must be a text or a list of messages, and not empty")
-    messages = tuple(_message(item, sample.where) for item in value)
+    messages = tuple(_message(item, sample) for item in value)
     if any(message.role is not MessageRole.SYSTEM for message in messages):
         return messages
     sample.notes.change(
@@ -257,13 +275,20 @@ def _messages(value: Any, sample: _Sample) -> tuple[Message, ...]:
     return (*messages[:-1], Message(MessageRole.USER, messages[-1].content))
 
 
-def _message(value: Any, where: str) -> Message:
+def _message(value: Any, sample: _Sample) -> Message:
+    where = sample.where
     role = _ROLES.get(str(value.get("role"))) if isinstance(value, Mapping) else None
     if role is None:
         raise InvalidDocument(f"{where} has a message whose role is not system, developer, user or assistant")
     content = value.get("content")
-    if isinstance(content, list) and all(isinstance(part, Mapping) and "text" in part for part in content):
-        content = "".join(str(part["text"]) for part in content)
+    if isinstance(content, list):
+        try:
+            message = read_content(content, role, sample.media)
+        except NotImportable as error:
+            raise InvalidDocument(f"{where}: {error}") from None
+        if message.parts:
+            return message
+        content = message.content
     if not isinstance(content, str) or not content.strip():
         raise InvalidDocument(f"{where} has a message whose content is not text or is empty")
     return Message(role, content)

@@ -20,18 +20,29 @@ class FileSource(Protocol):
     def list_paths(self) -> list[str]:
         """The paths of all files, sorted."""
 
+    def find_media(self, path: str) -> str | None:
+        """The id of the image or PDF at this path; None if there is none."""
+
 
 class InMemoryFiles:
     """Files sent with a request, by path."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str], uploads: Mapping[str, str] | None = None) -> None:
+        """`uploads` are the ids of images and PDFs by path."""
         self._texts = {posixpath.normpath(path): text for path, text in texts.items()}
+        self._uploads = {posixpath.normpath(path): file_id for path, file_id in (uploads or {}).items()}
 
     def read(self, path: str) -> str | None:
         return self._texts.get(path)
 
     def list_paths(self) -> list[str]:
-        return sorted(self._texts)
+        return sorted({*self._texts, *self._uploads})
+
+    def find_media(self, path: str) -> str | None:
+        return self._uploads.get(path)
+
+
+NO_FILES = InMemoryFiles({})
 
 
 def resolve_path(reference: str, folder: str = "") -> str:

@@ -7,11 +7,12 @@ from cupel_core.imports import datasets
 from cupel_core.imports.files import InMemoryFiles
 
 
-def read_promptfoo(config: str, files: dict[str, str]) -> dict[str, Any]:
+def read_promptfoo(config: str, files: dict[str, str], uploads: dict[str, str]) -> dict[str, Any]:
     from cupel_core.imports.promptfoo import read_config
 
-    return read_config(config, InMemoryFiles(files)).to_json()
+    return read_config(config, InMemoryFiles(files, uploads)).to_json()
 
 
-def read_samples(text: str, kind: str, name: str, scorer: str | None) -> dict[str, Any]:
-    return datasets.read_dataset(text, DatasetFormat(kind), name, DatasetScorer(scorer) if scorer else None).to_json()
+def read_samples(text: str, kind: str, name: str, scorer: str | None, uploads: dict[str, str]) -> dict[str, Any]:
+    files, comparison = InMemoryFiles({}, uploads), DatasetScorer(scorer) if scorer else None
+    return datasets.read_dataset(text, DatasetFormat(kind), name, comparison, files).to_json()

@@ -127,6 +127,8 @@ class ImportedSuite:
     repeats: int = 1
     temperature: float | None = None
     connectors: tuple[ConnectorDraft, ...] = ()
+    data_urls: Mapping[str, str] = field(default_factory=dict)
+    """Images and PDFs of the file's text, by the ids that messages name."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -135,13 +137,15 @@ class ImportedSuite:
             "repeats": self.repeats,
             "temperature": self.temperature,
             "connectors": [connector.to_json() for connector in self.connectors],
+            "dataUrls": dict(self.data_urls),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ImportedSuite":
         drafts = tuple(map(DefinitionDraft.from_json, data["drafts"]))
         connectors = tuple(map(ConnectorDraft.from_json, data["connectors"]))
-        return cls(drafts, ImportReport.from_json(data["report"]), data["repeats"], data["temperature"], connectors)
+        report, urls = ImportReport.from_json(data["report"]), data["dataUrls"]
+        return cls(drafts, report, data["repeats"], data["temperature"], connectors, urls)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS, SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.imports.media import ImportedMedia
 from cupel_core.imports.promptfoo.prompts import render_messages
 
 VARIABLE = "_conversation"
@@ -32,12 +33,12 @@ class ConversationTurn:
     """Whether its prompt has the earlier turns as messages between its own and the question, as a conversation has."""
 
 
-def repeats_history(raw: str, variables: Mapping[str, Any]) -> bool:
+def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> bool:
     """Whether a prompt has earlier turns as the messages that they were, just before its last one."""
     earlier = {"prompt": _INPUT, "input": _INPUT, "output": _OUTPUT}
-    alone = render_messages(raw, {**variables, VARIABLE: []})
+    alone = render_messages(raw, {**variables, VARIABLE: []}, media)
     history = (Message(MessageRole.USER, _INPUT), Message(MessageRole.ASSISTANT, _OUTPUT))
-    return render_messages(raw, {**variables, VARIABLE: [earlier]}) == (*alone[:-1], *history, *alone[-1:])
+    return render_messages(raw, {**variables, VARIABLE: [earlier]}, media) == (*alone[:-1], *history, *alone[-1:])
 
 
 def join_turns(turns: Iterable[ConversationTurn], report: ImportReport) -> Iterator[Scenario]:

@@ -11,6 +11,7 @@ from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file
 from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
+from cupel_core.imports.media import ImportedMedia, check_texts, read_content
 from cupel_core.imports.promptfoo.configuration_keys import PROMPT, report_keys
 from cupel_core.imports.promptfoo.parameters import read_parameters
 from cupel_core.imports.promptfoo.templates import escape_unclosed_tags, render
@@ -166,8 +167,8 @@ def _from_csv(text: str, label: str | None) -> Iterator[PromptfooPrompt]:
         yield PromptfooPrompt(raw, row_label or label or f"Prompt {number} - {raw}")
 
 
-def render_messages(raw: str, variables: Mapping[str, Any]) -> tuple[Message, ...]:
-    """The messages of a prompt with these variables. Raises `RenderError` or `InvalidDocument`."""
+def render_messages(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> tuple[Message, ...]:
+    """The messages of a prompt with these variables. Raises `RenderError`, `InvalidDocument` or `NotImportable`."""
     text = render_prompt(raw, variables)
     start = text.lstrip()[:1]
     try:
@@ -180,7 +181,7 @@ def render_messages(raw: str, variables: Mapping[str, Any]) -> tuple[Message, ..
         or not all(isinstance(message, Mapping) and "role" in message for message in chat)
     ):
         chat = [{"role": "user", "content": text}]
-    return tuple(_message(message) for message in chat)
+    return tuple(check_texts(_message(message, media)) for message in chat)
 
 
 def render_prompt(raw: str, variables: Mapping[str, Any]) -> str:
@@ -203,25 +204,21 @@ def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
     return value
 
 
-def _message(data: Mapping[str, Any]) -> Message:
+def _message(data: Mapping[str, Any], media: ImportedMedia) -> Message:
     role = _ROLES.get(str(data["role"]))
     if role is None:
         raise InvalidDocument(f"the message role {data['role']} is not supported")
     content = data.get("content")
     if isinstance(content, list):
-        content = "".join(_part_text(part, role) for part in content)
+        message = read_content(content, role, media)
+        if message.parts:
+            return message
+        content = message.content
     if not isinstance(content, str):
         raise InvalidDocument(f"the content of a {role} message is neither text nor a list of parts")
     if not content.strip():
         raise InvalidDocument(f"the {role} message is empty with these variables")
     return Message(role, content)
-
-
-def _part_text(part: Any, role: MessageRole) -> str:
-    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        return str(part["text"])
-    kind = part.get("type") if isinstance(part, Mapping) else None
-    raise InvalidDocument(f"a {role} message has a part of type {kind or 'unknown'}; only text is imported")
 
 
 def _truncated(value: object) -> str:

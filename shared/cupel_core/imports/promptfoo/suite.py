@@ -23,6 +23,7 @@ from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import FileSource, NotImportable
 from cupel_core.imports.json_documents import InvalidDocument, to_json
+from cupel_core.imports.media import ImportedMedia
 from cupel_core.imports.promptfoo.assertions import AssertionImporter, report_unsupported_options
 from cupel_core.imports.promptfoo.configuration_keys import (
     COMMAND_LINE_OPTIONS,
@@ -76,7 +77,8 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     for test in tests:
         report_unsupported_options(test.data["options"], test.where, report)
     _check_scenario_count(tests, len(prompts))
-    reader = _SuiteReader(files, report, code_folder, _derived_metrics(config.get("derivedMetrics"), report))
+    metrics, media = _derived_metrics(config.get("derivedMetrics"), report), ImportedMedia(files)
+    reader = _SuiteReader(files, report, code_folder, metrics, media)
     groups = group_by_providers(tests, providers, files, report)
     drafts = [draft for group in groups for draft in _drafts_of(config, prompts, group, reader)]
     for number, prompt in enumerate(prompts):
@@ -85,7 +87,8 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
         else:
             report.skip("prompts", prompt.label[:80], "no test makes a scenario for this prompt")
     called = distinct([*providers, *(each for group in groups for each in group.providers)])
-    return ImportedSuite(tuple(drafts), report, _repeats(config), common_temperature(called), _connectors(called))
+    connectors, temperature = _connectors(called), common_temperature(called)
+    return ImportedSuite(tuple(drafts), report, _repeats(config), temperature, connectors, media.data_urls)
 
 
 def _drafts_of(
@@ -149,6 +152,7 @@ class _SuiteReader:
     report: ImportReport
     code_folder: str | None
     derived_metrics: list[dict[str, str]]
+    media: ImportedMedia
     asking: set[int] = field(default_factory=set)
     """Numbers of the prompts for which a test has made a scenario."""
 
@@ -195,9 +199,9 @@ class _SuiteReader:
         raw = f"{options.get('prefix') or ''}{prompt.raw}{options.get('suffix') or ''}"
         is_turn = VARIABLE in raw and options.get("disableConversationVar") is not True
         try:
-            variables = resolve_variables(case.variables, self.files)
-            messages = render_messages(raw, {**variables, VARIABLE: []} if is_turn else variables)
-            repeats = not is_turn or repeats_history(raw, variables)
+            variables = resolve_variables(case.variables, self.files, self.media)
+            messages = render_messages(raw, {**variables, VARIABLE: []} if is_turn else variables, self.media)
+            repeats = not is_turn or repeats_history(raw, variables, self.media)
         except (NotImportable, RenderError, InvalidDocument) as error:
             self.report.skip(where, f"the prompt {prompt.label[:80]}", str(error))
             return None
@@ -209,6 +213,9 @@ class _SuiteReader:
         metadata = {**test.data["metadata"], "vars": variables, **description, "promptfoo": _non_empty(source)}
         if is_turn and messages[-1].role is not MessageRole.USER:
             self.report.skip(where, VARIABLE, "its prompt does not end with a user message, as a turn does")
+            return None
+        if is_turn and messages[-1].parts:
+            self.report.skip(where, VARIABLE, "its message has an image or a file, and further turns are texts")
             return None
         if reason := _reason_to_skip(messages, metadata, imported.assertions):
             self.report.skip(where, f"the prompt {prompt.label[:80]}", reason)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from cupel_core.domain.definitions.drafts import MAX_SCENARIOS
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file
 from cupel_core.imports.json_documents import to_json
+from cupel_core.imports.media import ImportedMedia
 from cupel_core.imports.promptfoo.templates import escape_unclosed_tags, referenced_names, render
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
@@ -62,9 +63,9 @@ def _is_expanded(value: Any) -> bool:
     return isinstance(value, list) and (not value or isinstance(value[0], str))
 
 
-def resolve_variables(variables: Mapping[str, Any], files: FileSource) -> dict[str, Any]:
+def resolve_variables(variables: Mapping[str, Any], files: FileSource, media: ImportedMedia) -> dict[str, Any]:
     """The variables with files read, a final newline removed, and plain placeholders replaced."""
-    resolved = {name: _load(value, files) for name, value in variables.items()}
+    resolved = {name: _load(media.variable(value), files) for name, value in variables.items()}
     resolved = {
         name: re.sub(r"\n\Z", "", value) if isinstance(value, str) else value for name, value in resolved.items()
     }
