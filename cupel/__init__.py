@@ -6,11 +6,11 @@ Both are loaded on first use, so that the command starts quickly.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cupel.in_process import Evaluation, Probe, ProbeResult, ToolFailed, evaluate, evaluate_async
+    from cupel.in_process import Evaluation, Probe, ProbeResult, ToolFailed, compare_results, evaluate, evaluate_async
 
 __version__: str
 
-__all__ = ["Evaluation", "Probe", "ProbeResult", "ToolFailed", "evaluate", "evaluate_async"]
+__all__ = ["Evaluation", "Probe", "ProbeResult", "ToolFailed", "compare_results", "evaluate", "evaluate_async"]
 
 
 def __getattr__(name: str) -> Any:

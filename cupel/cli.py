@@ -18,6 +18,7 @@ from cupel.commands import (
     imports,
     junit,
     labels,
+    plan,
     probes,
     providers,
     queue,
@@ -86,6 +87,7 @@ app.command()(rescores.scores)
 app.command()(compare.compare)
 app.add_typer(compare.app, name="comparisons")
 app.command()(compare.jobs)
+app.command()(plan.plan)
 app.command()(control.pause)
 app.command()(control.resume)
 app.command()(control.cancel)

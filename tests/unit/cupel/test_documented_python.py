@@ -74,6 +74,11 @@ def test_the_example_of_a_test(run_examples: RunExamples, tmp_path: Path) -> Non
     names["test_bookings"]()
 
 
+def test_examples_of_comparing_runs(run_examples: RunExamples) -> None:
+    names = run_examples("docs/comparing.md", lambda _: _ANSWER)
+    assert names["figures"].common_scenarios == 8
+
+
 def test_no_page_with_examples_is_forgotten() -> None:
     pages = {page for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")) if examples_of(page)}
-    assert pages - _TESTED_ELSEWHERE == {ROOT / "docs/library.md", ROOT / "docs/ci.md"}
+    assert pages - _TESTED_ELSEWHERE == {ROOT / f"docs/{name}.md" for name in ("ci", "comparing", "library")}

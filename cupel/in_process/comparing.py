@@ -1,0 +1,87 @@
+"""Comparison of two evaluations in this process, by the same rules as comparisons on a stack."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from cupel.errors import UsageError
+from cupel.in_process.evaluation import Evaluation
+from cupel.in_process.probes import ProbeResult
+from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonOptions, compare
+from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.matching import ComparisonSide, NotMatchable, SideColumn, SideScenario
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.statistics import DECISION_CODES
+
+_Answers = dict[tuple[int, int], list[ProbeResult]]
+
+
+def compare_results(
+    baseline: Evaluation,
+    comparison: Evaluation,
+    *,
+    metric: str | None = None,
+    margin: float | None = None,
+    alpha: float = 0.05,
+) -> ComparisonFigures:
+    """Compare two evaluations: paired by scenario name, then by dimension scores; targets by name.
+
+    `metric` is DECISION, PASS_RATE or OTHER_RATE; by default decisions if both have any. Differences below `margin` do
+    not matter. With the same evaluation twice, its targets are not compared with themselves. Raises UsageError if the
+    evaluations have no scenario in common.
+    """
+    try:
+        options = ComparisonOptions(Metric(metric.upper()) if metric else None, alpha, margin)
+    except ValueError:
+        raise UsageError(f"metric: {metric!r} is not one of {', '.join(Metric)}") from None
+    try:
+        return compare(_side(baseline), _side(comparison), options)
+    except NotMatchable:
+        raise UsageError("the evaluations share neither names nor dimension scores of scenarios") from None
+
+
+def _side(evaluation: Evaluation) -> ComparisonSide:
+    scenarios, answers = _read(evaluation)
+    columns = tuple(SideColumn(number, column) for number, column in enumerate(evaluation.columns))
+    return ComparisonSide(evaluation.id, columns, scenarios, lambda column, case: _cell(answers[column, case]))
+
+
+def _read(evaluation: Evaluation) -> tuple[list[SideScenario], _Answers]:
+    """Scenarios are named, because ids count the scenarios of a file, and would shift with an edit of it."""
+    columns: dict[Column, int] = {column: number for number, column in enumerate(evaluation.columns)}
+    cases: dict[str, dict[str | None, int]] = {}
+    answers: _Answers = defaultdict(list)
+    dimensions, names = {}, {}
+    for result in evaluation.results:
+        scenario, persona = result.probe.scenario, result.probe.persona
+        numbers = cases.setdefault(scenario.id, {})
+        case = numbers.setdefault(persona.id if persona else None, len(answers))
+        answers[columns[result.probe.column], case].append(result)
+        dimensions[scenario.id], names[scenario.id] = scenario.dimensions, scenario.name
+    keys = _unique(names)
+    return [SideScenario(keys[each], names[each], dimensions[each], cases[each]) for each in cases], answers
+
+
+def _unique(names: dict[str, str]) -> dict[str, str]:
+    """By scenario id: its name, numbered if several have it."""
+    seen = Counter[str]()
+    keys = {}
+    for scenario_id, name in names.items():
+        seen[name] += 1
+        keys[scenario_id] = name if seen[name] == 1 else f"{name} #{seen[name]}"
+    return keys
+
+
+def _cell(results: Iterable[ProbeResult]) -> Cell:
+    counts = Counter[str]()
+    for result in results:
+        if result.transcript is None:
+            counts["errored"] += 1
+            continue
+        summary = result.transcript.summary
+        code = summary.decision_code if summary else None
+        counts[code if code in DECISION_CODES else "other"] += 1
+        counts["judged"] += result.success is not None
+        counts["passed"] += bool(result.success)
+    codes = (counts[code] for code in DECISION_CODES)
+    return Cell(*codes, *(counts[name] for name in ("other", "errored", "judged", "passed")))

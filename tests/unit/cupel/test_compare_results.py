@@ -1,0 +1,54 @@
+"""`cupel.compare_results` compares evaluations in this process."""
+
+import pytest
+
+import cupel
+from cupel.errors import UsageError
+from cupel.in_process import Evaluation
+from cupel_core.domain.analysis.comparison import ComparisonCaution
+from cupel_core.domain.analysis.verdicts import ComparisonVerdict
+
+
+def evaluated(rating: str, names: list[str] | None = None) -> Evaluation:
+    scenarios = [
+        {"name": name, "messages": [{"role": "user", "content": name}]}
+        for name in names or [f"case {number}" for number in range(8)]
+    ]
+    definition = {"name": "ratings", "content": {"decision": {"pattern": "([1-5])"}}, "scenarios": scenarios}
+    return cupel.evaluate(definition, [answering(rating)])
+
+
+def answering(rating: str):
+    def rate(messages):
+        number = int(messages[-1]["content"].rpartition(" ")[2])
+        return str(min(5, int(rating) + number % 2))
+
+    return rate
+
+
+def test_evaluations_are_compared_scenario_by_scenario():
+    figures = cupel.compare_results(evaluated("1"), evaluated("4"), margin=0.5)
+    row = figures.rows[0]
+    assert (figures.common_scenarios, row.estimate.difference) == (8, 3)
+    assert ComparisonCaution.NO_VARIATION in row.cautions
+
+
+def test_equal_evaluations_are_equivalent():
+    assert cupel.compare_results(evaluated("2"), evaluated("2")).rows[0].verdict is ComparisonVerdict.EQUIVALENT
+
+
+def test_scenarios_are_matched_by_name():
+    shifted = [f"case {number}" for number in range(3, 11)]
+    figures = cupel.compare_results(evaluated("2"), evaluated("2", shifted))
+    assert (figures.common_scenarios, figures.only_baseline, figures.only_comparison) == (5, 3, 3)
+    assert figures.rows[0].estimate.difference == 0
+
+
+def test_without_common_scenarios_it_is_refused():
+    with pytest.raises(UsageError, match="share neither names nor dimension scores"):
+        cupel.compare_results(evaluated("2"), evaluated("2", ["other 1", "other 2"]))
+
+
+def test_an_unknown_metric_is_named():
+    with pytest.raises(UsageError, match="'speed' is not one of DECISION, PASS_RATE, OTHER_RATE"):
+        cupel.compare_results(evaluated("2"), evaluated("2"), metric="speed")
