@@ -64,6 +64,7 @@ class AnsweredRun:
             created_at=NOW,
             updated_at=NOW,
             grader_config=self.grader_config,
+            params=self.content.params,
         )
         snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(range(len(self.scenarios)))))
         run = runs.create(run, {})

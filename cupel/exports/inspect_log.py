@@ -19,6 +19,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from cupel.columns import RunColumn, columns_of
 from cupel.exports.records import Record
 from cupel.json_types import Json
+from cupel_core.domain.turns.tool_results import ArgumentsError, arguments_of
+from cupel_core.domain.turns.tools import ToolCall
 
 VERSION = 2
 _STATUS = {"COMPLETED": "success", "CANCELLED": "cancelled", "FAILED": "error"}
@@ -222,7 +224,21 @@ def _input(record: Record) -> str | list[Json]:
 
 def _message(message: Json, model: str) -> Json:
     exported: Json = {"role": message["role"], "content": message["content"]}
-    return {**exported, "source": "generate", "model": model} if message["role"] == "assistant" else exported
+    if message["role"] == "tool":
+        failed = {"error": {"type": "unknown", "message": message["content"]}} if message.get("isError") else {}
+        return {**exported, "tool_call_id": message["toolCallId"], **failed}
+    if message["role"] != "assistant":
+        return exported
+    calls = [_tool_call(call) for call in message.get("toolCalls") or ()]
+    return {**exported, "source": "generate", "model": model, **({"tool_calls": calls} if calls else {})}
+
+
+def _tool_call(call: Json) -> Json:
+    exported = {"id": call["id"], "function": call["name"], "type": "function"}
+    try:
+        return {**exported, "arguments": arguments_of(ToolCall(call["id"], call["name"], call["arguments"]))}
+    except ArgumentsError as error:
+        return {**exported, "arguments": {}, "parse_error": str(error)}
 
 
 def _output(record: Record, model: str, seconds: float) -> Json:

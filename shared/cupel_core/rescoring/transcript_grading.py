@@ -13,6 +13,7 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.rescores import RescoreConfig, RescoreResult
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
 from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Spend, Verdict, apply_verdict
+from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
@@ -89,12 +90,18 @@ class TranscriptGrader:
             return _CriteriaGrading(results=(failed,), spend=spend)
         return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 
+    def _params(self, index: int) -> ParameterFields:
+        """Of the probe's target: some assertions check calls of its tools."""
+        column = self.run.plan.column_of(index)
+        prompt = self.content.prompt(column.prompt_id)
+        return merge_parameters(self.run.parameters_of(column.target), prompt.params if prompt else {})
+
     async def _score(
         self, transcript: Transcript, scenario: Scenario, assertions: tuple[Assertion, ...]
     ) -> AssertionScores:
         index = transcript.probe_index
         thread = thread_id(self.run.id, index, transcript.retry_round)
-        spec = ConversationSpec(index, scenario, self.content, self.graders, thread)
+        spec = ConversationSpec(index, scenario, self.content, self.graders, thread, params=self._params(index))
         try:
             return await score(assertions, assertion_context(spec, transcript.conversation), self.graders)
         except RetryLater as error:

@@ -164,3 +164,26 @@ def test_an_export_can_be_imported(items: list[Json]) -> None:
     assert [note.why for note in suite.report.changed] == [
         "it is another answer to a sample above, which is imported once"
     ]
+
+
+def test_calls_of_tools_and_their_results_have_inspects_form(finished: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
+    calls = [
+        {"id": "call_1", "name": "find", "arguments": '{"a": 1}'},
+        {"id": "call_2", "name": "find", "arguments": "x"},
+    ]
+    finished.transcripts[0]["content"]["messages"] = [
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": "", "toolCalls": calls},
+        {"role": "tool", "content": "found", "toolCallId": "call_1"},
+        {"role": "tool", "content": "The arguments are not valid JSON.", "toolCallId": "call_2", "isError": True},
+        {"role": "assistant", "content": "Found."},
+    ]
+    logs = [entries(path) for path in sorted(exported(cupel, tmp_path, "inspect").iterdir())]
+    messages = of_model(logs, SIMULATED)["samples/scn_0_epoch_1.json"]["messages"]
+    error = "The arguments are not valid JSON."
+    assert messages[1]["tool_calls"] == [
+        {"id": "call_1", "function": "find", "type": "function", "arguments": {"a": 1}},
+        {"id": "call_2", "function": "find", "type": "function", "arguments": {}, "parse_error": error},
+    ]
+    assert messages[2] == {"role": "tool", "content": "found", "tool_call_id": "call_1"}
+    assert messages[3]["error"] == {"type": "unknown", "message": error}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import ProviderError
@@ -70,6 +71,29 @@ def test_a_conversation_id_that_is_too_long_is_an_error_that_is_not_retried() ->
     with pytest.raises(ProviderError, match="the conversation id has 1,000,000 characters; at most 500") as raised:
         bounded_reply(Reply("yes", thread_id="i" * 1_000_000))
     assert not raised.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        ((ToolCall("c", "find", "x" * 10_000_000),), "the arguments of a tool call has 10,000,000 characters"),
+        ((ToolCall("c", "find", "{}"),) * 1_000, "the answer has 1,000 tool calls; at most 100"),
+        ((ToolCall("c", "find", "{}", "s" * 200_001),), "the thought signature of a tool call has 200,001"),
+    ],
+    ids=["arguments", "calls", "signature"],
+)
+def test_calls_of_tools_beyond_a_limit_are_an_error_that_is_not_retried(
+    calls: tuple[ToolCall, ...], reason: str
+) -> None:
+    with pytest.raises(ProviderError, match=reason) as raised:
+        bounded_reply(Reply("", tool_calls=calls))
+    assert not raised.value.retryable
+
+
+def test_the_name_and_the_id_of_a_call_are_labels() -> None:
+    call = bounded_reply(Reply("", tool_calls=(ToolCall("i" * 500, "n\ud800" * 500, "{}"),))).tool_calls[0]
+    assert (len(call.id), len(call.name)) == (200, 200)
+    assert call.name.encode()
 
 
 def test_every_text_of_a_reply_can_be_encoded() -> None:

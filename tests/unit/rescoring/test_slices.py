@@ -82,6 +82,13 @@ async def test_without_assertions_those_of_definition_and_scenario_are_checked_a
     assert [result.passed for result in first.scoring.results] == [True, False]
 
 
+async def test_calls_are_checked_again_with_the_tools_of_the_target(cloud: Settings) -> None:
+    content = Content(params={"tools": [{"name": "find"}]})
+    run = AnsweredRun(answer=lambda _: '{"name": "find", "arguments": "{}"}', content=content).completed()
+    first, _ = await rescore_with(run, ScriptedJudge(), assertions=(Assertion("is-valid-function-call"),))
+    assert first.success is True
+
+
 async def test_the_runs_own_scoring_stays(cloud: Settings) -> None:
     run = AnsweredRun(scoring=ruled(True)).completed()
     before = get_transcript(run, 0)
