@@ -33,7 +33,8 @@ test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/pytest -n 2
 
-test-all: test faults hostile statistics connectors simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers and more simulations
+test-all: export HYPOTHESIS_PROFILE = searching
+test-all: test faults hostile statistics connectors simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers, more simulations, and new examples of properties
 
 check: ready ## check lint, formatting, types, import rules, the template and the links of the documentation
 	@$(BIN)/ruff check .

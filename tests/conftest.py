@@ -37,8 +37,10 @@ from cupel_core.settings import Lane, Settings, settings
 from cupel_core.store import clients, scenarios, snapshots
 
 pytest_plugins = ["tests.stacks"]
-hypothesis_settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-hypothesis_settings.load_profile("busy machine")
+_LENIENT = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.register_profile("repeatable", _LENIENT, derandomize=True)
+hypothesis_settings.register_profile("searching", _LENIENT)
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 ROOT = Path(__file__).parent.parent
 _CACHED = (settings, snapshots.get, scenarios.read_page, headers.load)

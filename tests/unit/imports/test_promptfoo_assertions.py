@@ -40,6 +40,12 @@ def test_a_set_keeps_its_parts() -> None:
     assert assertion["assert"] == [{"type": "not-equals", "value": "blue"}]
 
 
+@pytest.mark.parametrize("inner", [True, 3, "contains", {"type": "is-json"}])
+def test_a_set_whose_parts_are_no_list_is_skipped(inner: object) -> None:
+    [report] = skipped(test_of({"type": "assert-set", "assert": inner}))
+    assert "its `assert` is not a list" in str(report)
+
+
 @pytest.mark.parametrize(
     "entry",
     [

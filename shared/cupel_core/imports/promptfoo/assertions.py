@@ -111,8 +111,7 @@ class AssertionImporter:
             return None
         data: dict[str, Any] = {"type": f"{negation}{kind}", **self._common_fields(kind, entry)}
         if kind == ASSERT_SET:
-            parts = entry.get("assert")
-            data["assert"] = self._convert_list(parts if isinstance(parts, list) else (), f"{where}.assert")
+            data["assert"] = self._convert_list(_inner(entry), f"{where}.assert")
         elif kind in CODE_KINDS:
             data["value"] = self._code(entry.get("value"))
         elif entry.get("value") is not None:
@@ -258,6 +257,13 @@ def _parse_schema(kind: str, value: Any) -> Any:
     return (
         from_yaml(value, "the schema") if kind in _WITH_SCHEMA and isinstance(value, str) and value.strip() else value
     )
+
+
+def _inner(assert_set: Mapping[str, Any]) -> list[Any]:
+    inner = assert_set.get("assert") or []
+    if not isinstance(inner, list):
+        raise NotImportable("its `assert` is not a list")
+    return inner
 
 
 def _kind_of(type_name: str) -> tuple[str, str]:
