@@ -145,16 +145,17 @@ class Proportion:
     _products: int = 0
     _sizes: int = 0
 
-    def add(self, cluster: Cluster) -> None:
+    def add(self, cluster: Cluster, times: int = 1) -> None:
+        """Add a cluster, or several with the same counts."""
         trials, successes = cluster
         if not trials:
             return
-        self.clusters += 1
-        self.trials += trials
-        self.successes += successes
-        self._squares += successes * successes
-        self._products += successes * trials
-        self._sizes += trials * trials
+        self.clusters += times
+        self.trials += trials * times
+        self.successes += successes * times
+        self._squares += successes * successes * times
+        self._products += successes * trials * times
+        self._sizes += trials * trials * times
 
     @property
     def mean(self) -> float | None:

@@ -242,16 +242,43 @@ class RunCounts:
 
     def cell(self, column: int, scenario: ScenarioCases) -> Cell:
         """The counts of one column and one scenario: the repeats of all of its cases."""
-        first, *others = scenario.cases
-        cell = self.case_cell(column, first)
-        for case in others:
-            cell = cell.plus(self.case_cell(column, case))
-        return cell
+        first, *others = self.cells_of_cases(column, scenario)
+        for cell in others:
+            first = first.plus(cell)
+        return first
+
+    def cells_of_cases(self, column: int, scenario: ScenarioCases) -> list[Cell]:
+        """The counts of one column and each case of a scenario."""
+        return [self.case_cell(column, case) for case in scenario.cases]
+
+    def column_cells(self, column: int) -> list[Cell]:
+        """The cells of a column by scenario, in the order of `scenarios`; equal ones are the same object."""
+        by_case, known = self._cells_by_case(column), dict[Cell, Cell]()
+        cells = []
+        for _, cases in self.scenarios:
+            cell = by_case[cases[0]]
+            for case in cases[1:]:
+                cell = cell.plus(by_case[case])
+            cells.append(known.setdefault(cell, cell))
+        return cells
+
+    def _cells_by_case(self, column: int) -> list[Cell]:
+        """Few cells of a run with few repeats differ, so each is made once."""
+        known, cells = dict[bytes, Cell](), list[Cell]()
+        for indexes in self.plan.column_ranges(column):
+            numbers = cells_of(self.plan, indexes)
+            first = (numbers.start - self.totals.first_cell) * COUNTS_PER_CELL
+            raw = self.totals.cells[first : first + len(numbers) * COUNTS_PER_CELL].tobytes()
+            for start in range(0, len(raw), BYTES_PER_CELL):
+                key = raw[start : start + BYTES_PER_CELL]
+                if (cell := known.get(key)) is None:
+                    cell = known[key] = Cell(*array("H", key))
+                cells.append(cell)
+        return cells
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
         """For each of `scenarios`, in their order, a cell per column of the plan."""
-        columns = range(len(self.plan.columns))
-        return (tuple(self.cell(column, scenario) for column in columns) for scenario in self.scenarios)
+        return zip(*map(self.column_cells, range(len(self.plan.columns))), strict=True)
 
 
 def cell_number(plan: Plan, column: int, case: int) -> int:

@@ -1,0 +1,302 @@
+"""How far targets agree: Krippendorff's alpha of all, figures of each pair, and which one the others agree without.
+
+The codes 1-5 are ordered categories. Targets are raters, scenarios are units. With repeats, a rater's rating is the
+distribution of its codes, as if one repeat were drawn at random for each target; so only different targets are ever
+compared. For pass rates, the categories are "failed" and "passed".
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from itertools import combinations, repeat
+from math import fsum, sqrt, sumprod
+from operator import add
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.distributions import t_quantile
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.pairs import PairAgreement, Rating, pair_agreements
+from cupel_core.domain.statistics import Interval
+
+MAX_COLUMNS = 50
+"""Of more, pairs are not compared: they are too many to read."""
+OUTLIER_GAIN = 0.10
+MIN_COLUMNS_FOR_OUTLIERS = 3
+_GROUPS = 20
+"""Of scenarios, of which the jackknife leaves out one at a time."""
+_HIGH, _MODERATE = 0.80, 0.667
+_TINY = 1e-12
+
+
+class AgreementLevel(StrEnum):
+    """Krippendorff's recommendation: conclusions from 0.8, tentative ones from 0.667."""
+
+    HIGH = "high"
+    MODERATE = "moderate"
+    LOW = "low"
+
+    @classmethod
+    def of(cls, alpha: float) -> "AgreementLevel":
+        return cls.HIGH if alpha >= _HIGH else cls.MODERATE if alpha >= _MODERATE else cls.LOW
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Alpha of all columns but this one."""
+
+    column: int
+    alpha: float | None
+    gain: float | None
+    """By how much it exceeds that of all."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    scenarios: int
+    """Decided by at least two columns."""
+    alpha: float | None
+    interval: Interval | None
+    level: AgreementLevel | None
+    without: tuple[LeaveOneOut, ...]
+    outliers: tuple[int, ...]
+    """Columns without which the others agree clearly better, by gain: models that answer unlike the rest."""
+    pairs: tuple[PairAgreement, ...]
+
+
+class _Coincidences:
+    """Sums over units, by the number of their raters; those of several groups of units add up."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.by_raters: dict[int, _Sums] = {}
+
+    def of(self, raters: int) -> "_Sums":
+        """The sums over units with so many raters."""
+        return self.by_raters.setdefault(raters, _Sums.empty(self._size))
+
+    def add(self, unit: "_Unit", times: int) -> None:
+        if unit.raters > 1:
+            self.of(unit.raters).add(unit.totals, unit.pairs, times)
+
+    def plus(self, other: "_Coincidences", times: int = 1) -> "_Coincidences":
+        result = _Coincidences(self._size)
+        for raters, sums in self.by_raters.items():
+            result.of(raters).add(sums.marginals, sums.pairs, 1)
+        for raters, sums in other.by_raters.items():
+            result.of(raters).add(sums.marginals, sums.pairs, times)
+        return result
+
+    def alpha(self) -> float | None:
+        """None if nothing can be paired, or if all ratings are the same."""
+        whole = _Sums.empty(self._size)
+        for raters in sorted(self.by_raters):
+            whole.add(self.by_raters[raters].marginals, (0.0,) * len(whole.pairs), 1)
+            whole.pairs = [a + b / (raters - 1) for a, b in zip(whole.pairs, self.by_raters[raters].pairs, strict=True)]
+        n = fsum(whole.marginals)
+        if n <= 1 + _TINY:
+            return None
+        distances = _ordinal_distances(whole.marginals)
+        products = [a * b for a, b in combinations(whole.marginals, 2)]
+        expected = sumprod(products, distances) / (n - 1)
+        return 1 - sumprod(whole.pairs, distances) / expected if expected > _TINY else None
+
+
+@dataclass
+class _Sums:
+    marginals: list[float]
+    """Ratings by category."""
+    pairs: list[float]
+    """Of each two categories, in the order of `combinations`: how often two raters of a unit have one each."""
+
+    @classmethod
+    def empty(cls, size: int) -> "_Sums":
+        return cls([0.0] * size, [0.0] * (size * (size - 1) // 2))
+
+    def add(self, marginals: Sequence[float], pairs: Sequence[float], times: float) -> None:
+        self.marginals = [a + times * b for a, b in zip(self.marginals, marginals, strict=True)]
+        self.pairs = [a + times * b for a, b in zip(self.pairs, pairs, strict=True)]
+
+
+def _ordinal_distances(marginals: Sequence[float]) -> list[float]:
+    """The squared ordinal difference of each two categories: how many ratings lie between them."""
+    return [
+        (fsum(marginals[low : high + 1]) - (marginals[low] + marginals[high]) / 2) ** 2
+        for low, high in combinations(range(len(marginals)), 2)
+    ]
+
+
+class _Unit(NamedTuple):
+    """The ratings of one scenario, added up: all that its part of the coincidences needs."""
+
+    raters: int
+    totals: Rating
+    pairs: Rating
+    """Of each two categories: how often two different raters have one each."""
+
+
+def _products(first: Rating, second: Rating) -> Iterator[float]:
+    """Of each two different categories."""
+    return (first[low] * second[high] for low, high in combinations(range(len(first)), 2))
+
+
+def _unit(ratings: Sequence[Rating], size: int) -> _Unit:
+    totals = tuple(map(sum, zip(*ratings, strict=True))) if ratings else (0.0,) * size
+    divided = [each for each in ratings if max(each) < 1]
+    own = map(sum, zip(*(_products(each, each) for each in divided), strict=True)) if divided else repeat(0.0)
+    pairs = (product - same for product, same in zip(_products(totals, totals), own, strict=False))
+    return _Unit(len(ratings), totals, tuple(pairs))
+
+
+def rating(cell: Cell, metric: Metric) -> Rating | None:
+    """None if there is nothing to rate."""
+    counts = cell.codes if metric is Metric.DECISION else (cell.judged - cell.passed, cell.passed)
+    total = sum(counts)
+    return tuple(count / total for count in counts) if total else None
+
+
+def krippendorff_alpha(units: Iterable[Sequence[Rating | None]]) -> float | None:
+    """Ordinal alpha of units with a rating of each rater; None for a missing one."""
+    given = [[each for each in unit if each is not None] for unit in units]
+    size = max((len(ratings[0]) for ratings in given if ratings), default=1)
+    sums = _Coincidences(size)
+    for unit, times in Counter(_unit(ratings, size) for ratings in given).items():
+        sums.add(unit, times)
+    return sums.alpha()
+
+
+def agreement(columns: Sequence[Sequence[Cell]], metric: Metric) -> Agreement | None:
+    """Of the cells by column, then by scenario; None for fewer than two columns."""
+    if len(columns) < 2:
+        return None
+    ratings = [_ratings(cells, metric) for cells in columns]
+    units = _Units(ratings, 5 if metric is Metric.DECISION else 2)
+    alpha = units.total.alpha()
+    without = tuple(_leave_out(column, alpha, units, ratings) for column in range(len(columns)))
+    return Agreement(
+        scenarios=units.paired,
+        alpha=alpha,
+        interval=_jackknife_interval(alpha, units) if units.paired >= MIN_SCENARIOS else None,
+        level=None if alpha is None else AgreementLevel.of(alpha),
+        without=without,
+        outliers=_outliers(without),
+        pairs=pair_agreements(ratings, metric) if len(columns) <= MAX_COLUMNS else (),
+    )
+
+
+def _ratings(cells: Iterable[Cell], metric: Metric) -> list[Rating | None]:
+    """Equal ratings are the same object."""
+    known: dict[Cell, Rating | None] = {}
+    same: dict[Rating | None, Rating | None] = {}
+    ratings = []
+    for cell in cells:
+        if cell not in known:
+            made = rating(cell, metric)
+            known[cell] = same.setdefault(made, made)
+        ratings.append(known[cell])
+    return ratings
+
+
+class _Units:
+    """The units of a run. Many are equal where there are few repeats, so each is computed once."""
+
+    def __init__(self, ratings: Sequence[Sequence[Rating | None]], size: int) -> None:
+        self._size = size
+        self._known = list({each: None for column in ratings for each in column})
+        self._numbers = {each: number for number, each in enumerate(self._known)}
+        rows = zip(*([self._numbers[each] for each in column] for column in ratings), strict=True)
+        self._units, self._positions = self._distinct(rows)
+        self.paired = sum(self._units[position].raters > 1 for position in self._positions)
+        self.groups = [self._sum(self._positions[number::_GROUPS]) for number in range(_GROUPS)]
+        self.total = reduce(_Coincidences.plus, self.groups)
+
+    def _distinct(self, rows: Iterable[Sequence[int]]) -> tuple[list[_Unit], list[int]]:
+        """The different units, and which of them each scenario has: that depends on its ratings, not on whose they
+        are."""
+        units, known, positions = list[_Unit](), dict[tuple[int, ...], int](), list[int]()
+        for row in rows:
+            key = tuple(sorted(row))
+            if (position := known.get(key)) is None:
+                position = known[key] = len(units)
+                units.append(_unit([each for number in key if (each := self._known[number]) is not None], self._size))
+            positions.append(position)
+        return units, positions
+
+    def _sum(self, positions: Iterable[int]) -> _Coincidences:
+        sums = _Coincidences(self._size)
+        for position, times in Counter(positions).items():
+            sums.add(self._units[position], times)
+        return sums
+
+    def without(self, column: Sequence[Rating | None]) -> _Coincidences:
+        """The coincidences of all columns but this one: in each scenario, those of its rating with the others less."""
+        unrated = self._sum(position for position, each in zip(self._positions, column, strict=True) if each is None)
+        result = unrated.plus(_Coincidences(self._size))
+        for raters, sums in self.total.plus(unrated, -1).by_raters.items():
+            if raters > 2:
+                result.of(raters - 1).add(sums.marginals, sums.pairs, 1)
+        for (raters, number), others in self._others(column).items():
+            if raters > 2 and (own := self._known[number]) is not None:
+                others.take_from(result.of(raters - 1), own)
+        return result
+
+    def _others(self, column: Iterable[Rating | None]) -> "dict[tuple[int, int], _Others]":
+        """The ratings of the other columns added up, by the number of raters and this column's rating."""
+        found: dict[tuple[int, int], _Others] = {}
+        numbers = map(self._numbers.__getitem__, column)
+        for position, number in zip(self._positions, numbers, strict=True):
+            raters, totals, _ = self._units[position]
+            others = found.get((raters, number)) or found.setdefault((raters, number), _Others(self._size))
+            others.add(totals)
+        return found
+
+
+class _Others:
+    """Ratings of scenarios in which one column has the same rating."""
+
+    def __init__(self, size: int) -> None:
+        self._totals = [0.0] * size
+        self._scenarios = 0
+
+    def add(self, totals: Rating) -> None:
+        self._totals = list(map(add, self._totals, totals))
+        self._scenarios += 1
+
+    def take_from(self, sums: _Sums, own: Rating) -> None:
+        """Take the rating of that column out of the sums over these scenarios."""
+        totals = tuple(self._totals)
+        crossed = zip(_products(totals, own), _products(own, totals), _products(own, own), strict=True)
+        pairs = [first + second - 2 * same * self._scenarios for first, second, same in crossed]
+        sums.add([share * self._scenarios for share in own], pairs, -1)
+
+
+def _leave_out(
+    column: int, alpha: float | None, units: _Units, ratings: Sequence[Sequence[Rating | None]]
+) -> LeaveOneOut:
+    rest = units.without(ratings[column]).alpha() if len(ratings) >= MIN_COLUMNS_FOR_OUTLIERS else None
+    return LeaveOneOut(column, rest, None if rest is None or alpha is None else rest - alpha)
+
+
+def _outliers(without: Sequence[LeaveOneOut]) -> tuple[int, ...]:
+    """At most half of the columns: more cannot be unlike the rest."""
+    if len(without) < MIN_COLUMNS_FOR_OUTLIERS:
+        return ()
+    found = sorted((-each.gain, each.column) for each in without if each.gain is not None and each.gain >= OUTLIER_GAIN)
+    return tuple(column for _, column in found[: (len(without) - 1) // 2])
+
+
+def _jackknife_interval(alpha: float | None, units: _Units) -> Interval | None:
+    """From groups of scenarios, of which one at a time is left out (Efron and Tibshirani 1993, chapter 11)."""
+    groups = [group for group in units.groups if group.by_raters]
+    if alpha is None or len(groups) < MIN_SCENARIOS:
+        return None
+    left = [value for group in groups if (value := units.total.plus(group, -1).alpha()) is not None]
+    if len(left) < len(groups):
+        return None
+    count, mean = len(left), fsum(left) / len(left)
+    error = sqrt((count - 1) / count * fsum((value - mean) ** 2 for value in left))
+    reach = t_quantile(0.975, count - 1) * error
+    return Interval(max(-1.0, alpha - reach), min(1.0, alpha + reach))

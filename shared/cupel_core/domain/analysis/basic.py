@@ -1,0 +1,195 @@
+"""The basic analysis of a run, computed from its cells and sums alone."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cupel_core.domain.analysis.agreement import Agreement, agreement
+from cupel_core.domain.analysis.cautions import Caution, CautionInput, cautions
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.dimensions import DimensionAnalysis, analyze_dimensions
+from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
+from cupel_core.domain.analysis.histograms import Histogram
+from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.variability import (
+    ContestedScenario,
+    Variability,
+    contested_scenarios,
+    variability,
+)
+from cupel_core.domain.analysis.win_rates import WinRate, win_rates
+
+ALGORITHM_VERSION = "basic-1"
+"""Of these figures: an analysis of an earlier one is stale."""
+MAX_VERSIONS = 20
+
+
+@dataclass(frozen=True)
+class AnalysisInput:
+    """What a run is analyzed from."""
+
+    matrix: CellMatrix
+    totals: Sequence[ColumnTotals]
+    """By column."""
+    names: tuple[str, ...]
+    """Of the columns, for people."""
+    probes: int
+    """That the run has."""
+    has_decision_rule: bool = False
+    favors: Mapping[str, str] = field(default_factory=dict)
+    """The dimensions that the codes `1` and `5` favor; empty if the definition does not say."""
+    sample: "Sample | None" = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which part of a definition's scenarios a run has."""
+
+    scenarios: int
+    total: int
+    """That the definition's version has."""
+    percentage: int
+    seed: int
+
+    @property
+    def note(self) -> str | None:
+        """`based on 10 % of the scenarios (12 of 120, seed 42)`; None for a run of all of them."""
+        if self.scenarios >= self.total:
+            return None
+        share = f"{100 * self.scenarios / self.total:.2g}"
+        seed = f", seed {self.seed}" if self.percentage < 100 else ""
+        return f"based on {share} % of the scenarios ({self.scenarios:,} of {self.total:,}{seed})"
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """Of the completed probes; within 1 %."""
+
+    mean: float
+    p50: int
+    p95: int
+    p99: int
+    max: int
+
+    @classmethod
+    def of(cls, histogram: Histogram) -> "Quantiles | None":
+        mean, p50, p95 = histogram.mean, histogram.quantile(0.5), histogram.quantile(0.95)
+        p99, highest = histogram.quantile(0.99), histogram.maximum
+        if mean is None or p50 is None or p95 is None or p99 is None or highest is None:
+            return None
+        return cls(mean, p50, p95, p99, highest)
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What a column's probes took. Costs are None if no call was made, or if a price is unknown."""
+
+    duration_ms: Quantiles | None
+    turns: Quantiles | None
+    input_tokens: Quantiles | None
+    output_tokens: Quantiles | None
+    cost_usd: float | None
+    """Of all calls."""
+    target_cost_usd: float | None
+    judge_cost_usd: float | None
+    """With summaries."""
+    simulated_user_cost_usd: float | None
+    model_versions: Mapping[str, int]
+    """Answers by version, the most frequent first; at most MAX_VERSIONS."""
+
+    @classmethod
+    def of(cls, totals: ColumnTotals) -> "Operations":
+        histograms = totals.histograms
+        return cls(
+            duration_ms=Quantiles.of(histograms["durations_ms"]),
+            turns=Quantiles.of(histograms["turns"]),
+            input_tokens=Quantiles.of(histograms["input_tokens"]),
+            output_tokens=Quantiles.of(histograms["output_tokens"]),
+            cost_usd=totals.cost_usd,
+            target_cost_usd=_cost(totals, "target"),
+            judge_cost_usd=_cost(totals, "judge", "summary"),
+            simulated_user_cost_usd=_cost(totals, "persona"),
+            model_versions=dict(totals.model_versions.most_common(MAX_VERSIONS)),
+        )
+
+
+def _cost(totals: ColumnTotals, *kinds: str) -> float | None:
+    costs = [totals.costs[kind] for kind in kinds if totals.costs[kind].calls]
+    if not costs or any(cost.unpriced for cost in costs):
+        return None
+    return sum(cost.usd or 0.0 for cost in costs)
+
+
+@dataclass(frozen=True)
+class ColumnAnalysis:
+    """Of one target, asked by one prompt."""
+
+    estimate: GroupEstimate
+    unscored: int
+    operations: Operations
+    win_rates: tuple[WinRate, ...]
+    consistency: float | None
+    is_outlier: bool
+
+
+@dataclass(frozen=True)
+class BasicAnalysis:
+    metric: Metric
+    scenarios: Sequence[ScenarioRow]
+    overall: GroupEstimate
+    """Of all columns together."""
+    columns: tuple[ColumnAnalysis, ...]
+    agreement: Agreement | None
+    dimensions: tuple[DimensionAnalysis, ...]
+    """The strongest first."""
+    contested: tuple[ContestedScenario, ...]
+    variability: Variability | None
+    cautions: tuple[Caution, ...]
+    sample: Sample | None = None
+
+    @property
+    def estimates(self) -> list[GroupEstimate]:
+        return [column.estimate for column in self.columns]
+
+
+def analyze(given: AnalysisInput) -> BasicAnalysis:
+    """The figures of a run, or of its outcomes so far."""
+    matrix = given.matrix
+    cells = [Counter(column) for column in matrix.columns]
+    overall, estimates = group_estimate(Counter(matrix.pooled)), [group_estimate(column) for column in cells]
+    dimensions, agreed = analyze_dimensions(matrix), agreement(matrix.columns, matrix.metric)
+    varied = variability(matrix)
+    outliers = agreed.outliers if agreed else ()
+    return BasicAnalysis(
+        metric=matrix.metric,
+        scenarios=matrix.scenarios,
+        overall=overall,
+        columns=tuple(
+            ColumnAnalysis(
+                estimate=estimate,
+                unscored=totals.unscored,
+                operations=Operations.of(totals),
+                win_rates=win_rates(given.favors, cells[number]),
+                consistency=varied.consistency[number] if varied else None,
+                is_outlier=number in outliers,
+            )
+            for number, (estimate, totals) in enumerate(zip(estimates, given.totals, strict=True))
+        ),
+        agreement=agreed,
+        dimensions=dimensions,
+        contested=tuple(contested_scenarios(matrix)),
+        variability=varied,
+        cautions=cautions(
+            CautionInput(
+                matrix.metric,
+                overall,
+                estimates,
+                dimensions,
+                len(matrix.scenarios),
+                given.probes - overall.probes,
+                given.has_decision_rule,
+            )
+        ),
+        sample=given.sample,
+    )

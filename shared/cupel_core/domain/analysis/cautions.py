@@ -1,0 +1,125 @@
+"""What a reader of an analysis should know before relying on its figures."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cupel_core.domain.analysis.agreement import MAX_COLUMNS
+from cupel_core.domain.analysis.dimensions import DimensionAnalysis
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate
+from cupel_core.domain.analysis.metrics import Metric
+
+SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
+HIGH_OTHER = 0.10
+UNEVEN_ERRORS = 0.05
+
+
+class CautionCode(StrEnum):
+    PARTIAL = "PARTIAL"
+    ONE_SCENARIO = "ONE_SCENARIO"
+    FEW_SCENARIOS = "FEW_SCENARIOS"
+    SMALL_SAMPLE = "SMALL_SAMPLE"
+    MODERATE_SAMPLE = "MODERATE_SAMPLE"
+    NO_DECISIONS = "NO_DECISIONS"
+    NO_RESULTS = "NO_RESULTS"
+    HIGH_OTHER = "HIGH_OTHER"
+    UNEVEN_ERRORS = "UNEVEN_ERRORS"
+    NO_DIMENSIONS = "NO_DIMENSIONS"
+    PARTIAL_DIMENSIONS = "PARTIAL_DIMENSIONS"
+    MANY_TARGETS = "MANY_TARGETS"
+
+
+@dataclass(frozen=True)
+class Caution:
+    code: CautionCode
+    text: str
+    columns: tuple[int, ...] = ()
+    """Those it is about; all if empty."""
+
+
+@dataclass(frozen=True)
+class CautionInput:
+    """What cautions follow from."""
+
+    metric: Metric
+    overall: GroupEstimate
+    columns: Sequence[GroupEstimate]
+    dimensions: Sequence[DimensionAnalysis]
+    scenarios: int
+    """That the run has."""
+    missing_probes: int
+    """Without an outcome."""
+    has_decision_rule: bool
+
+
+def cautions(given: CautionInput) -> tuple[Caution, ...]:
+    return (
+        *_partial(given),
+        *_sample_size(given),
+        *_decisions(given),
+        *_errors(given),
+        *_dimensions(given),
+        *_targets(given),
+    )
+
+
+def _partial(given: CautionInput) -> Iterator[Caution]:
+    if given.missing_probes:
+        yield Caution(CautionCode.PARTIAL, f"{given.missing_probes:,} probes of the run have no outcome")
+
+
+def _sample_size(given: CautionInput) -> Iterator[Caution]:
+    number = given.overall.scenarios(given.metric)
+    if number == 1:
+        yield Caution(
+            CautionCode.ONE_SCENARIO,
+            "a single scenario: the figures say how it is answered again and again, and nothing about other scenarios",
+        )
+    elif 1 < number < MIN_SCENARIOS:
+        yield Caution(
+            CautionCode.FEW_SCENARIOS, f"{number} scenarios are too few for intervals of means, trends and tests"
+        )
+    elif MIN_SCENARIOS <= number < SMALL_SAMPLE:
+        yield Caution(CautionCode.SMALL_SAMPLE, f"{number} scenarios: intervals are wide and small effects stay hidden")
+    elif SMALL_SAMPLE <= number < MODERATE_SAMPLE:
+        yield Caution(CautionCode.MODERATE_SAMPLE, f"{number} scenarios: only large effects can be seen")
+
+
+def _decisions(given: CautionInput) -> Iterator[Caution]:
+    if given.overall.completed and not given.overall.pass_rate.trials and not given.overall.decision.answers:
+        yield Caution(CautionCode.NO_RESULTS, "no answer has a decision from 1 to 5, and none was judged")
+    if not given.has_decision_rule:
+        return
+    if given.overall.completed and not given.overall.decision.answers:
+        yield Caution(CautionCode.NO_DECISIONS, "no decision from 1 to 5 could be read from any answer")
+        return
+    high = tuple(number for number, column in enumerate(given.columns) if (column.other_rate.share or 0.0) > HIGH_OTHER)
+    if high:
+        yield Caution(
+            CautionCode.HIGH_OTHER,
+            "of more than 10 % of the answers no decision could be read; they are in no mean",
+            high,
+        )
+
+
+def _errors(given: CautionInput) -> Iterator[Caution]:
+    rates = [rate for column in given.columns if (rate := column.error_rate) is not None]
+    if rates and max(rates) - min(rates) > UNEVEN_ERRORS:
+        yield Caution(
+            CautionCode.UNEVEN_ERRORS,
+            f"between {min(rates):.0%} and {max(rates):.0%} of the targets' probes errored: what is missing may differ",
+        )
+
+
+def _dimensions(given: CautionInput) -> Iterator[Caution]:
+    if not given.dimensions:
+        yield Caution(CautionCode.NO_DIMENSIONS, "the scenarios have no scores in dimensions")
+        return
+    partial = sorted(each.name for each in given.dimensions if each.scenarios < given.scenarios)
+    if partial:
+        yield Caution(CautionCode.PARTIAL_DIMENSIONS, f"not every scenario has a score in {', '.join(partial[:5])}")
+
+
+def _targets(given: CautionInput) -> Iterator[Caution]:
+    if len(given.columns) > MAX_COLUMNS:
+        yield Caution(CautionCode.MANY_TARGETS, f"pairs are not compared for more than {MAX_COLUMNS} targets")

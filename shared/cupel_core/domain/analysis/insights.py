@@ -1,0 +1,205 @@
+"""What an analysis says, in sentences: rules decide which facts are worth one, and no model is asked."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cupel_core.domain.analysis.basic import BasicAnalysis
+from cupel_core.domain.analysis.cautions import HIGH_OTHER
+from cupel_core.domain.analysis.dimensions import DimensionAnalysis, Trend
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.statistics import Interval
+
+MAX_INSIGHTS = 12
+_LEVEL = 0.05
+_HIGH_ERRORS = 0.10
+
+
+@dataclass(frozen=True)
+class Insight:
+    kind: str
+    text: str
+    facts: Mapping[str, Any]
+    """The figures that the text rests on."""
+
+
+def insights(found: BasicAnalysis, names: tuple[str, ...]) -> tuple[Insight, ...]:
+    """`names` are those of the columns, for people."""
+    rules = (
+        _sample(found),
+        _extremes(found, names),
+        _strongest(found),
+        _without_effect(found),
+        _outliers(found, names),
+        _agreement(found),
+        _contested(found),
+        _trend(found),
+        _other(found, names),
+        _errors(found, names),
+    )
+    return tuple(insight for rule in rules for insight in rule)[:MAX_INSIGHTS]
+
+
+def format_value(value: float | None, metric: Metric) -> str:
+    """A mean code as `3.42`, a share as `86 %`."""
+    if value is None:
+        return "—"
+    return f"{value:.2f}" if metric is Metric.DECISION else f"{100 * value:.3g} %"
+
+
+def format_interval(interval: Interval | None, metric: Metric) -> str:
+    """`3.10 to 3.74`; empty without one."""
+    if interval is None:
+        return ""
+    return f"{format_value(interval.low, metric)} to {format_value(interval.high, metric)}"
+
+
+def format_p(p: float | None) -> str:
+    """`p 0.012`, `p < 0.001`."""
+    if p is None:
+        return "no p"
+    return "p < 0.001" if p < 0.001 else f"p {p:.2g}"
+
+
+def _measure(metric: Metric) -> str:
+    return "mean" if metric is Metric.DECISION else "pass rate"
+
+
+def _sample(found: BasicAnalysis) -> Iterator[Insight]:
+    if found.sample is not None and (note := found.sample.note):
+        yield Insight("sample", f"The figures are {note}.", {"scenarios": found.sample.scenarios})
+
+
+def _extremes(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
+    values = [
+        (value, number)
+        for number, each in enumerate(found.estimates)
+        if (value := each.value(found.metric)) is not None
+    ]
+    if len(values) < 2:
+        return
+    (low, lowest), (high, highest) = min(values), max(values)
+    if low == high:
+        return
+    text = (
+        f"{names[highest]} has the highest {_measure(found.metric)} ({format_value(high, found.metric)}), "
+        f"{names[lowest]} the lowest ({format_value(low, found.metric)})."
+    )
+    yield Insight("extremes", text, {"highest": highest, "high": high, "lowest": lowest, "low": low})
+
+
+def _strongest(found: BasicAnalysis) -> Iterator[Insight]:
+    strongest = next(iter(found.dimensions), None)
+    if strongest is None or not _is_significant(strongest.overall.effect.adjusted_p):
+        return
+    effect, values = strongest.overall.effect, _level_values(strongest, found.metric)
+    if effect.eta_squared is None or not values:
+        return
+    (first, low), (last, high) = values[0], values[-1]
+    text = (
+        f"{strongest.name} matters most: its levels explain {effect.eta_squared:.0%} of the differences between "
+        f"scenarios ({_measure(found.metric)} {format_value(low, found.metric)} at {first:g}, "
+        f"{format_value(high, found.metric)} at {last:g}, {format_p(effect.adjusted_p)})."
+    )
+    yield Insight("dimension", text, {"dimension": strongest.name, "etaSquared": effect.eta_squared})
+
+
+def _level_values(dimension: DimensionAnalysis, metric: Metric) -> list[tuple[float, float]]:
+    levels = zip(dimension.levels, dimension.overall.levels, strict=True)
+    return [(score, value) for score, each in levels if (value := each.value(metric)) is not None]
+
+
+def _is_significant(p: float | None) -> bool:
+    return p is not None and p < _LEVEL
+
+
+def _without_effect(found: BasicAnalysis) -> Iterator[Insight]:
+    names = [
+        each.name
+        for each in found.dimensions
+        if each.overall.effect.adjusted_p is not None and not _is_significant(each.overall.effect.adjusted_p)
+    ]
+    if names:
+        text = f"No effect can be shown of {_listed(names)}."
+        yield Insight("noEffect", text, {"dimensions": names})
+
+
+def _outliers(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
+    agreed = found.agreement
+    for column in agreed.outliers if agreed else ():
+        left_out = agreed.without[column] if agreed else None
+        if agreed is not None and left_out is not None and agreed.alpha is not None and left_out.alpha is not None:
+            text = (
+                f"{names[column]} answers unlike the others: without it, their agreement rises from "
+                f"{agreed.alpha:.2f} to {left_out.alpha:.2f}."
+            )
+            yield Insight("outlier", text, {"column": column, "gain": left_out.gain})
+
+
+def _agreement(found: BasicAnalysis) -> Iterator[Insight]:
+    agreed = found.agreement
+    if agreed is not None and agreed.alpha is not None and agreed.level is not None:
+        interval = f", 95 % interval {agreed.interval.low:.2f} to {agreed.interval.high:.2f}" if agreed.interval else ""
+        text = f"Agreement between the targets is {agreed.level} (alpha {agreed.alpha:.2f}{interval})."
+        yield Insight("agreement", text, {"alpha": agreed.alpha})
+
+
+def _contested(found: BasicAnalysis) -> Iterator[Insight]:
+    first = next(iter(found.contested), None)
+    if first is not None and first.variance > 0:
+        scenario = found.scenarios[first.scenario]
+        unit = "points" if found.metric is Metric.DECISION else "percentage points"
+        spread = first.range if found.metric is Metric.DECISION else 100 * first.range
+        text = f"The most contested scenario is “{scenario.name}”: the targets are {spread:.3g} {unit} apart."
+        yield Insight("contested", text, {"scenarioId": scenario.id, "range": first.range})
+
+
+def _trend(found: BasicAnalysis) -> Iterator[Insight]:
+    trends = [(each.name, each.overall.trend) for each in found.dimensions if each.overall.trend is not None]
+    significant = [(name, trend) for name, trend in trends if _is_significant(trend.adjusted_p)]
+    if not significant:
+        return
+    name, trend = max(significant, key=lambda each: abs(each[1].correlation or 0.0))
+    yield Insight("trend", _trend_text(name, trend, found.metric), {"dimension": name, "slope": trend.slope})
+
+
+def _trend_text(name: str, trend: Trend, metric: Metric) -> str:
+    verb = "rises" if trend.slope > 0 else "falls"
+    amount = (
+        f"{abs(trend.slope):.2f} points"
+        if metric is Metric.DECISION
+        else f"{100 * abs(trend.slope):.3g} percentage points"
+    )
+    correlation = "" if trend.correlation is None else f"r {trend.correlation:.2f}, "
+    return f"The {_measure(metric)} {verb} by {amount} per step of {name} ({correlation}{format_p(trend.adjusted_p)})."
+
+
+def _other(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
+    shares = [
+        (names[number], each.other_rate.share)
+        for number, each in enumerate(found.estimates)
+        if found.metric is Metric.DECISION and (each.other_rate.share or 0.0) > HIGH_OTHER
+    ]
+    if shares:
+        listed = _listed([f"{name} ({share:.0%})" for name, share in shares])
+        yield Insight("other", f"Many answers have no readable decision: {listed}.", {"shares": dict(shares)})
+
+
+def _errors(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
+    rates = [
+        (names[number], each.error_rate)
+        for number, each in enumerate(found.estimates)
+        if (each.error_rate or 0.0) > _HIGH_ERRORS
+    ]
+    if rates:
+        listed = _listed([f"{name} ({rate:.0%})" for name, rate in rates])
+        yield Insight(
+            "errors", f"Many probes errored, which counts neither for nor against: {listed}.", {"rates": dict(rates)}
+        )
+
+
+def _listed(names: list[str]) -> str:
+    """At most five."""
+    shown = names[:5]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

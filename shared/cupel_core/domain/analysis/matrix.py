@@ -1,0 +1,116 @@
+"""The cells of a run as a matrix: what its analysis is computed from. One row per scenario, one column per target and
+prompt; of a scenario with several personas, their cells are added up."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.counts import Cell, RunCounts
+from cupel_core.domain.analysis.metrics import Metric
+
+MAX_DIMENSIONS = 50
+"""Further dimensions of a run's scenarios are not analyzed."""
+
+type Scores = tuple[float | None, ...]
+"""A scenario's score in each of the matrix's dimensions; None if it has none."""
+
+
+class ScenarioRow(NamedTuple):
+    """A scenario of a run."""
+
+    id: str
+    name: str
+    scores: Scores
+
+
+class Variation(NamedTuple):
+    """How much the repeats of one column and scenario differ: squared deviations from the means of their cases, and
+    the degrees of freedom of their sum."""
+
+    squares: float
+    freedom: int
+
+    @property
+    def variance(self) -> float | None:
+        """Unbiased; None without a case that has two answers."""
+        return self.squares / self.freedom if self.freedom else None
+
+
+@dataclass(frozen=True)
+class CellMatrix:
+    scenarios: Sequence[ScenarioRow]
+    dimensions: tuple[str, ...]
+    """The names of the scores of a row."""
+    columns: Sequence[Sequence[Cell]]
+    """By column, then by scenario."""
+    variations: Sequence[Sequence[Variation]] | None
+    """Of the metric, likewise; None for a run without repeats."""
+    metric: Metric
+
+    @cached_property
+    def pooled(self) -> list[Cell]:
+        """By scenario: the cells of all columns, added up."""
+        if len(self.columns) == 1:
+            return list(self.columns[0])
+        intern: dict[Cell, Cell] = {}
+        sums = (Cell(*map(sum, zip(*cells, strict=True))) for cells in zip(*self.columns, strict=True))
+        return [intern.setdefault(cell, cell) for cell in sums]
+
+    def means_by_scenario(self) -> Iterator[tuple[float | None, ...]]:
+        """For each scenario, the value of each column."""
+        return zip(*map(self.means, self.columns), strict=True)
+
+    def means(self, cells: Iterable[Cell]) -> Iterator[float | None]:
+        """The value of each cell; computed once for equal ones."""
+        known: dict[Cell, float | None] = {}
+        for cell in cells:
+            if cell not in known:
+                known[cell] = self.metric.trials(cell).mean
+            yield known[cell]
+
+    def grouped(self, cells: Iterable[Cell]) -> Counter[tuple[Scores, Cell]]:
+        """How many scenarios have these scores and this cell: few, where there are few repeats."""
+        return Counter(zip((row.scores for row in self.scenarios), cells, strict=True))
+
+
+def primary_metric(columns: Iterable[Iterable[Cell]]) -> Metric:
+    """DECISION if anything was decided, else PASS_RATE."""
+    decided = any(cell.decided for cells in columns for cell in set(cells))
+    return Metric.DECISION if decided else Metric.PASS_RATE
+
+
+def dimension_names(defined: Iterable[str], scenarios: Iterable[Mapping[str, float]]) -> tuple[str, ...]:
+    """The dimensions that scenarios have scores in: those of the definition in its order, then others by name."""
+    found = {name for scores in scenarios for name in scores}
+    known = [name for name in dict.fromkeys(defined) if name in found]
+    return (*known, *sorted(found - set(known)))[:MAX_DIMENSIONS]
+
+
+def cell_matrix(counts: RunCounts, scenarios: Sequence[ScenarioRow], dimensions: tuple[str, ...]) -> CellMatrix:
+    """`scenarios` are in the order of `counts.scenarios`."""
+    numbers = range(len(counts.plan.columns))
+    columns = [counts.column_cells(number) for number in numbers]
+    metric = primary_metric(columns)
+    variations = None
+    if counts.plan.repeats > 1:
+        variations = [_variations(counts, number, columns[number], metric) for number in numbers]
+    return CellMatrix(scenarios, dimensions, columns, variations, metric)
+
+
+def _variations(counts: RunCounts, column: int, cells: Sequence[Cell], metric: Metric) -> list[Variation]:
+    return [
+        _variation([cell] if len(scenario.cases) == 1 else counts.cells_of_cases(column, scenario), metric)
+        for scenario, cell in zip(counts.scenarios, cells, strict=True)
+    ]
+
+
+def _variation(cases: Iterable[Cell], metric: Metric) -> Variation:
+    squares, freedom = 0.0, 0
+    for cell in cases:
+        trials = metric.trials(cell)
+        if trials.n > 1:
+            squares += (trials.n * trials.squares - trials.total**2) / trials.n
+            freedom += trials.n - 1
+    return Variation(squares, freedom)

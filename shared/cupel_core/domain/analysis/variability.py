@@ -1,0 +1,95 @@
+"""Scenarios that stand out: those that targets answer differently, and those that one target answers differently in its
+repeats."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from math import fsum
+from statistics import fmean
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.matrix import CellMatrix
+from cupel_core.domain.analysis.metrics import Metric
+
+MAX_LISTED = 100
+
+
+class ContestedScenario(NamedTuple):
+    """A scenario by its number in the matrix."""
+
+    scenario: int
+    variance: float
+    """Of the columns' means."""
+    range: float
+    """Between the highest and the lowest mean."""
+
+
+class VariableScenario(NamedTuple):
+    """A scenario of one column, by their numbers in the matrix."""
+
+    scenario: int
+    column: int
+    variance: float
+    """Between the repeats of a case, unbiased."""
+
+
+@dataclass(frozen=True)
+class Variability:
+    """Of the repeats; only of a run that has any."""
+
+    consistency: tuple[float | None, ...]
+    """By column: 1 if repeats never differ, 0 if they differ as much as they can."""
+    most: tuple[VariableScenario, ...]
+    least: tuple[VariableScenario, ...]
+
+
+def contested_scenarios(matrix: CellMatrix, limit: int = MAX_LISTED) -> list[ContestedScenario]:
+    """By the variance of the columns' means, then by their range, then by the scenario's id."""
+    found = (
+        made
+        for number, means in enumerate(matrix.means_by_scenario())
+        if (made := contested(number, means)) is not None
+    )
+    return nsmallest(limit, found, key=lambda each: (-each.variance, -each.range, matrix.scenarios[each.scenario].id))
+
+
+def contested(number: int, means: Sequence[float | None]) -> ContestedScenario | None:
+    """None unless two columns have a value."""
+    given = [mean for mean in means if mean is not None]
+    if len(given) < 2:
+        return None
+    center = fsum(given) / len(given)
+    return ContestedScenario(
+        number, fsum((mean - center) ** 2 for mean in given) / (len(given) - 1), max(given) - min(given)
+    )
+
+
+def variability(matrix: CellMatrix) -> Variability | None:
+    """None without repeats."""
+    if matrix.variations is None:
+        return None
+    ids = [row.id for row in matrix.scenarios]
+    return Variability(
+        consistency=tuple(_consistency(matrix, column) for column in range(len(matrix.columns))),
+        most=tuple(
+            nsmallest(MAX_LISTED, _variable(matrix), key=lambda each: (-each.variance, ids[each.scenario], each.column))
+        ),
+        least=tuple(
+            nsmallest(MAX_LISTED, _variable(matrix), key=lambda each: (each.variance, ids[each.scenario], each.column))
+        ),
+    )
+
+
+def _variable(matrix: CellMatrix) -> Iterator[VariableScenario]:
+    for column, variations in enumerate(matrix.variations or ()):
+        for scenario, each in enumerate(variations):
+            if each.variance is not None:
+                yield VariableScenario(scenario, column, each.variance)
+
+
+def _consistency(matrix: CellMatrix, column: int) -> float | None:
+    """Answers of 1 and 5 in equal numbers have the largest possible variance, 4; of pass rates it is 1/4."""
+    variations = (matrix.variations or ())[column]
+    variances = [each.variance for each in variations if each.variance is not None]
+    largest = 4.0 if matrix.metric is Metric.DECISION else 0.25
+    return max(0.0, 1 - fmean(variances) / largest) if variances else None
