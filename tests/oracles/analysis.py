@@ -1,7 +1,7 @@
-"""Recomputes analysis_oracles.json, which tests of the analysis compare with. Run it with
+r"""Recomputes analysis.json with krippendorff, scikit-learn, scipy and statsmodels, which are not requirements.
 
-    uv run --no-project --python 3.13 --with scipy --with krippendorff --with scikit-learn --with statsmodels \
-        python tests/unit/domain/analysis/recompute_oracles.py
+uv run --no-project --with scipy --with krippendorff --with scikit-learn --with statsmodels \
+    python -m tests.oracles.analysis
 """
 
 import json
@@ -59,7 +59,9 @@ def group_cases() -> list[dict[str, object]]:
     source = random.Random(3)
     cases = []
     for levels, size in ((2, 5), (3, 8), (4, 20)):
-        groups = [[max(1, min(5, round(2 + level + source.gauss(0, 1)))) for _ in range(size)] for level in range(levels)]
+        groups = [
+            [max(1, min(5, round(2 + level + source.gauss(0, 1)))) for _ in range(size)] for level in range(levels)
+        ]
         test = scipy.stats.kruskal(*groups)
         values = np.concatenate(groups)
         between = sum(len(group) * (np.mean(group) - values.mean()) ** 2 for group in groups)
@@ -103,7 +105,7 @@ def trend_cases() -> list[dict[str, object]]:
 
 
 def mean_cases() -> list[dict[str, object]]:
-    """The mean of clustered answers: a regression on a constant; statsmodels' small-sample factor is taken out."""
+    """The mean of clustered answers: a regression on a constant."""
     source = random.Random(5)
     cases = []
     for scenarios, most in ((5, 1), (9, 4), (30, 10)):
@@ -132,5 +134,4 @@ if __name__ == "__main__":
         "trends": trend_cases(),
         "means": mean_cases(),
     }
-    path = Path(__file__).with_name("analysis_oracles.json")
-    path.write_text(json.dumps(found, indent=1, default=float) + "\n")
+    Path(__file__).with_name("analysis.json").write_text(json.dumps(found, indent=1, default=float) + "\n")
