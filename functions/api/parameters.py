@@ -1,8 +1,9 @@
 """Parameters that several operations have."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
+from time import monotonic
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
@@ -94,3 +95,19 @@ IfMatch = Annotated[
         description="`ETag` of the state that the change is based on; 412 if it is not the current one",
     ),
 ]
+
+
+RescoreId = Annotated[
+    str | None,
+    Query(
+        alias="rescoreId", min_length=1, max_length=64, description="Rescore to read; defaults to the run's own scoring"
+    ),
+]
+_SECONDS_TO_COUNT = 12.0
+"""Of the 29 of a request."""
+
+
+def counting_time() -> Callable[[], bool]:
+    """Whether this request may still count outcomes."""
+    until = monotonic() + _SECONDS_TO_COUNT
+    return lambda: monotonic() < until

@@ -40,9 +40,11 @@ MODULES = {
     **dict.fromkeys((f"runs/{change}" for change in ("pause", "resume", "cancel", "retry", "expand")), "control"),
     **dict.fromkeys(("runs/events", "runs/event-tickets"), "events"),
     "runs/transcripts": "transcripts",
+    **dict.fromkeys(("runs/analysis", "runs/results"), "analysis"),
     **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
 }
 """The module of a path, by its first word or its first and third; named after the first if None."""
+_NOT_MODIFIED = {"statusCode": HTTPStatus.NOT_MODIFIED.value, "body": "", "isBase64Encoded": False}
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
 _response_tag: ContextVar[str | None] = ContextVar("response_tag", default=None)
 _query_parameters: dict[str, tuple[str, ...]] = {}
@@ -110,7 +112,14 @@ def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaC
     tag = _response_tag.get()
     if tag is None or response["statusCode"] >= HTTPStatus.MULTIPLE_CHOICES:
         return response
-    return {**response, "headers": {**response["headers"], "ETag": tag}}
+    response = {**response, "headers": {**response["headers"], "ETag": tag}}
+    return response | _NOT_MODIFIED if _has_tag(event, tag) else response
+
+
+def _has_tag(event: dict[str, Any], tag: str) -> bool:
+    """Whether a GET names the tag of what its sender has already."""
+    is_get = event["requestContext"]["http"]["method"] == "GET"
+    return is_get and tag in (each.strip() for each in event["headers"].get("if-none-match", "").split(","))
 
 
 def load(app: APIGatewayHttpResolver, path: str) -> None:

@@ -8,6 +8,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field, TypeAdapter
 
 from cupel_core import event_loop
+from cupel_core.analysis import workflow
+from cupel_core.analysis.workflow import AnalysisFailure
 from cupel_core.clock import utc_now
 from cupel_core.domain.runs.leaf_ranges import SliceProgress
 from cupel_core.domain.runs.run import RunStatus
@@ -21,6 +23,7 @@ from cupel_core.workflow_tasks import (
     LeafRangeFields,
     LeftFields,
     WarmUp,
+    leaf_range_items,
     leaf_ranges_output,
     phase_failure,
     slice_output,
@@ -39,6 +42,20 @@ class Summarize(RunMessage, LeafRangeFields):
     op: Literal["summarize"]
 
 
+class Tabulate(RunMessage, LeafRangeFields, LeftFields):
+    op: Literal["tabulate"]
+
+
+class Analyze(RunMessage, LeftFields):
+    op: Literal["analyze"]
+
+
+class SkipAnalysis(RunMessage):
+    op: Literal["skip_analysis"]
+    error: dict[Literal["tabulate", "analyze"], Cause]
+    """By the phase that failed."""
+
+
 class Complete(RunMessage, LeftFields):
     op: Literal["complete"]
 
@@ -49,7 +66,9 @@ class Fail(RunMessage):
     """By the phase that failed."""
 
 
-type FinishTask = Annotated[Settle | Summarize | Complete | Fail | WarmUp, Field(discriminator="op")]
+type FinishTask = Annotated[
+    Settle | Summarize | Tabulate | Analyze | SkipAnalysis | Complete | Fail | WarmUp, Field(discriminator="op")
+]
 _task = TypeAdapter[FinishTask](FinishTask)
 
 
@@ -66,12 +85,25 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
     match task:
         case Settle():
             settled = phases.settle(task.run, task.fencing_token, utc_now())
-            return leaf_ranges_output(settled.status, settled.slices)
+            files = workflow.file_slices(settled.total)
+            return {**leaf_ranges_output(settled.status, settled.slices), "files": leaf_range_items(files)}
         case Summarize():
             with spent_metric() as add_spend:
                 progress = event_loop.run(_finish_slice(task, seconds_left, add_spend))
             record_costs(task.run, task.fencing_token, task.leaf_range)
             return slice_output(task, progress)
+        case Tabulate() | Analyze() if task.is_continued:
+            return {}
+        case Tabulate():
+            workflow.tabulate_slice(task.run, task.fencing_token, task.leaf_range)
+            return {"firstLeaf": task.first_leaf}
+        case Analyze():
+            analyzed = workflow.analyze(task.run, task.fencing_token, utc_now())
+            return {"analysis": analyzed}
+        case SkipAnalysis():
+            failure = AnalysisFailure(*phase_failure(task.error))
+            workflow.record_failure(task.run, task.fencing_token, failure, utc_now())
+            return {"analysis": "FAILED"}
         case Complete(is_continued=True):
             return {"status": RunStatus.SUMMARIZING}
         case Complete():

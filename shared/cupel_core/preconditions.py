@@ -27,6 +27,11 @@ def content_etag(content: object) -> str:
     return etag(hashlib.sha256(text).hexdigest()[:_TAG_LENGTH])
 
 
+def bytes_etag(content: bytes) -> str:
+    """The strong entity tag of a response without a revision."""
+    return etag(hashlib.sha256(content).hexdigest()[:_TAG_LENGTH])
+
+
 @dataclass(frozen=True)
 class Precondition:
     """The tags of an `If-Match` header; None for a request without it."""

@@ -59,9 +59,14 @@ def phase_failure(causes: Mapping[Any, Cause]) -> PhaseFailure:
     return PhaseFailure(phase, cause.describe())
 
 
+def leaf_range_items(ranges: Iterable[LeafRange]) -> list[dict[str, int]]:
+    """The items of a Map state."""
+    return [{"firstLeaf": each.first_leaf, "leaves": each.leaves} for each in ranges]
+
+
 def leaf_ranges_output(status: str, ranges: Iterable[LeafRange]) -> dict[str, Any]:
     """The result of a workflow's first phase: the Map state starts one task per leaf range."""
-    slices = [{"firstLeaf": each.first_leaf, "leaves": each.leaves} for each in ranges]
+    slices = leaf_range_items(ranges)
     return {"status": status, "slices": slices, "maxRounds": max_rounds(len(slices))}
 
 

@@ -94,7 +94,8 @@ class StateMachines:
 
 
 class _ExecutionRun:
-    """One execution: settle, then the slices of the Map, two at a time, then complete; fail if retries run out."""
+    """One execution: settle, then the slices of the Map, two at a time, then analyze and complete; fail if retries run
+    out, but for the analysis, which is then recorded as failed. No simulated run is so large that it needs tabulate."""
 
     def __init__(self, machines: StateMachines, execution: Execution) -> None:
         self._machines = machines
@@ -115,6 +116,11 @@ class _ExecutionRun:
                 then(result.result)
             elif payload["op"] == "fail":
                 self._execution.status = "FAILED"
+            elif payload["op"] == "skip_analysis":
+                self._complete(None)
+            elif payload["op"] == "analyze":
+                skipped = {payload["op"]: {"Error": "Error", "Cause": result.error}}
+                self._run_task({"op": "skip_analysis", "error": skipped}, self._complete)
             else:
                 error = {payload["op"]: {"Error": "Error", "Cause": result.error}}
                 self._run_task({"op": "fail", "error": error}, self._failed)
@@ -137,7 +143,10 @@ class _ExecutionRun:
             self._summarize(self._slices.pop(0), 0)
         if not self._slices and not self._running:
             self._running = 1
-            self._run_task({"op": "complete", "left": self._left}, self._completed)
+            self._run_task({"op": "analyze", "left": self._left}, self._complete)
+
+    def _complete(self, _: Any) -> None:
+        self._run_task({"op": "complete", "left": self._left}, self._completed)
 
     def _summarize(self, part: dict[str, Any], rounds: int) -> None:
         def summarized(result: Any) -> None:

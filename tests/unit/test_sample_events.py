@@ -11,7 +11,7 @@ from cupel_core.domain.runs.run import Action, Run, RunStatus
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import rescores, runs
+from cupel_core.store import analyses, blobs, rescores, runs
 from cupel_core.store.barrier import Tree
 from tests.conftest import ROOT
 from tests.lambda_context import Context
@@ -58,8 +58,27 @@ def test_a_malformed_or_unresolvable_message_is_redelivered(name: str, sample_ru
 
 def test_the_phases_complete_a_run(sample_run: Run) -> None:
     with_full_barrier(sample_run)
-    assert invoke("finish-settle") == {"status": "SUMMARIZING", "slices": [], "maxRounds": 2_858}
+    assert invoke("finish-settle") == {"status": "SUMMARIZING", "slices": [], "maxRounds": 2_858, "files": []}
+    assert invoke("finish-analyze") == {"analysis": "COMPLETED"}
     assert invoke("finish-complete") == {"status": "COMPLETED"}
+
+
+def test_a_slice_of_a_large_run_is_counted(sample_run: Run) -> None:
+    with_full_barrier(sample_run)
+    invoke("finish-settle")
+    assert invoke("finish-tabulate") == {"firstLeaf": 0}
+    assert len(list(blobs.list_keys("analyses/"))) == 1
+
+
+def test_a_failed_analysis_is_recorded_and_the_run_completes(sample_run: Run) -> None:
+    with_full_barrier(sample_run)
+    invoke("finish-settle")
+    assert invoke("finish-skip-analysis") == {"analysis": "FAILED"}
+    assert invoke("finish-complete") == {"status": "COMPLETED"}
+    analysis = analyses.find_newest(ref_of(sample_run), None)
+    assert analysis is not None
+    assert analysis.failure is not None
+    assert (analysis.status, analysis.failure.why) == ("FAILED", "States.Timeout: the analysis took too long")
 
 
 def test_a_failed_phase_is_named_in_the_failure_of_the_run(sample_run: Run) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from api.pages import bounded_page
-from api.parameters import Cursor, Limit, ModelFilter, PromptFilter
+from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, RescoreId, counting_time
 from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import scores
@@ -25,12 +25,6 @@ from cupel_core.rescoring import queries, start
 
 router = OperationRouter()
 
-RescoreId = Annotated[
-    str | None,
-    Query(
-        alias="rescoreId", min_length=1, max_length=64, description="Rescore to read; defaults to the run's own scoring"
-    ),
-]
 Trials = Annotated[int | None, Query(ge=1, le=100, description="k of pass@k and pass^k; defaults to the run's repeats")]
 
 
@@ -82,7 +76,7 @@ def get_run_scores(
     k: Trials = None,
 ) -> RunScoresResponse:
     run_scores = scores.scores_by_column(
-        router.workspace, run_id, rescore_id=rescore_id, model=model, prompt_id=prompt_id, k=k
+        router.workspace, run_id, rescore_id=rescore_id, model=model, prompt_id=prompt_id, k=k, has_time=counting_time()
     )
     return RunScoresResponse.of(run_scores, rescore_id)
 
@@ -98,6 +92,13 @@ def list_scenario_scores(
     cursor: Cursor = None,
 ) -> Rendered[ScenarioScoresPage]:
     entries = scores.scores_by_scenario(
-        router.workspace, run_id, rescore_id=rescore_id, model=model, prompt_id=prompt_id, k=k, cursor=cursor
+        router.workspace,
+        run_id,
+        rescore_id=rescore_id,
+        model=model,
+        prompt_id=prompt_id,
+        k=k,
+        cursor=cursor,
+        has_time=counting_time(),
     )
     return bounded_page(ScenarioScoresPage, entries, limit, ScenarioScoresResponse.of)

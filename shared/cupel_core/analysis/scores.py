@@ -1,48 +1,40 @@
 """The scores of a run, or of one of its rescores: pass rates with their errors, pass@k and pass^k."""
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterator
 
+from cupel_core.analysis.basic import read_rows
+from cupel_core.analysis.tabulate import counted_inputs, read_available
+from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.derived_metrics import read_derived_metrics
-from cupel_core.domain.scoring.scores import (
-    ScenarioScores,
-    ScenarioScoresView,
-    ScoredResult,
-    Scores,
-    column_scores,
-    scenario_scores,
-)
-from cupel_core.errors import TooLarge
+from cupel_core.domain.scoring.scores import ScenarioScoresView, Scores, column_scores, scenario_scores
+from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, decode_index, encode_cursor
-from cupel_core.probe_ranges import probe_ranges
-from cupel_core.store import digests, rescores, runs, snapshots
-
-MAX_PROBES = 100_000
-"""Read within the time of a request: each takes 33 microseconds of a whole core, and a function has a third of one."""
+from cupel_core.probe_ranges import check_column
+from cupel_core.store import runs, snapshots
 
 
 def scores_by_column(
-    workspace: str, run_id: str, *, rescore_id: str | None, model: str | None, prompt_id: str | None, k: int | None
+    workspace: str,
+    run_id: str,
+    *,
+    rescore_id: str | None,
+    model: str | None,
+    prompt_id: str | None,
+    k: int | None,
+    has_time: Callable[[], bool],
 ) -> Scores:
     """By target, then by prompt, or of one of them; `rescore_id` None means the run's own scoring.
 
-    Raises TooLarge for more than MAX_PROBES probes.
+    Raises RetryableError if there is no time to count all outcomes; the next call continues.
     """
-    run = _get_run(workspace, run_id, rescore_id)
-    probe_count = sum(len(indexes) for indexes in probe_ranges(run.plan, model, prompt_id))
-    if probe_count > MAX_PROBES:
-        raise TooLarge(
-            f"{probe_count:,} probes are too many for one response (maximum {MAX_PROBES:,}): name one target"
-        )
-    trials = _trials(run, k)
+    run = runs.get(RunRef(workspace, run_id))
+    check_column(run.plan, model, prompt_id)
+    trials, counts = _trials(run, k), _read(run, rescore_id, has_time)
     derived = read_derived_metrics((snapshots.get_definition(run.snapshot_key) or {}).get("derivedMetrics"))
-    columns = (
-        column_scores(column, _results(run, rescore_id, run.plan.column_ranges(column)), trials, derived)
-        for column in run.plan.columns_of(model, prompt_id)
-    )
-    return Scores(run, trials, tuple(columns))
+    columns = run.plan.columns_of(model, prompt_id)
+    return Scores(run, trials, tuple(column_scores(column, counts, trials, derived) for column in columns))
 
 
 def scores_by_scenario(
@@ -54,34 +46,27 @@ def scores_by_scenario(
     prompt_id: str | None,
     k: int | None,
     cursor: str | None,
+    has_time: Callable[[], bool],
 ) -> Iterator[Entry[ScenarioScoresView]]:
     """By column, then in the order of the run's scenarios; without scenarios that have no transcript."""
-    run = _get_run(workspace, run_id, rescore_id)
-    results = _results(run, rescore_id, probe_ranges(run.plan, model, prompt_id, decode_index(cursor)))
-    rows = scenario_scores(results, _trials(run, k))
-    return (Entry(encode_cursor(str(row.first_index)), _view(run, row)) for row in rows)
+    run = runs.get(RunRef(workspace, run_id))
+    check_column(run.plan, model, prompt_id)
+    trials, counts, start = _trials(run, k), _read(run, rescore_id, has_time), decode_index(cursor)
+    rows = read_rows(run, counts)
+    for column in run.plan.columns_of(model, prompt_id):
+        for position, scores in scenario_scores(column, counts, trials):
+            number = column * len(rows) + position
+            if number >= start:
+                view = ScenarioScoresView(scores, rows[position].id, run.plan.columns[column], rows[position].name)
+                yield Entry(encode_cursor(str(number)), view)
 
 
-def _view(run: Run, row: ScenarioScores) -> ScenarioScoresView:
-    case = snapshots.get_case(run.snapshot_key, run.plan.probe(row.first_index).case)
-    return ScenarioScoresView(row, run.plan.columns[row.column], case.scenario_name)
-
-
-def _get_run(workspace: str, run_id: str, rescore_id: str | None) -> Run:
-    """NotFound if the run, or its rescore, is unknown."""
-    ref = RunRef(workspace, run_id)
-    run = runs.get(ref)
-    if rescore_id is not None:
-        rescores.get(ref, rescore_id)
-    return run
+def _read(run: Run, rescore_id: str | None, has_time: Callable[[], bool]) -> RunCounts:
+    available = read_available(counted_inputs(run, rescore_id), has_time)
+    if not available.is_complete:
+        raise RetryableError("the outcomes are still being counted; try again", retry_after=1)
+    return available.counts
 
 
 def _trials(run: Run, k: int | None) -> int:
     return run.plan.repeats if k is None else k
-
-
-def _results(run: Run, rescore_id: str | None, ranges: Iterable[range]) -> Iterator[ScoredResult]:
-    ref, plan = RunRef(run.workspace, run.id), run.plan
-    if rescore_id is None:
-        return chain.from_iterable(digests.list_run_digests(ref, plan, indexes) for indexes in ranges)
-    return chain.from_iterable(digests.list_rescore_digests(ref, plan, rescore_id, indexes) for indexes in ranges)

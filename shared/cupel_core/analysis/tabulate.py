@@ -3,13 +3,17 @@
 All statistics are computed from these files, and no outcome is read again. `read_counts` is what they call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import NamedTuple
 
 from cupel_core.domain.analysis.counts import Counts, RunCounts, count, scenario_cases, total_counts
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import TERMINAL, Run
+from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, corrections, count_files, counted_outcomes, rescores, snapshots
 from cupel_core.store.barrier import Tree
@@ -17,6 +21,8 @@ from cupel_core.store.barrier import Tree
 LEAVES_PER_FILE = 100
 """10,000 probes: a third of a second of processor time."""
 _READERS = 8
+_FORMAT = "counts-1"
+"""Of what is hashed."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,12 @@ class CountedInputs:
     def revision(self) -> str:
         """Identifies the outcomes: another one after a retry, an expansion or a correction."""
         own = f"{self.run.fencing_token}-{self.corrections}-{self.recorded}"
+        return own if self.rescore_id is None else f"{own}-{self.rescore_id}"
+
+    @property
+    def partial_revision(self) -> str:
+        """Of leaves whose probes all have an outcome while the run goes on; summaries may still be missing."""
+        own = f"{self.run.retry_round}-{self.corrections}-partial"
         return own if self.rescore_id is None else f"{own}-{self.rescore_id}"
 
 
@@ -76,34 +88,97 @@ def tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
     return counts
 
 
-def missing_ranges(inputs: CountedInputs) -> tuple[LeafRange, ...]:
-    """The leaves of the files that are not stored yet."""
-    stored = count_files.stored_leaves(inputs.ref, inputs.revision) if inputs.is_final else frozenset[int]()
-    return tuple(leaves for leaves in file_ranges(inputs.run.plan.total) if leaves.first_leaf not in stored)
-
-
 def read_counts(inputs: CountedInputs) -> RunCounts:
     """All counts of a run, per scenario and column; what is not stored is counted now.
 
     Takes 18 bytes of memory per cell, and 33 microseconds of processor time per probe that is counted now.
     """
-    run = inputs.run
-    positions = snapshots.get(run.snapshot_key).scenario_positions
-    return RunCounts(run.plan, scenario_cases(positions), total_counts(run.plan, _parts(inputs)))
+    return read_hashed_counts(inputs).counts
+
+
+class HashedCounts(NamedTuple):
+    counts: RunCounts
+    inputs_hash: str
+    """The same as long as the run's scenarios and what is counted of its outcomes are the same."""
+
+
+def read_hashed_counts(inputs: CountedInputs) -> HashedCounts:
+    """The counts, and a hash of everything that figures are computed from."""
+    run, digest = inputs.run, sha256()
+    for part in (_FORMAT, run.snapshot_key, inputs.rescore_id or ""):
+        digest.update(part.encode() + b"\0")
+
+    def hashed() -> Iterator[Counts]:
+        for part in _parts(inputs):
+            digest.update(sha256(part.encode()).digest())
+            yield part
+
+    totals = total_counts(run.plan, hashed())
+    return HashedCounts(_run_counts(run, totals), digest.hexdigest())
+
+
+def _run_counts(run: Run, totals: Counts) -> RunCounts:
+    """Without its snapshot, each case of a run counts as a scenario."""
+    try:
+        positions: Sequence[int] = snapshots.get(run.snapshot_key).scenario_positions
+    except NotFound:
+        positions = range(run.plan.cases)
+    return RunCounts(run.plan, scenario_cases(positions), totals)
 
 
 def _parts(inputs: CountedInputs) -> Iterator[Counts]:
-    missing = missing_ranges(inputs)
-    stored = [leaves for leaves in file_ranges(inputs.run.plan.total) if leaves not in missing]
-    yield from _read_files(inputs, stored)
-    for leaves in missing:
-        yield tabulate(inputs, leaves)
-
-
-def _read_files(inputs: CountedInputs, stored: Sequence[LeafRange]) -> Iterator[Counts]:
-    def read(leaves: LeafRange) -> Counts:
-        # None if the run is being erased.
-        return count_files.find(inputs.ref, inputs.revision, leaves.first_leaf) or tabulate(inputs, leaves)
-
+    """In order. Each file is read while earlier ones are added up."""
+    ranges = file_ranges(inputs.run.plan.total)
+    if not inputs.is_final:
+        yield from (tabulate(inputs, leaves) for leaves in ranges)
+        return
+    if len(ranges) == 1:
+        yield find_or_tabulate(inputs, ranges[0])
+        return
     with ThreadPoolExecutor(_READERS) as threads:
-        yield from threads.map(read, stored)
+        yield from threads.map(partial(find_or_tabulate, inputs), ranges)
+
+
+def find_or_tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
+    """The stored counts of these leaves; counted and stored now if they are not."""
+    return count_files.find(inputs.ref, inputs.revision, leaves.first_leaf) or tabulate(inputs, leaves)
+
+
+class AvailableCounts(NamedTuple):
+    """The counts of a run so far, as far as there was time to count them."""
+
+    counts: RunCounts
+    is_complete: bool
+    """Whether every outcome is counted that there is."""
+
+
+def read_available(inputs: CountedInputs, has_time: Callable[[], bool]) -> AvailableCounts:
+    """The counts of a run that may still go on. What was counted for good is stored, so that the next call goes on
+    where this one ends."""
+    run, is_complete = inputs.run, True
+
+    def parts() -> Iterator[Counts]:
+        nonlocal is_complete
+        for leaves in file_ranges(run.plan.total):
+            revision = inputs.revision if inputs.is_final else inputs.partial_revision
+            found = count_files.find(inputs.ref, revision, leaves.first_leaf)
+            if found is None and not has_time():
+                is_complete = False
+                continue
+            yield found or _tabulate_so_far(inputs, leaves)
+
+    totals = total_counts(run.plan, parts())
+    return AvailableCounts(_run_counts(run, totals), is_complete)
+
+
+def _tabulate_so_far(inputs: CountedInputs, leaves: LeafRange) -> Counts:
+    """Stored if every probe of these leaves has an outcome; no other outcome counts in the same retry round."""
+    counts = tabulate(inputs, leaves)
+    if not inputs.is_final and _outcome_count(counts) == len(leaves.indexes(inputs.run.plan.total)):
+        count_files.save(inputs.ref, inputs.partial_revision, leaves.first_leaf, counts)
+    return counts
+
+
+def _outcome_count(counts: Counts) -> int:
+    cells = map(counts.cell, counts.cell_range)
+    return sum(cell.completed + cell.errored for cell in cells)

@@ -29,6 +29,21 @@ class DefinitionDimension(RequestModel):
     levels: Annotated[list[DimensionLevel], Field(max_length=1_000)]
 
 
+class FavoredDimensions(RequestModel):
+    """The dimensions between which a decision decides; analyses then have win rates."""
+
+    one: Annotated[
+        str,
+        StringConstraints(strict=True, min_length=1, max_length=200),
+        Field(alias="1", description="Favored by 1 and 2"),
+    ]
+    five: Annotated[
+        str,
+        StringConstraints(strict=True, min_length=1, max_length=200),
+        Field(alias="5", description="Favored by 4 and 5"),
+    ]
+
+
 class DecisionRule(RequestModel):
     """How a transcript's decision is determined: its code by a pattern or by a judge that follows a rubric, its text by
     the judge (`judgeModel`, else that of the run), or from the start of the answer if there is none.
@@ -40,6 +55,9 @@ class DecisionRule(RequestModel):
     rubric: LongText | None = None
     judge_model: Annotated[
         str | None, Field(strict=True, max_length=256, description="Model id as `provider/name`")
+    ] = None
+    favors: Annotated[
+        FavoredDimensions | None, Field(description="Which dimension a decision is for, if it is between two")
     ] = None
 
 

@@ -222,7 +222,7 @@ class ScenarioScoresResponse(ColumnFields):
         scores = view.scores
         return cls(
             **cls.fields_of_column(view.column),
-            scenario_id=scores.scenario_id,
+            scenario_id=view.scenario_id,
             scenario_name=view.scenario_name,
             judged=scores.judged,
             successes=scores.successes,

@@ -31,6 +31,8 @@ class SettleResult:
 
     status: str
     slices: tuple[LeafRange, ...] = ()
+    total: int = 0
+    """Probes of the run."""
 
 
 def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
@@ -42,14 +44,14 @@ def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
     try:
         run = runs.get(ref)
         if run.fencing_token != fencing_token or run.status not in _FINISHABLE:
-            return SettleResult(run.status)
+            return SettleResult(run.status, total=run.plan.total)
         if run.status is not RunStatus.SUMMARIZING:
             run = _settle(ref, run, now)
     except NotFound:
         return SettleResult(DELETED)
     except IllegalTransition:  # Another execution, or a user, has changed the run since it was read.
         return settle(ref, fencing_token, now)
-    return SettleResult(run.status, _slices(run) if run.status is RunStatus.SUMMARIZING else ())
+    return SettleResult(run.status, _slices(run) if run.status is RunStatus.SUMMARIZING else (), run.plan.total)
 
 
 def complete(ref: RunRef, fencing_token: int, now: datetime) -> str:

@@ -20,9 +20,3 @@ def find(ref: RunRef, revision: str, first_leaf: int) -> Counts | None:
         return Counts.decode(blobs.get_bytes(keys.count_file(ref, revision, first_leaf), MAX_FILE_BYTES))
     except NotFound:
         return None
-
-
-def stored_leaves(ref: RunRef, revision: str) -> frozenset[int]:
-    """The first leaves of the files of this revision."""
-    prefix = f"{keys.analysis_blobs(ref)}{revision}/counts-"
-    return frozenset(int(key.removeprefix(prefix).partition(".")[0]) for key in blobs.list_keys(prefix))

@@ -37,6 +37,13 @@ def start_finish(ref: RunRef, fencing_token: int) -> None:
     _start(_finish(ref, fencing_token))
 
 
+def start_analysis(ref: RunRef, fencing_token: int, revision: str) -> None:
+    """Start an execution that counts the outcomes of a run that has ended and analyzes it, unless one is running."""
+    request = _finish(ref, fencing_token)
+    name = f"{ref.run_id}-analysis-{revision}"
+    _ensure_running(request._replace(name=name, payload={**request.payload, "analysis": True}))
+
+
 def start_rescore(ref: RunRef, rescore_id: str) -> None:
     """Start the execution named after the rescore, unless it exists."""
     _start(_rescore(ref, rescore_id))

@@ -21,6 +21,7 @@ pk                                   sk                    item
 <ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
 <ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last completed step
 <ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   the selection of the best of several answers
+<ws>#run#<id>#analyses               basic#<scoring>#…     its analyses by time; `-` for the run's own scoring
 <ws>#run#<id>#scorings               <scoringId>           rescores of the run
 <ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
 <ws>#run#<id>#scores#<scoring>       <leaf>                how many results a leaf range of a rescore has
@@ -145,6 +146,15 @@ def rescores(ref: RunRef) -> str:
     return f"{run(ref)}#scorings"
 
 
+def analyses(ref: RunRef) -> str:
+    return f"{run(ref)}#analyses"
+
+
+def analysis(kind: str, rescore_id: str | None, created: str, analysis_id: str) -> str:
+    """Analyses of a kind and rescore by time; without the last two, their prefix."""
+    return f"{kind}#{rescore_id or '-'}#{created}{'#' if analysis_id else ''}{analysis_id}"
+
+
 def rescore_results(ref: RunRef, rescore_id: str, index: int) -> str:
     return f"{run(ref)}#scores#{rescore_id}#{index // PROBES_PER_BLOCK}"
 
@@ -181,6 +191,10 @@ def block_blobs(ref: RunRef, block: int) -> str:
 def analysis_blobs(ref: RunRef) -> str:
     """The prefix of all count files and analyses of a run. They have nothing that was said, so they do not expire."""
     return f"analyses/{ref.workspace}/{ref.run_id}/"
+
+
+def analysis_document(ref: RunRef, analysis_id: str) -> str:
+    return f"{analysis_blobs(ref)}{analysis_id}.json.gz"
 
 
 def count_file(ref: RunRef, revision: str, first_leaf: int) -> str:

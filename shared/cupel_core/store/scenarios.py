@@ -3,12 +3,12 @@
 Only the changed pages are written. Earlier pages are not deleted, because earlier versions and their runs read them.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as replace_fields
 from itertools import batched, chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.required_models import named_models, needs_models
 from cupel_core.domain.definitions.scenarios import (
@@ -38,6 +38,25 @@ MAX_CACHED_BYTES = 16_000_000
 def read_persona_ids(key: str) -> list[tuple[str, ...]]:
     """The persona ids of each scenario of a page, without parsing the scenarios."""
     return [tuple(data.get("personaIds") or ()) for data in blobs.get_json(key)]
+
+
+class ScenarioSummary(NamedTuple):
+    id: str
+    name: str
+    scores: Mapping[str, float]
+    """In dimensions."""
+
+
+def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioSummary]]:
+    """The summaries of the scenarios at these positions, by position; each page is read once and not cached."""
+    by_page: defaultdict[int, list[int]] = defaultdict(list)
+    for position in positions:
+        by_page[manifest.page_number_at(position)].append(position)
+    for number, found in sorted(by_page.items()):
+        page, start = blobs.get_json(manifest.pages[number].key), manifest.start_of(number)
+        for position in found:
+            data = page[position - start]
+            yield position, ScenarioSummary(data["id"], data["name"], data["dimensions"])
 
 
 def _page_from_json(body: list[dict[str, Any]]) -> tuple[Scenario, ...]:

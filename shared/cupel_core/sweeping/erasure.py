@@ -131,6 +131,7 @@ def _erase_run(erasure: Erasure, seconds_left: Callable[[], float]) -> bool:
     for rescore_id in rescore_ids:
         partitions.erase(keys.rescore_counts(ref, rescore_id))
     partitions.erase(keys.rescores(ref))
+    partitions.erase(keys.analyses(ref))
     blobs.delete_prefix(keys.conversation_blobs(ref))
     blobs.delete_prefix(keys.snapshot_blobs(ref))
     blobs.delete_prefix(keys.analysis_blobs(ref))

@@ -4,9 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.definitions.definitions import Content, content_errors
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive, expression_issue
-from cupel_core.domain.scoring.scores import ScoredResult, column_scores
+from cupel_core.domain.scoring.scores import column_scores
 
 SUMS = {"tp": 6.0, "fp": 2.0, "fn": 3.0, "none": 0.0}
 
@@ -82,9 +86,13 @@ def test_a_metric_may_use_those_before_it() -> None:
 
 
 def test_the_scores_of_a_model_contain_derived_metrics() -> None:
-    results = [ScoredResult(n, n, 0, f"s{n}", True, metrics={"tp": float(n), "fp": 1.0}) for n in range(1, 4)]
+    plan = Plan(plain_targets("sim/a"), (3,))
+    outcomes = [
+        CountedOutcome(n, True, success=True, metrics={"tp": float(n + 1), "fp": 1.0}) for n in range(plan.total)
+    ]
+    counts = RunCounts(plan, scenario_cases(range(3)), count(plan, range(plan.total), outcomes))
     derived = [DerivedMetric("precision", "tp / (tp + fp)"), DerivedMetric("mean", "tp / __count")]
-    scores = column_scores(0, results, 1, derived)
+    scores = column_scores(0, counts, 1, derived)
     assert dict(scores.metrics) == {"fp": 1.0, "tp": 2.0, "precision": pytest.approx(6 / 9), "mean": 2.0}
 
 

@@ -19,7 +19,7 @@ from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.pairs import PairAgreement, Rating, pair_agreements
+from cupel_core.domain.analysis.pairs import CodeShares, PairAgreement, pair_agreements
 from cupel_core.domain.statistics import Interval
 
 MAX_COLUMNS = 50
@@ -133,17 +133,17 @@ class _Unit(NamedTuple):
     """The ratings of one scenario, added up: all that its part of the coincidences needs."""
 
     raters: int
-    totals: Rating
-    pairs: Rating
+    totals: CodeShares
+    pairs: CodeShares
     """Of each two categories: how often two different raters have one each."""
 
 
-def _products(first: Rating, second: Rating) -> Iterator[float]:
+def _products(first: CodeShares, second: CodeShares) -> Iterator[float]:
     """Of each two different categories."""
     return (first[low] * second[high] for low, high in combinations(range(len(first)), 2))
 
 
-def _unit(ratings: Sequence[Rating], size: int) -> _Unit:
+def _unit(ratings: Sequence[CodeShares], size: int) -> _Unit:
     totals = tuple(map(sum, zip(*ratings, strict=True))) if ratings else (0.0,) * size
     divided = [each for each in ratings if max(each) < 1]
     own = map(sum, zip(*(_products(each, each) for each in divided), strict=True)) if divided else repeat(0.0)
@@ -151,14 +151,14 @@ def _unit(ratings: Sequence[Rating], size: int) -> _Unit:
     return _Unit(len(ratings), totals, tuple(pairs))
 
 
-def rating(cell: Cell, metric: Metric) -> Rating | None:
+def rating(cell: Cell, metric: Metric) -> CodeShares | None:
     """None if there is nothing to rate."""
     counts = cell.codes if metric is Metric.DECISION else (cell.judged - cell.passed, cell.passed)
     total = sum(counts)
     return tuple(count / total for count in counts) if total else None
 
 
-def krippendorff_alpha(units: Iterable[Sequence[Rating | None]]) -> float | None:
+def krippendorff_alpha(units: Iterable[Sequence[CodeShares | None]]) -> float | None:
     """Ordinal alpha of units with a rating of each rater; None for a missing one."""
     given = [[each for each in unit if each is not None] for unit in units]
     size = max((len(ratings[0]) for ratings in given if ratings), default=1)
@@ -187,10 +187,10 @@ def agreement(columns: Sequence[Sequence[Cell]], metric: Metric) -> Agreement | 
     )
 
 
-def _ratings(cells: Iterable[Cell], metric: Metric) -> list[Rating | None]:
+def _ratings(cells: Iterable[Cell], metric: Metric) -> list[CodeShares | None]:
     """Equal ratings are the same object."""
-    known: dict[Cell, Rating | None] = {}
-    same: dict[Rating | None, Rating | None] = {}
+    known: dict[Cell, CodeShares | None] = {}
+    same: dict[CodeShares | None, CodeShares | None] = {}
     ratings = []
     for cell in cells:
         if cell not in known:
@@ -203,7 +203,7 @@ def _ratings(cells: Iterable[Cell], metric: Metric) -> list[Rating | None]:
 class _Units:
     """The units of a run. Many are equal where there are few repeats, so each is computed once."""
 
-    def __init__(self, ratings: Sequence[Sequence[Rating | None]], size: int) -> None:
+    def __init__(self, ratings: Sequence[Sequence[CodeShares | None]], size: int) -> None:
         self._size = size
         self._known = list({each: None for column in ratings for each in column})
         self._numbers = {each: number for number, each in enumerate(self._known)}
@@ -231,7 +231,7 @@ class _Units:
             sums.add(self._units[position], times)
         return sums
 
-    def without(self, column: Sequence[Rating | None]) -> _Coincidences:
+    def without(self, column: Sequence[CodeShares | None]) -> _Coincidences:
         """The coincidences of all columns but this one: in each scenario, those of its rating with the others less."""
         unrated = self._sum(position for position, each in zip(self._positions, column, strict=True) if each is None)
         result = unrated.plus(_Coincidences(self._size))
@@ -243,7 +243,7 @@ class _Units:
                 others.take_from(result.of(raters - 1), own)
         return result
 
-    def _others(self, column: Iterable[Rating | None]) -> "dict[tuple[int, int], _Others]":
+    def _others(self, column: Iterable[CodeShares | None]) -> "dict[tuple[int, int], _Others]":
         """The ratings of the other columns added up, by the number of raters and this column's rating."""
         found: dict[tuple[int, int], _Others] = {}
         numbers = map(self._numbers.__getitem__, column)
@@ -261,11 +261,11 @@ class _Others:
         self._totals = [0.0] * size
         self._scenarios = 0
 
-    def add(self, totals: Rating) -> None:
+    def add(self, totals: CodeShares) -> None:
         self._totals = list(map(add, self._totals, totals))
         self._scenarios += 1
 
-    def take_from(self, sums: _Sums, own: Rating) -> None:
+    def take_from(self, sums: _Sums, own: CodeShares) -> None:
         """Take the rating of that column out of the sums over these scenarios."""
         totals = tuple(self._totals)
         crossed = zip(_products(totals, own), _products(own, totals), _products(own, own), strict=True)
@@ -274,7 +274,7 @@ class _Others:
 
 
 def _leave_out(
-    column: int, alpha: float | None, units: _Units, ratings: Sequence[Sequence[Rating | None]]
+    column: int, alpha: float | None, units: _Units, ratings: Sequence[Sequence[CodeShares | None]]
 ) -> LeaveOneOut:
     rest = units.without(ratings[column]).alpha() if len(ratings) >= MIN_COLUMNS_FOR_OUTLIERS else None
     return LeaveOneOut(column, rest, None if rest is None or alpha is None else rest - alpha)

@@ -39,11 +39,11 @@ class AnalysisInput:
     has_decision_rule: bool = False
     favors: Mapping[str, str] = field(default_factory=dict)
     """The dimensions that the codes `1` and `5` favor; empty if the definition does not say."""
-    sample: "Sample | None" = None
+    sample: "RunSample | None" = None
 
 
 @dataclass(frozen=True)
-class Sample:
+class RunSample:
     """Which part of a definition's scenarios a run has."""
 
     scenarios: int
@@ -82,7 +82,7 @@ class Quantiles:
 
 
 @dataclass(frozen=True)
-class Operations:
+class OperatingFigures:
     """What a column's probes took. Costs are None if no call was made, or if a price is unknown."""
 
     duration_ms: Quantiles | None
@@ -99,7 +99,7 @@ class Operations:
     """Answers by version, the most frequent first; at most MAX_VERSIONS."""
 
     @classmethod
-    def of(cls, totals: ColumnTotals) -> "Operations":
+    def of(cls, totals: ColumnTotals) -> "OperatingFigures":
         histograms = totals.histograms
         return cls(
             duration_ms=Quantiles.of(histograms["durations_ms"]),
@@ -127,7 +127,7 @@ class ColumnAnalysis:
 
     estimate: GroupEstimate
     unscored: int
-    operations: Operations
+    operations: OperatingFigures
     win_rates: tuple[WinRate, ...]
     consistency: float | None
     is_outlier: bool
@@ -146,7 +146,7 @@ class BasicAnalysis:
     contested: tuple[ContestedScenario, ...]
     variability: Variability | None
     cautions: tuple[Caution, ...]
-    sample: Sample | None = None
+    sample: RunSample | None = None
 
     @property
     def estimates(self) -> list[GroupEstimate]:
@@ -169,7 +169,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
             ColumnAnalysis(
                 estimate=estimate,
                 unscored=totals.unscored,
-                operations=Operations.of(totals),
+                operations=OperatingFigures.of(totals),
                 win_rates=win_rates(given.favors, cells[number]),
                 consistency=varied.consistency[number] if varied else None,
                 is_outlier=number in outliers,

@@ -8,7 +8,7 @@ from math import fsum, sqrt
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.distributions import t_quantile, t_two_sided_p
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate, group_estimate
-from cupel_core.domain.analysis.matrix import CellMatrix, Scores
+from cupel_core.domain.analysis.matrix import CellMatrix, DimensionScores
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import holm
 from cupel_core.domain.analysis.ranks import kruskal_wallis
@@ -75,7 +75,7 @@ class DimensionAnalysis:
         return self.overall.effect.eta_squared or 0.0
 
 
-type Grouped = Mapping[tuple[Scores, Cell], int]
+type Grouped = Mapping[tuple[DimensionScores, Cell], int]
 
 
 def analyze_dimensions(matrix: CellMatrix) -> tuple[DimensionAnalysis, ...]:

@@ -120,7 +120,7 @@ def _without_effect(found: BasicAnalysis) -> Iterator[Insight]:
         if each.overall.effect.adjusted_p is not None and not _is_significant(each.overall.effect.adjusted_p)
     ]
     if names:
-        text = f"No effect can be shown of {_listed(names)}."
+        text = f"No effect can be shown of {_enumerate(names)}."
         yield Insight("noEffect", text, {"dimensions": names})
 
 
@@ -181,7 +181,7 @@ def _other(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if found.metric is Metric.DECISION and (each.other_rate.share or 0.0) > HIGH_OTHER
     ]
     if shares:
-        listed = _listed([f"{name} ({share:.0%})" for name, share in shares])
+        listed = _enumerate([f"{name} ({share:.0%})" for name, share in shares])
         yield Insight("other", f"Many answers have no readable decision: {listed}.", {"shares": dict(shares)})
 
 
@@ -192,13 +192,13 @@ def _errors(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if (each.error_rate or 0.0) > _HIGH_ERRORS
     ]
     if rates:
-        listed = _listed([f"{name} ({rate:.0%})" for name, rate in rates])
+        listed = _enumerate([f"{name} ({rate:.0%})" for name, rate in rates])
         yield Insight(
             "errors", f"Many probes errored, which counts neither for nor against: {listed}.", {"rates": dict(rates)}
         )
 
 
-def _listed(names: list[str]) -> str:
+def _enumerate(names: list[str]) -> str:
     """At most five."""
     shown = names[:5]
     more = len(names) - len(shown)

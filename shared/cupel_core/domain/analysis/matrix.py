@@ -13,7 +13,7 @@ from cupel_core.domain.analysis.metrics import Metric
 MAX_DIMENSIONS = 50
 """Further dimensions of a run's scenarios are not analyzed."""
 
-type Scores = tuple[float | None, ...]
+type DimensionScores = tuple[float | None, ...]
 """A scenario's score in each of the matrix's dimensions; None if it has none."""
 
 
@@ -22,7 +22,7 @@ class ScenarioRow(NamedTuple):
 
     id: str
     name: str
-    scores: Scores
+    scores: DimensionScores
 
 
 class Variation(NamedTuple):
@@ -70,7 +70,7 @@ class CellMatrix:
                 known[cell] = self.metric.trials(cell).mean
             yield known[cell]
 
-    def grouped(self, cells: Iterable[Cell]) -> Counter[tuple[Scores, Cell]]:
+    def grouped(self, cells: Iterable[Cell]) -> Counter[tuple[DimensionScores, Cell]]:
         """How many scenarios have these scores and this cell: few, where there are few repeats."""
         return Counter(zip((row.scores for row in self.scenarios), cells, strict=True))
 

@@ -19,7 +19,7 @@ from cupel_core.domain.statistics import Interval
 
 _TINY = 1e-12
 
-type Rating = tuple[float, ...]
+type CodeShares = tuple[float, ...]
 """The shares of a rater's categories: of one answer, 1 for its code."""
 
 
@@ -49,9 +49,9 @@ class PairAgreement:
 class _Ratings:
     """The different ratings of a run, numbered, with what is computed from each."""
 
-    def __init__(self, ratings: Sequence[Sequence[Rating | None]], metric: Metric) -> None:
+    def __init__(self, ratings: Sequence[Sequence[CodeShares | None]], metric: Metric) -> None:
         self._known = list({each: None for column in ratings for each in column if each is not None})
-        numbers: Mapping[Rating | None, int | None] = {each: number for number, each in enumerate(self._known)}
+        numbers: Mapping[CodeShares | None, int | None] = {each: number for number, each in enumerate(self._known)}
         self.columns = [[numbers.get(each) for each in column] for column in ratings]
         values = range(1, 6) if metric is Metric.DECISION else range(2)
         self.means = [sumprod(each, values) for each in self._known]
@@ -69,7 +69,7 @@ class _Ratings:
         )
 
 
-def pair_agreements(ratings: Sequence[Sequence[Rating | None]], metric: Metric) -> tuple[PairAgreement, ...]:
+def pair_agreements(ratings: Sequence[Sequence[CodeShares | None]], metric: Metric) -> tuple[PairAgreement, ...]:
     """Of each two columns, from their ratings by scenario."""
     known = _Ratings(ratings, metric)
     missing, width = len(known), len(known) + 1

@@ -44,6 +44,8 @@ class DecisionMethod:
     pattern: str | None = None
     rubric: str | None = None
     judge_model: str | None = None
+    favors: Mapping[str, str] = field(default_factory=dict)
+    """The dimensions that the codes `1` and `5` decide for; win rates are computed from it."""
 
     def judged_by(self, run_judge: str | None) -> str | None:
         """The model that writes decision texts and decides by the rubric: the definition's own, else the run's."""
@@ -104,7 +106,12 @@ class Content:
             follow_ups=tuple(data.get("followUps") or ()),
             max_turns=data.get("maxTurns"),
             decision=decision
-            and DecisionMethod(decision.get("pattern"), decision.get("rubric"), decision.get("judgeModel")),
+            and DecisionMethod(
+                decision.get("pattern"),
+                decision.get("rubric"),
+                decision.get("judgeModel"),
+                decision.get("favors") or {},
+            ),
             assertions=tuple(map(Assertion.from_json, data.get("assertions") or ())),
             derived_metrics=read_derived_metrics(data.get("derivedMetrics")),
             prompts=tuple(map(Prompt.from_json, data.get("prompts") or ())),
@@ -194,6 +201,7 @@ def content_errors(content: Content) -> tuple[ContentIssue, ...]:
         *_dimension_issues(content),
         *_rule_issues(content),
         *_decision_issues(content.decision or DecisionMethod()),
+        *_favors_issues(content),
         *_metric_issues(content.derived_metrics),
         *(ContentIssue(*error) for error in prompt_errors(content.prompts)),
     )
@@ -265,6 +273,16 @@ def _decision_issues(decision: DecisionMethod) -> Iterator[ContentIssue]:
         yield ContentIssue("decision.pattern", error)
 
 
+def _favors_issues(content: Content) -> Iterator[ContentIssue]:
+    favors = content.decision.favors if content.decision else {}
+    names = [dimension.name for dimension in content.dimensions]
+    for code, name in favors.items():
+        if names and name not in names:
+            yield ContentIssue(f"decision.favors.{code}", f"must be one of the dimensions: {', '.join(names)}")
+    if favors and len(set(favors.values())) == 1:
+        yield ContentIssue("decision.favors", "must name two different dimensions")
+
+
 def _metric_issues(metrics: tuple[DerivedMetric, ...]) -> Iterator[ContentIssue]:
     for number, metric in enumerate(metrics):
         if not metric.name.strip() or has_control_characters(metric.name):
@@ -296,7 +314,12 @@ def _level_json(level: Level) -> dict[str, Any]:
 
 
 def _decision_json(decision: DecisionMethod) -> dict[str, Any]:
-    return _present(pattern=decision.pattern, rubric=decision.rubric, judgeModel=decision.judge_model)
+    return _present(
+        pattern=decision.pattern,
+        rubric=decision.rubric,
+        judgeModel=decision.judge_model,
+        favors=dict(decision.favors),
+    )
 
 
 def _present(**fields: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel_core.domain.analysis.agreement import agreement, krippendorff_alpha, rating
-from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, Sample, analyze
+from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, RunSample, analyze
 from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.analysis.counts import Cell, RunCounts, count, scenario_cases, total_counts
@@ -241,12 +241,12 @@ def test_dimensions_have_the_order_of_the_definition() -> None:
 
 
 def test_the_sample_note_says_how_much_of_the_scenarios_a_run_has() -> None:
-    assert Sample(12, 120, 10, 42).note == "based on 10 % of the scenarios (12 of 120, seed 42)"
-    assert Sample(120, 120, 100, 42).note is None
+    assert RunSample(12, 120, 10, 42).note == "based on 10 % of the scenarios (12 of 120, seed 42)"
+    assert RunSample(120, 120, 100, 42).note is None
 
 
 def test_insights_name_what_stands_out() -> None:
-    found = run(ruled(PLAN), PLAN, sample=Sample(30, 300, 10, 7))
+    found = run(ruled(PLAN), PLAN, sample=RunSample(30, 300, 10, 7))
     texts = [each.text for each in insights(found, ("Steady", "Bold", "Contrarian"))]
     assert texts[0] == "The figures are based on 10 % of the scenarios (30 of 300, seed 7)."
     assert "Bold has the highest mean (3.80), Steady the lowest (3.00)." in texts

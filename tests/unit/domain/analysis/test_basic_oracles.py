@@ -13,7 +13,7 @@ from cupel_core.domain.analysis.dimensions import analyze_dimensions
 from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.pairs import Rating, pair_agreements
+from cupel_core.domain.analysis.pairs import CodeShares, pair_agreements
 from cupel_core.domain.analysis.ranks import kruskal_wallis
 from tests.oracles import FROZEN_FOLDER
 
@@ -32,7 +32,7 @@ def cell(*answers: int | None) -> Cell:
     return Cell(*(counts[code] for code in range(1, 6)))
 
 
-def ratings(codes: Sequence[int | None]) -> list[Rating | None]:
+def ratings(codes: Sequence[int | None]) -> list[CodeShares | None]:
     return [rating(cell(code), Metric.DECISION) for code in codes]
 
 

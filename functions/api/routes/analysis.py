@@ -1,0 +1,137 @@
+"""Analyses of runs, and their result tables."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+
+from api.pages import bounded_page
+from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, RescoreId, counting_time
+from api.rendering import Rendered, documented, render_model
+from api.routing import OperationRouter
+from cupel_core.analysis import queries, results
+from cupel_core.analysis.queries import AnalysisView, AnalyzedScenario, ListedAnalysis, ScenarioQuery, ScenarioSort
+from cupel_core.clock import utc_now
+from cupel_core.contract.analysis import (
+    AnalysisPage,
+    AnalysisResponse,
+    AnalysisSummaryResponse,
+    AnalyzedScenarioPage,
+    AnalyzedScenarioResponse,
+    AnalyzeRun,
+    ScenarioCellResponse,
+)
+from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.run_results import RunResultsResponse
+from cupel_core.domain.analysis.records import AnalysisKind
+from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.preconditions import bytes_etag
+
+router = OperationRouter()
+Level = Annotated[float | None, Query(description="With `dimension`: only scenarios with this score in it")]
+DimensionFilter = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="Only scenarios with a score in this dimension")
+]
+
+
+@router.operation("getRunAnalysis")
+def get_run_analysis(run_id: str, rescore_id: RescoreId = None) -> Rendered[AnalysisResponse]:
+    return _tagged(_render(queries.get_analysis(router.workspace, run_id, rescore_id)))
+
+
+@router.operation("listRunAnalyses")
+def list_run_analyses(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Rendered[AnalysisPage]:
+    listed = queries.list_analyses(router.workspace, run_id, limit, cursor)
+    return bounded_page(AnalysisPage, listed.entries(), limit, _summary)
+
+
+@router.operation("listAnalyzedScenarios")
+def list_analyzed_scenarios(
+    run_id: str,
+    sort: Annotated[ScenarioSort, Query(description="What scenarios are ordered by")] = ScenarioSort.VARIANCE,
+    ascending: Annotated[bool, Query(description="The lowest first instead of the highest")] = False,
+    model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
+    dimension: DimensionFilter = None,
+    level: Level = None,
+    rescore_id: RescoreId = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Rendered[AnalyzedScenarioPage]:
+    query = ScenarioQuery(sort, ascending, model, prompt_id, dimension, level)
+    entries = queries.list_scenarios(router.workspace, run_id, rescore_id, query, limit=limit, cursor=cursor)
+    return bounded_page(AnalyzedScenarioPage, entries, limit, _scenario)
+
+
+@router.operation(
+    "analyzeRun",
+    responses=documented(200, "The analysis; `GET …/analysis` has its figures", AnalysisSummaryResponse)
+    | documented(202, "The analysis of a run of more than 10,000 probes is being computed", AnalysisSummaryResponse),
+)
+def analyze_run(run_id: str, body: Annotated[AnalyzeRun, Body()] = AnalyzeRun()) -> Response[AnalysisSummaryResponse]:
+    found = queries.request_analysis(router.workspace, run_id, body.rescore_id, utc_now(), force=body.force)
+    if found is None:
+        return Response(202, "application/json", _pending(run_id, body.kind))
+    return Response(200, "application/json", _summary(ListedAnalysis(found, is_current=True, stale_reason=None)))
+
+
+@router.operation("getRunResults")
+def get_run_results(run_id: str) -> Rendered[RunResultsResponse]:
+    found = results.get_results(router.workspace, run_id, utc_now(), counting_time())
+    return _tagged(Rendered(render_model(RunResultsResponse.of(found))))
+
+
+def _tagged[M: ResponseModel](body: Rendered[M]) -> Rendered[M]:
+    return router.tagged(body, bytes_etag(body.json))
+
+
+def _summary(listed: ListedAnalysis) -> AnalysisSummaryResponse:
+    fields = AnalysisSummaryResponse.fields_of(listed.record, listed.stale_reason, is_current=listed.is_current)
+    return AnalysisSummaryResponse(**fields)
+
+
+def _pending(run_id: str, kind: AnalysisKind) -> AnalysisSummaryResponse:
+    return AnalysisSummaryResponse(
+        id=None,
+        run_id=run_id,
+        kind=kind,
+        rescore_id=None,
+        status=None,
+        algorithm_version=None,
+        inputs_hash=None,
+        created_at=None,
+        is_current=False,
+        is_stale=False,
+        stale_reason=None,
+        failure=None,
+    )
+
+
+def _render(view: AnalysisView) -> Rendered[AnalysisResponse]:
+    """The figures are JSON already."""
+    summary = render_model(_summary(ListedAnalysis(view.record, is_current=True, stale_reason=view.stale_reason)))
+    return Rendered(b'%b,"figures":%b}' % (summary[:-1], view.document or b"null"))
+
+
+def _scenario(found: AnalyzedScenario) -> AnalyzedScenarioResponse:
+    return AnalyzedScenarioResponse(
+        scenario_id=found.id,
+        scenario_name=found.name,
+        scores=found.scores,
+        variance=found.variance,
+        range=found.range,
+        mean=found.mean,
+        cells=[
+            ScenarioCellResponse(
+                column=each.column,
+                decided=each.cell.decided,
+                mean_decision=each.cell.mean_code,
+                judged=each.cell.judged,
+                passed=each.cell.passed,
+                other=each.cell.other,
+                errored=each.cell.errored,
+                variance=each.variance,
+            )
+            for each in found.cells
+        ],
+    )

@@ -1,0 +1,130 @@
+"""Computes the basic analysis of a run from its count files and scenarios, and stores it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from cupel_core.analysis.tabulate import CountedInputs, read_hashed_counts
+from cupel_core.contract.analysis import AnalysisFigures
+from cupel_core.domain.analysis.basic import ALGORITHM_VERSION, AnalysisInput, BasicAnalysis, RunSample, analyze
+from cupel_core.domain.analysis.counts import RunCounts, ScenarioCases
+from cupel_core.domain.analysis.matrix import CellMatrix, DimensionScores, ScenarioRow, cell_matrix, dimension_names
+from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.runs.run import Run, RunFailure
+from cupel_core.ids import new_id
+from cupel_core.store import analyses, scenarios, snapshots
+from cupel_core.store.scenarios import ScenarioSummary
+
+
+def analyze_run(inputs: CountedInputs, now: datetime, *, force: bool = False) -> AnalysisRecord:
+    """The analysis of these outcomes: the stored one if nothing has changed since, unless `force`.
+
+    The outcomes of a run are final once they are all summarized.
+    """
+    newest = analyses.find_newest(inputs.ref, inputs.rescore_id)
+    if newest is not None and not force and is_current(newest, inputs):
+        return newest
+    counts, inputs_hash = read_hashed_counts(inputs)
+    if newest is not None and not force and _has_same_figures(newest, inputs_hash):
+        same = newest.with_revision(inputs.revision)
+        analyses.save(same)
+        return same
+    figures = AnalysisFigures.of(analyze_counts(inputs.run, counts), inputs.run.plan.columns)
+    record = _record(inputs, AnalysisStatus.COMPLETED, now, inputs_hash=inputs_hash)
+    analyses.save(record, figures.to_json())
+    return record
+
+
+def _has_same_figures(record: AnalysisRecord, inputs_hash: str) -> bool:
+    """Such as after a correction that was removed again."""
+    return record.inputs_hash == inputs_hash and record.algorithm_version == ALGORITHM_VERSION
+
+
+def is_current(record: AnalysisRecord, inputs: CountedInputs) -> bool:
+    """Whether the analysis is what would be computed now."""
+    is_stale = record.stale_reason(inputs.revision, ALGORITHM_VERSION) is not None
+    return record.status is AnalysisStatus.COMPLETED and not is_stale
+
+
+def record_failure(inputs: CountedInputs, where: str, why: str, now: datetime) -> AnalysisRecord:
+    """Record that the analysis failed; an earlier one that is current stays."""
+    newest = analyses.find_newest(inputs.ref, inputs.rescore_id)
+    if newest is not None and is_current(newest, inputs):
+        return newest
+    record = _record(inputs, AnalysisStatus.FAILED, now, failure=RunFailure(where, why))
+    analyses.save(record)
+    return record
+
+
+def analyze_counts(run: Run, counts: RunCounts) -> BasicAnalysis:
+    """The figures of a run from its counts."""
+    content = Content.from_json(snapshots.get(run.snapshot_key).definition)
+    columns = run.plan.columns
+    matrix = read_matrix(run, counts, content)
+    return analyze(
+        AnalysisInput(
+            matrix=matrix,
+            totals=[counts.totals.column(number) for number in range(len(columns))],
+            names=tuple(column.name for column in columns),
+            probes=run.plan.total,
+            has_decision_rule=content.decision is not None,
+            favors=content.decision.favors if content.decision else {},
+            sample=_sample(run, len(matrix.scenarios)),
+        )
+    )
+
+
+def read_rows(run: Run, counts: RunCounts) -> list[ScenarioRow]:
+    """The scenarios of a run in the order of its counts."""
+    return list(read_matrix(run, counts).scenarios)
+
+
+def read_matrix(run: Run, counts: RunCounts, content: Content | None = None) -> CellMatrix:
+    """The cells with the names and scores of their scenarios, of which each page is read once."""
+    snapshot = snapshots.get(run.snapshot_key)
+    content = content or Content.from_json(snapshot.definition)
+    found = dict(scenarios.read_summaries(snapshot.manifest, [each.position for each in counts.scenarios]))
+    defined = [dimension.name for dimension in content.dimensions]
+    dimensions = dimension_names(defined, (each.scores for each in found.values()))
+    return cell_matrix(counts, list(_rows(counts.scenarios, found, dimensions)), dimensions)
+
+
+def _rows(
+    listed: Sequence[ScenarioCases], found: Mapping[int, ScenarioSummary], dimensions: Sequence[str]
+) -> Iterator[ScenarioRow]:
+    """Equal scores are one object, as many scenarios have the same."""
+    known: dict[DimensionScores, DimensionScores] = {}
+    for scenario in listed:
+        summary = found[scenario.position]
+        scores = tuple(summary.scores.get(name) for name in dimensions)
+        yield ScenarioRow(summary.id, summary.name, known.setdefault(scores, scores))
+
+
+def _sample(run: Run, scenario_count: int) -> RunSample | None:
+    """None for a run of a release that did not record the number of scenarios."""
+    if run.scenario_total is None:
+        return None
+    return RunSample(scenario_count, run.scenario_total, run.sample_percentage, run.sample_seed)
+
+
+def _record(
+    inputs: CountedInputs,
+    status: AnalysisStatus,
+    now: datetime,
+    *,
+    inputs_hash: str | None = None,
+    failure: RunFailure | None = None,
+) -> AnalysisRecord:
+    return AnalysisRecord(
+        id=new_id("ana"),
+        workspace=inputs.run.workspace,
+        run_id=inputs.run.id,
+        kind=AnalysisKind.BASIC,
+        status=status,
+        revision=inputs.revision,
+        algorithm_version=ALGORITHM_VERSION,
+        created_at=now,
+        rescore_id=inputs.rescore_id,
+        inputs_hash=inputs_hash,
+        failure=failure,
+    )

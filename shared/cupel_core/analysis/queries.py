@@ -1,0 +1,219 @@
+"""Analyses as they are asked for and read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from cupel_core.analysis.basic import analyze_run, is_current, read_matrix
+from cupel_core.analysis.tabulate import counted_inputs, read_counts
+from cupel_core.domain.analysis.basic import ALGORITHM_VERSION
+from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.matrix import CellMatrix
+from cupel_core.domain.analysis.records import AnalysisRecord, AnalysisStatus, StaleReason
+from cupel_core.domain.analysis.variability import contested
+from cupel_core.domain.runs.run import TERMINAL, Run
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.messages import RunRef
+from cupel_core.paging import Entry, Page, decode_index, encode_cursor
+from cupel_core.probe_ranges import check_column
+from cupel_core.store import analyses, executions, runs
+
+MAX_PROBES_IN_REQUEST = 10_000
+"""Of a larger run, an execution counts the outcomes."""
+
+
+class AnalysisView(NamedTuple):
+    record: AnalysisRecord
+    stale_reason: StaleReason | None
+    document: bytes | None
+    """The figures as JSON; None if the analysis failed."""
+
+
+def get_analysis(workspace: str, run_id: str, rescore_id: str | None) -> AnalysisView:
+    """The newest analysis of a run. NotFound, with the reason, if there is none."""
+    run = runs.get(RunRef(workspace, run_id))
+    inputs = counted_inputs(run, rescore_id)
+    record = analyses.find_newest(inputs.ref, rescore_id)
+    if record is None:
+        raise NotFound(_why_there_is_none(run))
+    document = analyses.read_document(record) if record.status is AnalysisStatus.COMPLETED else None
+    return AnalysisView(record, record.stale_reason(inputs.revision, ALGORITHM_VERSION), document)
+
+
+def _why_there_is_none(run: Run) -> str:
+    if run.status not in TERMINAL:
+        return f"the run is {run.status}; it is analyzed when it completes"
+    return f"the run {run.id} was not analyzed; POST /v1/runs/{run.id}/analysis does it"
+
+
+class ListedAnalysis(NamedTuple):
+    record: AnalysisRecord
+    is_current: bool
+    stale_reason: StaleReason | None
+
+
+def list_analyses(workspace: str, run_id: str, limit: int, cursor: str | None) -> Page[ListedAnalysis]:
+    """Of the run's own scoring and of its rescores; newest first."""
+    run = runs.get(RunRef(workspace, run_id))
+    ref = RunRef(workspace, run_id)
+
+    def listed(record: AnalysisRecord) -> ListedAnalysis:
+        newest = analyses.find_newest(ref, record.rescore_id)
+        revision = counted_inputs(run, record.rescore_id).revision
+        is_newest = newest is not None and newest.id == record.id
+        return ListedAnalysis(record, is_newest, record.stale_reason(revision, ALGORITHM_VERSION))
+
+    return analyses.list_analyses(ref, limit, cursor).map(listed)
+
+
+def request_analysis(
+    workspace: str, run_id: str, rescore_id: str | None, now: datetime, *, force: bool
+) -> AnalysisRecord | None:
+    """The analysis of a run that has ended, computed now unless nothing has changed since the last one.
+
+    None for a large run: an execution computes it. Raises Conflict while the run goes on, or if nothing completed.
+    """
+    run = runs.get(RunRef(workspace, run_id))
+    if run.status not in TERMINAL:
+        raise Conflict(f"the run is {run.status}; GET /v1/runs/{run.id}/results has its figures so far")
+    inputs = counted_inputs(run, rescore_id)
+    if not inputs.recorded:
+        raise Conflict("no probe of the run has an outcome")
+    newest = analyses.find_newest(inputs.ref, rescore_id)
+    if newest is not None and not force and is_current(newest, inputs):
+        return newest
+    if run.plan.total <= MAX_PROBES_IN_REQUEST:
+        return analyze_run(inputs, now, force=force)
+    if rescore_id is not None:
+        raise Invalid.field(
+            "rescoreId",
+            f"is analyzed for up to {MAX_PROBES_IN_REQUEST:,} probes; GET /v1/runs/{run.id}/scores has its rates",
+        )
+    executions.start_analysis(inputs.ref, run.fencing_token, inputs.revision)
+    return None
+
+
+class ScenarioSort(StrEnum):
+    VARIANCE = "variance"
+    WITHIN_VARIANCE = "withinVariance"
+    MEAN = "mean"
+    ID = "id"
+
+
+@dataclass(frozen=True)
+class ScenarioQuery:
+    """Which scenarios, and in which order."""
+
+    sort: ScenarioSort = ScenarioSort.VARIANCE
+    ascending: bool = False
+    model: str | None = None
+    """A target by its id or model; of others, no cells are shown."""
+    prompt_id: str | None = None
+    dimension: str | None = None
+    level: float | None = None
+    """Only scenarios with this score in `dimension`."""
+
+
+class AnalyzedCell(NamedTuple):
+    column: int
+    cell: Cell
+    variance: float | None
+
+
+class AnalyzedScenario(NamedTuple):
+    id: str
+    name: str
+    scores: dict[str, float]
+    variance: float | None
+    range: float | None
+    mean: float | None
+    cells: tuple[AnalyzedCell, ...]
+
+
+def list_scenarios(
+    workspace: str, run_id: str, rescore_id: str | None, query: ScenarioQuery, *, limit: int, cursor: str | None
+) -> Iterator[Entry[AnalyzedScenario]]:
+    """The scenarios of a run with what its columns made of them. Raises Conflict while the run goes on."""
+    run = runs.get(RunRef(workspace, run_id))
+    if run.status not in TERMINAL:
+        raise Conflict(f"the run is {run.status}; its scenarios are listed when it has ended")
+    check_column(run.plan, query.model, query.prompt_id)
+    matrix = _restrict(read_matrix(run, read_counts(counted_inputs(run, rescore_id))), run, query)
+    first = decode_index(cursor)
+    numbers = _ordered(matrix, query)[first : first + limit + 1]
+    columns = run.plan.columns_of(query.model, query.prompt_id)
+    return (
+        Entry(encode_cursor(str(first + offset)), _row(matrix, number, columns))
+        for offset, number in enumerate(numbers)
+    )
+
+
+def _restrict(matrix: CellMatrix, run: Run, query: ScenarioQuery) -> CellMatrix:
+    """The cells of the chosen columns."""
+    columns = run.plan.columns_of(query.model, query.prompt_id)
+    variations = None if matrix.variations is None else [matrix.variations[number] for number in columns]
+    return replace(matrix, columns=[matrix.columns[number] for number in columns], variations=variations)
+
+
+def _ordered(matrix: CellMatrix, query: ScenarioQuery) -> list[int]:
+    """The numbers of the matching scenarios; those without a value last."""
+    numbers = [number for number in range(len(matrix.scenarios)) if _matches(matrix, number, query)]
+    if query.sort is ScenarioSort.ID:
+        return sorted(numbers, key=lambda number: matrix.scenarios[number].id, reverse=not query.ascending)
+    values = _sort_values(matrix, query.sort)
+    sign = 1 if query.ascending else -1
+    return sorted(
+        numbers,
+        key=lambda number: (values[number] is None, sign * (values[number] or 0.0), matrix.scenarios[number].id),
+    )
+
+
+def _matches(matrix: CellMatrix, number: int, query: ScenarioQuery) -> bool:
+    if query.dimension is None:
+        return True
+    if query.dimension not in matrix.dimensions:
+        known = ", ".join(matrix.dimensions) or "none"
+        raise Invalid.field("dimension", f"must be a dimension of the run's scenarios: {known}")
+    score = matrix.scenarios[number].scores[matrix.dimensions.index(query.dimension)]
+    return score is not None and query.level in (None, score)
+
+
+def _sort_values(matrix: CellMatrix, sort: ScenarioSort) -> list[float | None]:
+    if sort is ScenarioSort.WITHIN_VARIANCE:
+        return [_within(matrix, number) for number in range(len(matrix.scenarios))]
+    rows = [contested(number, means) for number, means in enumerate(matrix.means_by_scenario())]
+    if sort is ScenarioSort.VARIANCE:
+        return [None if row is None else row.variance for row in rows]
+    return [_mean(means) for means in matrix.means_by_scenario()]
+
+
+def _within(matrix: CellMatrix, number: int) -> float | None:
+    """The largest of the columns."""
+    variances = [each for column in matrix.variations or () if (each := column[number].variance) is not None]
+    return max(variances, default=None)
+
+
+def _mean(means: tuple[float | None, ...]) -> float | None:
+    given = [mean for mean in means if mean is not None]
+    return sum(given) / len(given) if given else None
+
+
+def _row(matrix: CellMatrix, number: int, columns: tuple[int, ...]) -> AnalyzedScenario:
+    scenario, cells = matrix.scenarios[number], [column[number] for column in matrix.columns]
+    means = tuple(matrix.means(cells))
+    spread = contested(number, means)
+    variations = (
+        [None] * len(cells) if matrix.variations is None else [column[number].variance for column in matrix.variations]
+    )
+    named = zip(matrix.dimensions, scenario.scores, strict=True)
+    return AnalyzedScenario(
+        id=scenario.id,
+        name=scenario.name,
+        scores={name: score for name, score in named if score is not None},
+        variance=spread.variance if spread else None,
+        range=spread.range if spread else None,
+        mean=_mean(means),
+        cells=tuple(map(AnalyzedCell, columns, cells, variations)),
+    )

@@ -1,0 +1,417 @@
+"""Analyses of runs. Figures are read from the attributes of the domain's results, which have the same names."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, Field
+
+from cupel_core.contract.columns import ColumnFields
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.runs import FailureResponse
+from cupel_core.domain.analysis.agreement import AgreementLevel
+from cupel_core.domain.analysis.basic import BasicAnalysis, ColumnAnalysis
+from cupel_core.domain.analysis.cautions import CautionCode
+from cupel_core.domain.analysis.dimensions import DimensionAnalysis
+from cupel_core.domain.analysis.insights import insights
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
+from cupel_core.domain.analysis.variability import ContestedScenario, VariableScenario
+from cupel_core.domain.runs.plan import Column
+
+Interval95 = Annotated[
+    list[float] | None,
+    Field(
+        validation_alias="interval",
+        serialization_alias="interval95",
+        description="95 % interval; see docs/statistics.md",
+    ),
+]
+ColumnNumber = Annotated[int, Field(description="Position in `columns`")]
+AdjustedP = Annotated[float | None, Field(description="p after Holm's adjustment for all such tests of the analysis")]
+
+
+class _Figures(ResponseModel):
+    """Made from the attributes of what it is validated from."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class MeanEstimateResponse(_Figures):
+    """The mean of the decisions from 1 to 5; every decided answer counts once."""
+
+    answers: Annotated[int, Field(description="Answers with a decision from 1 to 5")]
+    scenarios: Annotated[int, Field(description="Scenarios with such an answer")]
+    mean: Annotated[float | None, Field(description="Null without an answer")]
+    sd: Annotated[float | None, Field(description="Standard deviation of the answers")]
+    median: Annotated[float | None, Field(description="Of the answers")]
+    standard_error: Annotated[float | None, Field(description="Of the mean, clustered by scenario")]
+    interval: Interval95
+
+
+class ShareEstimateResponse(_Figures):
+    """A share of trials."""
+
+    successes: int
+    trials: Annotated[int, Field(description="What the share is of")]
+    scenarios: Annotated[int, Field(description="Scenarios with a trial")]
+    share: Annotated[float | None, Field(description="Null without a trial")]
+    standard_error: Annotated[float | None, Field(description="Of the share, clustered by scenario")]
+    interval: Interval95
+
+
+class CodeShareResponse(_Figures):
+    code: Annotated[str, Field(description="Decision, `1` to `5` or `other`")]
+    estimate: Annotated[ShareEstimateResponse, Field(description="Of the completed probes")]
+
+
+class GroupEstimateResponse(_Figures):
+    """Estimates over some of a run's probes."""
+
+    completed: int
+    errored: int
+    decision: Annotated[MeanEstimateResponse, Field(description="Mean of the decisions")]
+    distribution: Annotated[list[CodeShareResponse], Field(description="Shares of the decisions, `other` last")]
+    pass_rate: Annotated[ShareEstimateResponse, Field(description="Passed ones among the judged")]
+    other_rate: Annotated[ShareEstimateResponse, Field(description="Completed ones without a readable decision")]
+
+
+class QuantilesResponse(_Figures):
+    """Over completed probes; within 1 %."""
+
+    mean: Annotated[float, Field(description="Exact")]
+    p50: Annotated[float, Field(description="Median")]
+    p95: Annotated[float, Field(description="95th percentile")]
+    p99: Annotated[float, Field(description="99th percentile")]
+    max: Annotated[float, Field(description="Largest value; exact")]
+
+
+class OperatingFiguresResponse(_Figures):
+    """What a target's probes took and cost."""
+
+    duration_ms: Annotated[QuantilesResponse | None, Field(description="Of the target's calls, without waits")]
+    turns: Annotated[QuantilesResponse | None, Field(description="Calls of the target")]
+    input_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls")]
+    output_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls")]
+    cost_usd: Annotated[float | None, Field(description="Of all calls; null without calls or if a price is unknown")]
+    target_cost_usd: Annotated[float | None, Field(description="Of the target's calls")]
+    judge_cost_usd: Annotated[float | None, Field(description="Of judging and summarizing")]
+    simulated_user_cost_usd: Annotated[float | None, Field(description="Of simulating users")]
+    model_versions: Annotated[dict[str, int], Field(description="Answers by version that the provider named")]
+
+
+class WinRateResponse(_Figures):
+    """How often a target decided for one of the two dimensions that the decision's codes favor."""
+
+    dimension: Annotated[str, Field(description="Name of the dimension")]
+    prioritized: Annotated[int, Field(description="Answers for it")]
+    opposed: Annotated[int, Field(description="Answers for the other dimension")]
+    neutral: Annotated[int, Field(description="Answers with the decision 3")]
+    scenarios: Annotated[int, Field(description="Scenarios with a decided answer")]
+    rate: Annotated[float | None, Field(description="Mean over scenarios of the share for it; null without answers")]
+    interval: Interval95
+
+
+class ColumnAnalysisResponse(ColumnFields):
+    """Of one target, asked by one prompt."""
+
+    name: Annotated[str, Field(description="Of target and prompt, for people")]
+    estimate: GroupEstimateResponse
+    unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
+    operations: OperatingFiguresResponse
+    win_rates: Annotated[list[WinRateResponse], Field(description="Empty unless the decision has `favors`")]
+    consistency: Annotated[
+        float | None, Field(description="1 if repeats never differ, 0 if as much as they can; null without repeats")
+    ]
+    is_outlier: Annotated[bool, Field(description="Whether it answers unlike the other targets")]
+
+    @classmethod
+    def of(cls, found: ColumnAnalysis, column: Column) -> Self:
+        return cls(
+            **cls.fields_of_column(column),
+            name=column.name,
+            estimate=GroupEstimateResponse.model_validate(found.estimate),
+            unscored=found.unscored,
+            operations=OperatingFiguresResponse.model_validate(found.operations),
+            win_rates=[WinRateResponse.model_validate(each) for each in found.win_rates],
+            consistency=found.consistency,
+            is_outlier=found.is_outlier,
+        )
+
+
+class PairAgreementResponse(_Figures):
+    """Two targets, over the scenarios that both have decided."""
+
+    first: ColumnNumber
+    second: ColumnNumber
+    scenarios: Annotated[int, Field(description="That both have decided")]
+    kappa: Annotated[float | None, Field(description="Quadratic-weighted: do they give the same answers?")]
+    spearman: Annotated[float | None, Field(description="Rank correlation: do they order the scenarios alike?")]
+    spearman_p: Annotated[float | None, Field(description="Of no correlation")]
+    adjusted_p: AdjustedP
+    equal_share: Annotated[float | None, Field(description="Share of equal answers")]
+    difference: Annotated[float | None, Field(description="Mean of the second less that of the first")]
+    interval: Interval95
+    effect_size: Annotated[float | None, Field(description="The difference in standard deviations of scenarios")]
+
+
+class LeaveOneOutResponse(_Figures):
+    column: ColumnNumber
+    alpha: Annotated[float | None, Field(description="Of the other targets; null for fewer than three targets")]
+    gain: Annotated[float | None, Field(description="By how much it exceeds the alpha of all")]
+
+
+class AgreementResponse(_Figures):
+    """How far the targets agree."""
+
+    scenarios: Annotated[int, Field(description="Decided by at least two targets")]
+    alpha: Annotated[float | None, Field(description="Krippendorff's, ordinal; null if all answers are the same")]
+    interval: Interval95
+    level: Annotated[AgreementLevel | None, Field(description="`high` from 0.8, `moderate` from 0.667")]
+    without: Annotated[list[LeaveOneOutResponse], Field(description="Alpha without each target")]
+    outliers: Annotated[
+        list[int], Field(description="Targets without which alpha rises by 0.1 or more, as positions in `columns`")
+    ]
+    pairs: Annotated[list[PairAgreementResponse], Field(description="Empty for more than 50 columns")]
+
+
+class LevelEffectResponse(_Figures):
+    """Whether the scenarios' means differ between levels."""
+
+    eta_squared: Annotated[float | None, Field(description="Share of the variance of scenarios that levels explain")]
+    statistic: Annotated[float | None, Field(description="Kruskal and Wallis's H")]
+    p: Annotated[float | None, Field(description="Of no difference")]
+    adjusted_p: AdjustedP
+
+
+class TrendResponse(_Figures):
+    """How answers change with the score."""
+
+    slope: Annotated[float, Field(description="Points, or the share that passes, per unit of the score")]
+    correlation: Annotated[float | None, Field(description="Pearson's")]
+    standard_error: Annotated[float, Field(description="Of the slope, clustered by scenario")]
+    interval: Interval95
+    p: Annotated[float | None, Field(description="Of no trend; null if the answers follow a line exactly")]
+    adjusted_p: AdjustedP
+
+
+class DimensionFiguresResponse(_Figures):
+    levels: Annotated[list[GroupEstimateResponse], Field(description="In the order of the dimension's levels")]
+    effect: LevelEffectResponse
+    trend: Annotated[TrendResponse | None, Field(description="Null for fewer than 5 scenarios or a single score")]
+
+
+class DimensionAnalysisResponse(_Figures):
+    """How answers depend on one dimension."""
+
+    name: Annotated[str, Field(description="Of the dimension")]
+    scenarios: Annotated[int, Field(description="With a score in it")]
+    levels: Annotated[list[float], Field(description="Scores, ascending; empty for more than 50")]
+    overall: Annotated[DimensionFiguresResponse, Field(description="Of all targets together")]
+    columns: Annotated[list[DimensionFiguresResponse], Field(description="By target, then by prompt")]
+
+    @classmethod
+    def of(cls, found: DimensionAnalysis) -> Self:
+        return cls.model_validate(found)
+
+
+class ContestedScenarioResponse(ResponseModel):
+    """A scenario that the targets answer differently."""
+
+    scenario_id: str
+    scenario_name: str
+    variance: Annotated[float, Field(description="Of the targets' means")]
+    range: Annotated[float, Field(description="Between the highest and the lowest mean")]
+
+
+class VariableScenarioResponse(ResponseModel):
+    """A scenario that one target answers differently in its repeats."""
+
+    scenario_id: str
+    scenario_name: str
+    column: ColumnNumber
+    variance: Annotated[float, Field(description="Between the repeats")]
+
+
+class VariabilityResponse(ResponseModel):
+    """Of the repeats."""
+
+    most: Annotated[list[VariableScenarioResponse], Field(description="At most 100, the most variable first")]
+    least: Annotated[list[VariableScenarioResponse], Field(description="At most 100, the least variable first")]
+
+
+class CautionResponse(_Figures):
+    """What to know before relying on the figures."""
+
+    code: Annotated[CautionCode, Field(description="Kind of caution")]
+    text: Annotated[str, Field(description="In words")]
+    columns: Annotated[list[int], Field(description="Positions in `columns` that it is about; all if empty")]
+
+
+class InsightResponse(_Figures):
+    """A finding in words; rules make it from the figures, no model is asked."""
+
+    kind: Annotated[str, Field(description="Kind of finding, such as `outlier`")]
+    text: Annotated[str, Field(description="In words")]
+    facts: Annotated[dict[str, Any], Field(description="The figures that it rests on")]
+
+
+class RunSampleResponse(_Figures):
+    """Which part of the definition's scenarios the run has."""
+
+    scenarios: Annotated[int, Field(description="That the run has")]
+    total: Annotated[int, Field(description="That the definition's version has")]
+    percentage: Annotated[int, Field(description="That was sampled")]
+    seed: Annotated[int, Field(description="Of the sample")]
+    note: Annotated[str | None, Field(description="In words; null for a run of all scenarios")]
+
+
+class AnalysisFigures(ResponseModel):
+    """The figures of an analysis."""
+
+    metric: Annotated[Metric, Field(description="What targets are compared by: the mean decision, or the pass rate")]
+    scenario_count: Annotated[int, Field(description="Scenarios of the run")]
+    sample: Annotated[RunSampleResponse | None, Field(description="Null for a run of an earlier release")]
+    overall: Annotated[GroupEstimateResponse, Field(description="Of all targets together")]
+    columns: Annotated[list[ColumnAnalysisResponse], Field(description="By target, then by prompt")]
+    agreement: Annotated[AgreementResponse | None, Field(description="Null for a single target")]
+    dimensions: Annotated[list[DimensionAnalysisResponse], Field(description="The strongest first")]
+    contested: Annotated[list[ContestedScenarioResponse], Field(description="At most 100, the most contested first")]
+    variability: Annotated[VariabilityResponse | None, Field(description="Null without repeats")]
+    insights: Annotated[list[InsightResponse], Field(description="At most 12 findings in words")]
+    cautions: Annotated[list[CautionResponse], Field(description="What to know before relying on the figures")]
+
+    @classmethod
+    def of(cls, found: BasicAnalysis, columns: Sequence[Column]) -> Self:
+        names = tuple(column.name for column in columns)
+        return cls(
+            metric=found.metric,
+            scenario_count=len(found.scenarios),
+            sample=RunSampleResponse.model_validate(found.sample) if found.sample else None,
+            overall=GroupEstimateResponse.model_validate(found.overall),
+            columns=list(map(ColumnAnalysisResponse.of, found.columns, columns)),
+            agreement=AgreementResponse.model_validate(found.agreement) if found.agreement else None,
+            dimensions=list(map(DimensionAnalysisResponse.of, found.dimensions)),
+            contested=[_contested(found, each) for each in found.contested],
+            variability=_variability(found),
+            insights=[InsightResponse.model_validate(each) for each in insights(found, names)],
+            cautions=[CautionResponse.model_validate(each) for each in found.cautions],
+        )
+
+    def to_json(self) -> bytes:
+        """As it is stored."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True)
+
+
+def _variability(found: BasicAnalysis) -> VariabilityResponse | None:
+    if found.variability is None:
+        return None
+    return VariabilityResponse(
+        most=[_variable(found, each) for each in found.variability.most],
+        least=[_variable(found, each) for each in found.variability.least],
+    )
+
+
+def _contested(found: BasicAnalysis, each: ContestedScenario) -> ContestedScenarioResponse:
+    row = found.scenarios[each.scenario]
+    return ContestedScenarioResponse(
+        scenario_id=row.id, scenario_name=row.name, variance=each.variance, range=each.range
+    )
+
+
+def _variable(found: BasicAnalysis, each: VariableScenario) -> VariableScenarioResponse:
+    row = found.scenarios[each.scenario]
+    return VariableScenarioResponse(
+        scenario_id=row.id, scenario_name=row.name, column=each.column, variance=each.variance
+    )
+
+
+class AnalyzeRun(RequestModel):
+    model_config = example({"kind": "basic", "force": False})
+
+    kind: Annotated[AnalysisKind, Field(description="Which analysis; `basic` is the only one")] = AnalysisKind.BASIC
+    force: Annotated[bool, Field(strict=True, description="Compute it again although nothing has changed")] = False
+    rescore_id: Annotated[
+        str | None,
+        Field(
+            strict=True, min_length=1, max_length=64, description="Analyze its results instead of the run's own scoring"
+        ),
+    ] = None
+
+
+class AnalysisSummaryResponse(ResponseModel):
+    """An analysis without its figures."""
+
+    id: Annotated[str | None, Field(description="Null while it is being computed")]
+    run_id: str
+    kind: Annotated[AnalysisKind, Field(description="Which analysis")]
+    rescore_id: Annotated[str | None, Field(description="Rescore that was analyzed; null for the run's own scoring")]
+    status: Annotated[
+        AnalysisStatus | None,
+        Field(description="Null while it is being computed; `GET …/analysis` tells when it is there"),
+    ]
+    algorithm_version: Annotated[str | None, Field(description="How the figures were computed")]
+    inputs_hash: Annotated[str | None, Field(description="Equal for equal outcomes; null if the analysis failed")]
+    created_at: Annotated[Time | None, Field(description="When it was computed")]
+    is_current: Annotated[bool, Field(description="Whether it is the newest of its kind")]
+    is_stale: Annotated[bool, Field(description="Whether computing it now would give other figures")]
+    stale_reason: Annotated[
+        StaleReason | None,
+        Field(description="`inputs` if outcomes have changed since, `algorithm` if another release computed it"),
+    ]
+    failure: Annotated[FailureResponse | None, Field(description="Why it failed; null if it did not")]
+
+    @staticmethod
+    def fields_of(record: AnalysisRecord, reason: StaleReason | None, *, is_current: bool) -> dict[str, Any]:
+        return {
+            "id": record.id,
+            "run_id": record.run_id,
+            "kind": record.kind,
+            "rescore_id": record.rescore_id,
+            "status": record.status,
+            "algorithm_version": record.algorithm_version,
+            "inputs_hash": record.inputs_hash,
+            "created_at": record.created_at,
+            "is_current": is_current,
+            "is_stale": reason is not None,
+            "stale_reason": reason,
+            "failure": record.failure and FailureResponse.of(record.failure),
+        }
+
+
+class AnalysisPage(ResponseModel):
+    items: list[AnalysisSummaryResponse]
+    next_cursor: str | None
+
+
+class AnalysisResponse(AnalysisSummaryResponse):
+    """An analysis with its figures."""
+
+    figures: Annotated[AnalysisFigures | None, Field(description="Null if the analysis failed")]
+
+
+class ScenarioCellResponse(ResponseModel):
+    """What one target made of a scenario."""
+
+    column: ColumnNumber
+    decided: Annotated[int, Field(description="Answers with a decision from 1 to 5")]
+    mean_decision: Annotated[float | None, Field(description="Null without one")]
+    judged: Annotated[int, Field(description="Answers with a result")]
+    passed: Annotated[int, Field(description="Of these, the successful ones")]
+    other: Annotated[int, Field(description="Answers without a readable decision")]
+    errored: int
+    variance: Annotated[float | None, Field(description="Between the repeats; null for fewer than two")]
+
+
+class AnalyzedScenarioResponse(ResponseModel):
+    scenario_id: str
+    scenario_name: str
+    scores: Annotated[dict[str, float], Field(description="By dimension")]
+    variance: Annotated[float | None, Field(description="Of the targets' means; null for fewer than two")]
+    range: Annotated[float | None, Field(description="Between the highest and the lowest mean")]
+    mean: Annotated[float | None, Field(description="Of the targets' means")]
+    cells: Annotated[list[ScenarioCellResponse], Field(description="By target, then by prompt")]
+
+
+class AnalyzedScenarioPage(ResponseModel):
+    items: list[AnalyzedScenarioResponse]
+    next_cursor: str | None

@@ -1,0 +1,82 @@
+"""The result table of a run, as far as it is."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from cupel_core.contract.analysis import GroupEstimateResponse, OperatingFiguresResponse
+from cupel_core.contract.columns import ColumnFields
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.analysis.basic import OperatingFigures
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
+from cupel_core.domain.runs.run import RunStatus
+
+
+class ErrorReasonResponse(ResponseModel):
+    """Why probes are errored."""
+
+    code: str
+    count: int
+    probe_index: Annotated[int, Field(description="Of the first of them")]
+    example: Annotated[str | None, Field(description="Its message; null if it is not among those that are read")]
+
+
+class ColumnResultsResponse(ColumnFields):
+    """What one target, asked by one prompt, achieved, took and cost."""
+
+    probes: Annotated[int, Field(description="That the run has of it")]
+    estimate: GroupEstimateResponse
+    unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
+    tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
+    operations: OperatingFiguresResponse
+    errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
+
+    @classmethod
+    def of(cls, found: ColumnResults, messages: Mapping[int, str]) -> "ColumnResultsResponse":
+        return cls(
+            **cls.fields_of_column(found.column),
+            probes=found.probes,
+            estimate=GroupEstimateResponse.model_validate(found.estimate),
+            unscored=found.totals.unscored,
+            tokens=found.totals.tokens,
+            operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
+            errors=_reasons(found.totals, messages),
+        )
+
+
+def _reasons(totals: ColumnTotals, messages: Mapping[int, str]) -> list[ErrorReasonResponse]:
+    errors = sorted(totals.errors.items(), key=lambda each: (-each[1].probes, each[0]))
+    return [
+        ErrorReasonResponse(
+            code=code, count=error.probes, probe_index=error.first_index, example=messages.get(error.first_index)
+        )
+        for code, error in errors
+    ]
+
+
+class RunResultsResponse(ResponseModel):
+    """A row per target and prompt, from the outcomes so far."""
+
+    run_id: str
+    status: RunStatus
+    total: Annotated[int, Field(description="Probes of the run")]
+    recorded: Annotated[int, Field(description="Probes with an outcome")]
+    counted: Annotated[int, Field(description="Outcomes that the rows are computed from")]
+    is_complete: Annotated[
+        bool, Field(description="Whether these are all of them; if not, the next request counts more")
+    ]
+    columns: Annotated[list[ColumnResultsResponse], Field(description="By target, then by prompt")]
+
+    @classmethod
+    def of(cls, found: RunResults) -> "RunResultsResponse":
+        return cls(
+            run_id=found.run.id,
+            status=found.run.status,
+            total=found.run.plan.total,
+            recorded=found.recorded,
+            counted=sum(column.estimate.probes for column in found.columns),
+            is_complete=found.is_complete,
+            columns=[ColumnResultsResponse.of(column, found.messages) for column in found.columns],
+        )

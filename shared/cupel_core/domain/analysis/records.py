@@ -1,0 +1,50 @@
+"""An analysis as it is stored: what it was computed from, and how that went."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from cupel_core.domain.runs.run import RunFailure
+
+
+class AnalysisKind(StrEnum):
+    BASIC = "basic"
+
+
+class AnalysisStatus(StrEnum):
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+
+
+class StaleReason(StrEnum):
+    INPUTS = "inputs"
+    """Outcomes have changed: by a correction, a retry or an expansion."""
+    ALGORITHM = "algorithm"
+    """This release computes the figures in another way."""
+
+
+@dataclass(frozen=True)
+class AnalysisRecord:
+    id: str
+    workspace: str
+    run_id: str
+    kind: AnalysisKind
+    status: AnalysisStatus
+    revision: str
+    """Of the outcomes that were counted."""
+    algorithm_version: str
+    created_at: datetime
+    rescore_id: str | None = None
+    inputs_hash: str | None = None
+    """None if it failed."""
+    failure: RunFailure | None = None
+
+    def with_revision(self, revision: str) -> "AnalysisRecord":
+        """The same figures, of outcomes that came to be the same again."""
+        return replace(self, revision=revision)
+
+    def stale_reason(self, revision: str, algorithm_version: str) -> StaleReason | None:
+        """Why it is not what would be computed now."""
+        if self.revision != revision:
+            return StaleReason.INPUTS
+        return StaleReason.ALGORITHM if self.algorithm_version != algorithm_version else None

@@ -1,0 +1,30 @@
+"""The result table of a run: a row per target and prompt."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.estimates import GroupEstimate
+from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.runs.run import Run
+
+
+class ColumnResults(NamedTuple):
+    """Of one target, asked by one prompt."""
+
+    column: Column
+    probes: int
+    """That the run has."""
+    estimate: GroupEstimate
+    totals: ColumnTotals
+
+
+class RunResults(NamedTuple):
+    run: Run
+    recorded: int
+    """Probes with an outcome."""
+    is_complete: bool
+    """Whether all of them are counted."""
+    columns: tuple[ColumnResults, ...]
+    messages: Mapping[int, str]
+    """Of errored probes that are examples, by index."""
