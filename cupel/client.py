@@ -451,6 +451,28 @@ class Client:
     def get_job(self, job_id: str) -> Json:
         return self._get(f"/jobs/{_segment(job_id)}")
 
+    def get_run_results(self, run_id: str) -> Json:
+        """The result table of a run, also while it goes on: a row per target and prompt."""
+        return self._get(f"/runs/{_segment(run_id)}/results")
+
+    def get_run_analysis(self, run_id: str, *, rescore_id: str | None = None) -> Json:
+        """The newest analysis of a run, with its figures."""
+        return self._get(f"/runs/{_segment(run_id)}/analysis", rescoreId=rescore_id)
+
+    def list_run_analyses(self, run_id: str) -> Pages:
+        """Without their figures; newest first."""
+        return self._pages(f"/runs/{_segment(run_id)}/analysis/history")
+
+    def list_analyzed_scenarios(self, run_id: str, **options: str | None) -> Pages:
+        """What each target made of each scenario. Options: `sort`, `ascending`, `model`, `promptId`, `dimension`,
+        `level`, `rescoreId`."""
+        return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", **options)
+
+    def analyze_run(self, run_id: str, *, force: bool = False, rescore_id: str | None = None) -> Json:
+        """Analyze a run that has ended; without `status` while a large run is analyzed in the background."""
+        body = {"force": force, **({} if rescore_id is None else {"rescoreId": rescore_id})}
+        return self._send("POST", f"/runs/{_segment(run_id)}/analysis", body)
+
     def get_run_scores(
         self,
         run_id: str,

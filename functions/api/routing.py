@@ -119,7 +119,7 @@ def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaC
 def _has_tag(event: dict[str, Any], tag: str) -> bool:
     """Whether a GET names the tag of what its sender has already."""
     is_get = event["requestContext"]["http"]["method"] == "GET"
-    return is_get and tag in (each.strip() for each in event["headers"].get("if-none-match", "").split(","))
+    return is_get and tag in (each.strip() for each in event.get("headers", {}).get("if-none-match", "").split(","))
 
 
 def load(app: APIGatewayHttpResolver, path: str) -> None:

@@ -11,6 +11,7 @@ from cupel_core import event_loop
 from cupel_core.analysis import workflow
 from cupel_core.analysis.workflow import AnalysisFailure
 from cupel_core.clock import utc_now
+from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.domain.runs.leaf_ranges import SliceProgress
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.finishing import phases
@@ -92,18 +93,8 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
                 progress = event_loop.run(_finish_slice(task, seconds_left, add_spend))
             record_costs(task.run, task.fencing_token, task.leaf_range)
             return slice_output(task, progress)
-        case Tabulate() | Analyze() if task.is_continued:
-            return {}
-        case Tabulate():
-            workflow.tabulate_slice(task.run, task.fencing_token, task.leaf_range)
-            return {"firstLeaf": task.first_leaf}
-        case Analyze():
-            analyzed = workflow.analyze(task.run, task.fencing_token, utc_now())
-            return {"analysis": analyzed}
-        case SkipAnalysis():
-            failure = AnalysisFailure(*phase_failure(task.error))
-            workflow.record_failure(task.run, task.fencing_token, failure, utc_now())
-            return {"analysis": "FAILED"}
+        case Tabulate() | Analyze() | SkipAnalysis():
+            return _analyze(task)
         case Complete(is_continued=True):
             return {"status": RunStatus.SUMMARIZING}
         case Complete():
@@ -113,6 +104,22 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
             return {"status": phases.fail(task.run, task.fencing_token, where, why, utc_now())}
         case WarmUp():
             return {}
+
+
+def _analyze(task: Tabulate | Analyze | SkipAnalysis) -> dict[str, Any]:
+    """Nothing is counted while an execution that follows has transcripts to summarize."""
+    match task:
+        case SkipAnalysis():
+            failure = AnalysisFailure(*phase_failure(task.error))
+            workflow.record_failure(task.run, task.fencing_token, failure, utc_now())
+            return {"analysis": AnalysisStatus.FAILED}
+        case _ if task.is_continued:
+            return {}
+        case Tabulate():
+            workflow.tabulate_slice(task.run, task.fencing_token, task.leaf_range)
+            return {"firstLeaf": task.first_leaf}
+        case Analyze():
+            return {"analysis": workflow.analyze(task.run, task.fencing_token, utc_now())}
 
 
 async def _finish_slice(task: Summarize, seconds_left: Callable[[], float], on_spend: OnSpend) -> SliceProgress:

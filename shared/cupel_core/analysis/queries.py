@@ -59,13 +59,13 @@ def list_analyses(workspace: str, run_id: str, limit: int, cursor: str | None) -
     run = runs.get(RunRef(workspace, run_id))
     ref = RunRef(workspace, run_id)
 
-    def listed(record: AnalysisRecord) -> ListedAnalysis:
+    def view(record: AnalysisRecord) -> ListedAnalysis:
         newest = analyses.find_newest(ref, record.rescore_id)
         revision = counted_inputs(run, record.rescore_id).revision
         is_newest = newest is not None and newest.id == record.id
         return ListedAnalysis(record, is_newest, record.stale_reason(revision, ALGORITHM_VERSION))
 
-    return analyses.list_analyses(ref, limit, cursor).map(listed)
+    return analyses.list_analyses(ref, limit, cursor).map(view)
 
 
 def request_analysis(

@@ -51,7 +51,7 @@ class MeanEstimateResponse(_Figures):
 class ShareEstimateResponse(_Figures):
     """A share of trials."""
 
-    successes: int
+    successes: Annotated[int, Field(description="What the share counts")]
     trials: Annotated[int, Field(description="What the share is of")]
     scenarios: Annotated[int, Field(description="Scenarios with a trial")]
     share: Annotated[float | None, Field(description="Null without a trial")]
@@ -67,8 +67,8 @@ class CodeShareResponse(_Figures):
 class GroupEstimateResponse(_Figures):
     """Estimates over some of a run's probes."""
 
-    completed: int
-    errored: int
+    completed: Annotated[int, Field(description="With a transcript")]
+    errored: Annotated[int, Field(description="Without one, because of an infrastructure failure")]
     decision: Annotated[MeanEstimateResponse, Field(description="Mean of the decisions")]
     distribution: Annotated[list[CodeShareResponse], Field(description="Shares of the decisions, `other` last")]
     pass_rate: Annotated[ShareEstimateResponse, Field(description="Passed ones among the judged")]
@@ -115,9 +115,9 @@ class ColumnAnalysisResponse(ColumnFields):
     """Of one target, asked by one prompt."""
 
     name: Annotated[str, Field(description="Of target and prompt, for people")]
-    estimate: GroupEstimateResponse
+    estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
     unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
-    operations: OperatingFiguresResponse
+    operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     win_rates: Annotated[list[WinRateResponse], Field(description="Empty unless the decision has `favors`")]
     consistency: Annotated[
         float | None, Field(description="1 if repeats never differ, 0 if as much as they can; null without repeats")
@@ -196,7 +196,7 @@ class TrendResponse(_Figures):
 
 class DimensionFiguresResponse(_Figures):
     levels: Annotated[list[GroupEstimateResponse], Field(description="In the order of the dimension's levels")]
-    effect: LevelEffectResponse
+    effect: Annotated[LevelEffectResponse, Field(description="Of the levels")]
     trend: Annotated[TrendResponse | None, Field(description="Null for fewer than 5 scenarios or a single score")]
 
 
@@ -218,7 +218,7 @@ class ContestedScenarioResponse(ResponseModel):
     """A scenario that the targets answer differently."""
 
     scenario_id: str
-    scenario_name: str
+    scenario_name: Annotated[str, Field(description="Its name")]
     variance: Annotated[float, Field(description="Of the targets' means")]
     range: Annotated[float, Field(description="Between the highest and the lowest mean")]
 
@@ -227,7 +227,7 @@ class VariableScenarioResponse(ResponseModel):
     """A scenario that one target answers differently in its repeats."""
 
     scenario_id: str
-    scenario_name: str
+    scenario_name: Annotated[str, Field(description="Its name")]
     column: ColumnNumber
     variance: Annotated[float, Field(description="Between the repeats")]
 
@@ -398,13 +398,13 @@ class ScenarioCellResponse(ResponseModel):
     judged: Annotated[int, Field(description="Answers with a result")]
     passed: Annotated[int, Field(description="Of these, the successful ones")]
     other: Annotated[int, Field(description="Answers without a readable decision")]
-    errored: int
+    errored: Annotated[int, Field(description="Probes without an answer")]
     variance: Annotated[float | None, Field(description="Between the repeats; null for fewer than two")]
 
 
 class AnalyzedScenarioResponse(ResponseModel):
     scenario_id: str
-    scenario_name: str
+    scenario_name: Annotated[str, Field(description="Its name")]
     scores: Annotated[dict[str, float], Field(description="By dimension")]
     variance: Annotated[float | None, Field(description="Of the targets' means; null for fewer than two")]
     range: Annotated[float | None, Field(description="Between the highest and the lowest mean")]

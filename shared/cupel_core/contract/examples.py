@@ -8,6 +8,7 @@ Like the descriptions, they are apart from the models because only the document 
 from collections.abc import Iterator
 from typing import Any
 
+from cupel_core.contract.analysis_examples import ANALYSIS_EXAMPLES
 from cupel_core.contract.service import VERSION
 
 _CREATED = "2026-11-20T09:30:00Z"
@@ -329,6 +330,7 @@ BY_NAME: dict[str, Any] = {
 }
 
 BY_SCHEMA: dict[str, Any] = {
+    **ANALYSIS_EXAMPLES,
     "CaseResults.index": 7,
     "CellResults.best": 1,
     "CellResults.completed": 3,

@@ -729,6 +729,7 @@ _ALL = (
         "The analysis; `GET …/analysis` has its figures",
         "Returns the newest analysis if nothing has changed since (unless `force`). A run of more than 10,000 probes "
         "is analyzed in the background (202). 409 while the run goes on.",
+        location="/v1/runs/{run_id}/analysis",
     ),
     Operation(
         "createRescore",

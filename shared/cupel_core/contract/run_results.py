@@ -18,7 +18,7 @@ class ErrorReasonResponse(ResponseModel):
     """Why probes are errored."""
 
     code: str
-    count: int
+    count: Annotated[int, Field(description="Errored probes with this code")]
     probe_index: Annotated[int, Field(description="Of the first of them")]
     example: Annotated[str | None, Field(description="Its message; null if it is not among those that are read")]
 
@@ -27,10 +27,10 @@ class ColumnResultsResponse(ColumnFields):
     """What one target, asked by one prompt, achieved, took and cost."""
 
     probes: Annotated[int, Field(description="That the run has of it")]
-    estimate: GroupEstimateResponse
+    estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
     unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
-    operations: OperatingFiguresResponse
+    operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
 
     @classmethod
