@@ -239,7 +239,7 @@ class VariabilityResponse(ResponseModel):
     least: Annotated[list[VariableScenarioResponse], Field(description="At most 100, the least variable first")]
 
 
-class CautionResponse(_Figures):
+class AnalysisCautionResponse(_Figures):
     """What to know before relying on the figures."""
 
     code: Annotated[CautionCode, Field(description="Kind of caution")]
@@ -278,7 +278,7 @@ class AnalysisFigures(ResponseModel):
     contested: Annotated[list[ContestedScenarioResponse], Field(description="At most 100, the most contested first")]
     variability: Annotated[VariabilityResponse | None, Field(description="Null without repeats")]
     insights: Annotated[list[InsightResponse], Field(description="At most 12 findings in words")]
-    cautions: Annotated[list[CautionResponse], Field(description="What to know before relying on the figures")]
+    cautions: Annotated[list[AnalysisCautionResponse], Field(description="What to know before relying on the figures")]
 
     @classmethod
     def of(cls, found: BasicAnalysis, columns: Sequence[Column]) -> Self:
@@ -294,7 +294,7 @@ class AnalysisFigures(ResponseModel):
             contested=[_contested(found, each) for each in found.contested],
             variability=_variability(found),
             insights=[InsightResponse.model_validate(each) for each in insights(found, names)],
-            cautions=[CautionResponse.model_validate(each) for each in found.cautions],
+            cautions=[AnalysisCautionResponse.model_validate(each) for each in found.cautions],
         )
 
     def to_json(self) -> bytes:

@@ -17,7 +17,7 @@ ANALYSIS_EXAMPLES: dict[str, Any] = {
     "AnalyzedScenario.scores": {"delay": 5.0},
     "AnalyzedScenario.variance": 5.3,
     "AnalyzedScenario.range": 4.0,
-    "Caution.columns": [],
+    "AnalysisCaution.columns": [],
     "CodeShare.code": "other",
     "ColumnAnalysis.consistency": 0.875,
     "ColumnAnalysis.isOutlier": True,
