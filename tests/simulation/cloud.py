@@ -6,6 +6,7 @@ from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
 
+from cupel_core.analysis import workflow
 from cupel_core.errors import AppError
 from cupel_core.finishing import phases
 from cupel_core.finishing.costs import record_costs
@@ -183,6 +184,15 @@ class Cloud:
                 progress = loops.run(self.scheduler, invocation, work)
                 record_costs(ref, fencing_token, task.leaf_range)
                 return slice_output(task, progress)
+            case "analyze":
+                if LeftFields(left=payload["left"]).is_continued:
+                    return {}
+                return {"analysis": workflow.analyze(ref, fencing_token, simulation.now())}
+            case "skip_analysis":
+                (where, cause), *_ = payload["error"].items()
+                failure = workflow.AnalysisFailure(where, cause["Cause"])
+                workflow.record_failure(ref, fencing_token, failure, simulation.now())
+                return {}
             case "complete":
                 if LeftFields(left=payload["left"]).is_continued:
                     return {"status": "SUMMARIZING"}

@@ -5,8 +5,9 @@ from datetime import datetime
 
 from cupel_core.analysis.tabulate import CountedInputs, read_hashed_counts
 from cupel_core.contract.analysis import AnalysisFigures
-from cupel_core.domain.analysis.basic import ALGORITHM_VERSION, AnalysisInput, BasicAnalysis, RunSample, analyze
+from cupel_core.domain.analysis.basic import ALGORITHM_VERSION, AnalysisInput, BasicAnalysis, analyze
 from cupel_core.domain.analysis.counts import RunCounts, ScenarioCases
+from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.matrix import CellMatrix, DimensionScores, ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.definitions.definitions import Content
@@ -104,7 +105,7 @@ def _sample(run: Run, scenario_count: int) -> RunSample | None:
     """None for a run of a release that did not record the number of scenarios."""
     if run.scenario_total is None:
         return None
-    return RunSample(scenario_count, run.scenario_total, run.sample_percentage, run.sample_seed)
+    return RunSample(scenario_count, run.scenario_total, run.sample_seed)
 
 
 def _record(

@@ -260,7 +260,6 @@ class RunSampleResponse(_Figures):
 
     scenarios: Annotated[int, Field(description="That the run has")]
     total: Annotated[int, Field(description="That the definition's version has")]
-    percentage: Annotated[int, Field(description="That was sampled")]
     seed: Annotated[int, Field(description="Of the sample")]
     note: Annotated[str | None, Field(description="In words; null for a run of all scenarios")]
 

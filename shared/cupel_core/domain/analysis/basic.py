@@ -9,6 +9,7 @@ from cupel_core.domain.analysis.cautions import Caution, CautionInput, cautions
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis, analyze_dimensions
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
+from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.histograms import Histogram
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
@@ -39,27 +40,7 @@ class AnalysisInput:
     has_decision_rule: bool = False
     favors: Mapping[str, str] = field(default_factory=dict)
     """The dimensions that the codes `1` and `5` favor; empty if the definition does not say."""
-    sample: "RunSample | None" = None
-
-
-@dataclass(frozen=True)
-class RunSample:
-    """Which part of a definition's scenarios a run has."""
-
-    scenarios: int
-    total: int
-    """That the definition's version has."""
-    percentage: int
-    seed: int
-
-    @property
-    def note(self) -> str | None:
-        """`based on 10 % of the scenarios (12 of 120, seed 42)`; None for a run of all of them."""
-        if self.scenarios >= self.total:
-            return None
-        share = f"{100 * self.scenarios / self.total:.2g}"
-        seed = f", seed {self.seed}" if self.percentage < 100 else ""
-        return f"based on {share} % of the scenarios ({self.scenarios:,} of {self.total:,}{seed})"
+    sample: RunSample | None = None
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def _measure(metric: Metric) -> str:
 
 def _sample(found: BasicAnalysis) -> Iterator[Insight]:
     if found.sample is not None and (note := found.sample.note):
-        yield Insight("sample", f"The figures are {note}.", {"scenarios": found.sample.scenarios})
+        yield Insight("sample", note, {"scenarios": found.sample.scenarios})
 
 
 def _extremes(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:

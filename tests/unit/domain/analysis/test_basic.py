@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel_core.domain.analysis.agreement import agreement, krippendorff_alpha, rating
-from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, RunSample, analyze
+from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, analyze
 from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.analysis.counts import Cell, RunCounts, count, scenario_cases, total_counts
 from cupel_core.domain.analysis.estimates import median
+from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.insights import insights
 from cupel_core.domain.analysis.matrix import ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.analysis.metrics import Metric
@@ -240,15 +241,10 @@ def test_dimensions_have_the_order_of_the_definition() -> None:
     assert dimension_names(["b", "a", "unused"], [{"a": 1.0, "z": 1.0}, {"b": 2.0}]) == ("b", "a", "z")
 
 
-def test_the_sample_note_says_how_much_of_the_scenarios_a_run_has() -> None:
-    assert RunSample(12, 120, 10, 42).note == "based on 10 % of the scenarios (12 of 120, seed 42)"
-    assert RunSample(120, 120, 100, 42).note is None
-
-
 def test_insights_name_what_stands_out() -> None:
-    found = run(ruled(PLAN), PLAN, sample=RunSample(30, 300, 10, 7))
+    found = run(ruled(PLAN), PLAN, sample=RunSample(30, 300, 7))
     texts = [each.text for each in insights(found, ("Steady", "Bold", "Contrarian"))]
-    assert texts[0] == "The figures are based on 10 % of the scenarios (30 of 300, seed 7)."
+    assert texts[0] == "Based on 10 % of the scenarios (30 of 300, seed 7)."
     assert "Bold has the highest mean (3.80), Steady the lowest (3.00)." in texts
     assert any(text.startswith("Contrarian answers unlike the others: ") for text in texts)
     assert any(text.startswith("The most contested scenario is “case ") for text in texts)
