@@ -107,7 +107,7 @@ class ConversationSpec:
             has_persona=self.persona is not None,
             max_turns=self.max_turns,
         )
-        return replace(rules, max_tool_rounds=self._max_tool_rounds)
+        return replace(rules, max_tool_rounds=self._max_tool_rounds) if self._max_tool_rounds else rules
 
     @property
     def _max_tool_rounds(self) -> int:
@@ -240,8 +240,15 @@ async def _call_target(spec: ConversationSpec, target: CalledTarget, state: Conv
     """Price each call separately, because some prices depend on the length of a prompt."""
     turn = await run_turn(_model_request(spec, state), target)
     spend = prices.spend_of(target.account, target.model, turn.reply)
+    message = with_distinct_ids(turn.reply.message, state.messages)
+    count = state.count_reply(message, spec.rules)
     return replace(
-        state.with_reply(with_distinct_ids(turn.reply.message, state.messages), spec.rules),
+        state,
+        messages=(*state.messages, message),
+        turns=count.turns,
+        tool_rounds=count.tool_rounds,
+        open_rounds=count.open_rounds,
+        stop_reason=count.stop_reason,
         usage=state.usage + turn.reply.usage,
         duration_ms=state.duration_ms + turn.duration_ms,
         cost_usd=added_costs(state.cost_usd, spend.cost_usd),
@@ -249,6 +256,7 @@ async def _call_target(spec: ConversationSpec, target: CalledTarget, state: Conv
         cached_cost_usd=added_costs(state.cached_cost_usd, spend.cached_cost_usd),
         model_version=turn.reply.model_version,
         finish_reason=turn.reply.finish_reason,
+        verdict=None,
         thread_id=turn.reply.thread_id or state.thread_id,
         output=turn.reply.output or _json_output(spec, turn.reply) or state.output,
         omitted_parameters=_merged(spec.omitted_parameters, state.omitted_parameters, turn.reply.omitted_parameters),

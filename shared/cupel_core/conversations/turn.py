@@ -46,12 +46,11 @@ class Halted(CallPrevented):
 
 
 class Turn(NamedTuple):
-    """The result of a turn: the request with the reply appended, the reply, and how long the answered call took.
+    """The result of a turn: the reply, and how long the answered call took.
 
     Waits between attempts, attempts without an answer, and opening a connection are not the model's latency.
     """
 
-    request: ModelRequest
     reply: Reply
     duration_ms: int
 
@@ -74,7 +73,7 @@ async def run_turn(request: ModelRequest, target: CalledTarget) -> Turn:
         attempt=attempt,
         max_attempts=target.max_attempts,
     )
-    return Turn(request.with_message(reply.message), reply, attempt.duration_ms)
+    return Turn(reply, attempt.duration_ms)
 
 
 async def _with_files(request: ModelRequest, reader: FileReader | None) -> ModelRequest:

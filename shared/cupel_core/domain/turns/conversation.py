@@ -5,10 +5,10 @@ message. This module is pure: everything that calls a model is in `cupel_core/co
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
@@ -141,6 +141,15 @@ class StopReason(StrEnum):
     """Its last calls of tools were not executed."""
 
 
+class ReplyCount(NamedTuple):
+    """The fields of a conversation's state that say where in its answers it is."""
+
+    turns: int
+    tool_rounds: int
+    open_rounds: int
+    stop_reason: StopReason | None
+
+
 @dataclass(frozen=True)
 class ConversationState:
     """A conversation so far: its messages and their cost. Checkpointed after each step that further calls follow."""
@@ -216,14 +225,13 @@ class ConversationState:
         replied = max(n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT)
         return self.messages[replied].tool_calls[len(self.messages) - replied - 1 :]
 
-    def with_reply(self, message: Message, rules: ConversationRules) -> "ConversationState":
+    def count_reply(self, message: Message, rules: ConversationRules) -> ReplyCount:
         """With the target's reply, which completes its answer unless it has calls that are to be executed."""
-        said = replace(self, messages=(*self.messages, message), verdict=None)
         if message.tool_calls and self.open_rounds < rules.max_tool_rounds:
-            return replace(said, tool_rounds=self.tool_rounds + 1, open_rounds=self.open_rounds + 1)
+            return ReplyCount(self.turns, self.tool_rounds + 1, self.open_rounds + 1, self.stop_reason)
         is_stopped = bool(message.tool_calls) and self.open_rounds > 0
         reason = StopReason.MAX_TOOL_ROUNDS if is_stopped else self.stop_reason
-        return replace(said, turns=self.turns + 1, open_rounds=0, stop_reason=reason)
+        return ReplyCount(self.turns + 1, self.tool_rounds, 0, reason)
 
 
 class NextStep(StrEnum):
