@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, RetryScope, Run, RunStatus
 from cupel_core.domain.runs.sampling import expand as expand_sample
@@ -17,8 +18,8 @@ from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.probe_ranges import check_target
 from cupel_core.runs import dispatch
 from cupel_core.runs.cases import RunCases, build_cases
-from cupel_core.runs.validation import check_size
-from cupel_core.store import barrier, governor, keys, outbox, runs, snapshots
+from cupel_core.runs.validation import check_files, check_size
+from cupel_core.store import barrier, governor, keys, outbox, runs, scenarios, snapshots
 
 _NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None}
 
@@ -98,6 +99,8 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
     added = len(cases.scenario_positions) - len(snapshot.scenario_positions)
     plan = replace(run.plan, segments=(*run.plan.segments, added)) if added else run.plan
     check_size(plan)
+    with_files = scenarios.list_with_files(snapshot.manifest, positions)
+    check_files(workspace, plan, Content.from_json(snapshot.definition), with_files)
     key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
     snapshots.save(key, replace(snapshot, **cases._asdict()))
     data: dict[str, object] = {"samplePercentage": percentage, "total": plan.total}

@@ -17,6 +17,7 @@ from cupel_core.sweeping.erasure import ErasureResult, erase_due
 from tests.files_for_tests import PDF, png
 from tests.stored_text import places_with
 from tests.unit.api.client import Client
+from tests.unit.test_template import resources
 
 CAT = png(4, 3)
 CAT_ID = file_id(digest_of(CAT))
@@ -67,6 +68,14 @@ def test_an_upload_is_bound_to_the_announced_content(client: Client) -> None:
     url = urlsplit(sent["url"])
     assert url.path.endswith(f"/uploads/acme/{CAT_ID}")
     assert parse_qs(url.query)["X-Amz-SignedHeaders"] == ["content-length;content-type;host;x-amz-checksum-sha256"]
+
+
+def test_the_bucket_lets_pages_send_the_headers_of_an_upload(client: Client) -> None:
+    sent = client.post("/v1/files", announced(CAT)).json()["upload"]
+    cors = resources()["Bucket"]["Properties"]["CorsConfiguration"]["Fn::If"][1]
+    (rule,) = cors["CorsRules"]
+    assert sent["headers"].keys() <= {*rule["AllowedHeaders"]}
+    assert sent["method"] in rule["AllowedMethods"]
 
 
 def test_an_uploaded_file_is_checked_listed_and_read(client: Client) -> None:
