@@ -90,16 +90,20 @@ class ContentPartInput(RequestModel):
         return FilePart(self.type, self.file_id, self.name, self.detail, data_url=self.data_url)
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class ContentPartResponse(ResponseModel):
     type: PartType
-    text: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
-    file_id: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
-    name: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
-    detail: Annotated[ImageDetail | None, Field(exclude_if=lambda value: value is None)] = None
-    media_type: Annotated[MediaType | None, Field(exclude_if=lambda value: value is None)] = None
-    size: Annotated[int | None, Field(exclude_if=lambda value: value is None, description="In bytes")] = None
-    width: Annotated[int | None, Field(exclude_if=lambda value: value is None, description="In pixels")] = None
-    height: Annotated[int | None, Field(exclude_if=lambda value: value is None, description="In pixels")] = None
+    text: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    file_id: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    name: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    detail: Annotated[ImageDetail | None, Field(exclude_if=_is_none)] = None
+    media_type: Annotated[MediaType | None, Field(exclude_if=_is_none)] = None
+    size: Annotated[int | None, Field(exclude_if=_is_none, description="In bytes")] = None
+    width: Annotated[int | None, Field(exclude_if=_is_none, description="In pixels")] = None
+    height: Annotated[int | None, Field(exclude_if=_is_none, description="In pixels")] = None
 
     @classmethod
     def of(cls, part: MessagePart) -> "ContentPartResponse":

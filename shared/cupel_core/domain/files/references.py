@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.files.data_urls import DecodedFile, decode
+from cupel_core.domain.files.data_urls import decode
 from cupel_core.domain.files.formats import FileInfo, InvalidFile, digest_of, file_id
 from cupel_core.domain.turns.model_request import Message
 from cupel_core.domain.turns.parts import FilePart, LargestFiles, MessagePart, PartType, largest_files
@@ -84,7 +84,7 @@ class References:
 
     def _of_data_url(self, part: FilePart, field: str) -> FilePart:
         try:
-            content, info = _decoded(part)
+            content, info = decode(part.data_url or "")
         except InvalidFile as error:
             self.problems.append(FileProblem(f"{field}.dataUrl", str(error)))
             return part
@@ -97,10 +97,6 @@ class References:
         if info is None:
             self.problems.append(FileProblem(f"{field}.fileId", f"there is no file {part.file_id}"))
         return replace(part, info=info)
-
-
-def _decoded(part: FilePart) -> DecodedFile:
-    return decode(part.data_url or "")
 
 
 def ids_of(messages: Iterable[Message]) -> set[str]:
