@@ -15,7 +15,7 @@ from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Invalid
 from cupel_core.providers.addresses import header_errors, url_error
-from cupel_core.providers.connectors.config import config_errors
+from cupel_core.providers.connectors.config import config_errors, secret_errors
 
 type Section = Mapping[str, Any]
 
@@ -88,6 +88,8 @@ def connector_problems(body: Section, field: str) -> Iterator[RefusedField]:
     else:
         for name, message in config_errors(ConnectorType(body["type"]), body.get("config") or {}):
             yield RefusedField(f"{field}.config.{name}", message)
+        for name, message in secret_errors(ConnectorType(body["type"]), body.get("headers") or {}):
+            yield RefusedField(f"{field}.headers.{name}", message)
     yield from _header_problems(body, field)
 
 

@@ -85,7 +85,8 @@ def tool_used(assertion: Assertion, context: AssertionContext) -> CheckResult:
         passed = bool(used) if assertion.negated else len(used) == len(matchers_of(value))
         return binary(passed, f"called: {_joined(names)}")
     count = sum(map(Matcher.of(value).matches_name, names))
-    passed = _is_within(count, value.get("min", 1), value.get("max"))
+    least = 1 if value.get("min") is None else value["min"]
+    passed = _is_within(count, least, value.get("max"))
     return binary(passed, f"{Matcher.of(value).pattern} was called {count} times; called: {_joined(names)}")
 
 

@@ -122,6 +122,12 @@ async def test_a_connector_of_the_definition_executes_calls() -> None:
     assert (received["name"], received["probeIndex"], received["targetId"]) == ("find_order", 0, "sim/steady")
 
 
+async def test_an_invalid_secret_of_a_connector_is_refused() -> None:
+    shop = {"name": "shop", "type": "tools", "baseUrl": "http://127.0.0.1:9", "headers": {"webhook-secret": "plain"}}
+    with pytest.raises(UsageError, match="webhook-secret: must be whsec_"):
+        await cupel.evaluate_async(definition("pay") | {"connectors": [shop]}, "sim/steady", progress=False)
+
+
 async def test_a_connector_of_type_tools_is_no_target() -> None:
     shop = {"name": "shop", "type": "tools", "baseUrl": "http://127.0.0.1:9"}
     with pytest.raises(UsageError, match="answers no messages"):

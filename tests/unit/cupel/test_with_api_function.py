@@ -127,6 +127,24 @@ def test_a_connector_of_a_file_is_referred_to_by_name(cupel: Cupel, client: Clie
     assert run["config"]["models"] == [f"connector/{connector['id']}", "sim/steady"]
 
 
+def test_a_connector_that_executes_calls_is_referred_to_by_name(cupel: Cupel, client: Client, tmp_path: Path):
+    shops = [{"name": name, "type": "tools", "baseUrl": "http://127.0.0.1:1"} for name in ("a", "b", "c", "unused")]
+    prompts = [{"id": "p", "template": "Hi", "params": {"toolConnectorId": "b"}}]
+    content = {"params": {"toolConnectorId": "a"}, "prompts": prompts}
+    file = {"name": "A", "content": content, "scenarios": [{"prompt": "x"}], "connectors": shops}
+    (tmp_path / "a.json").write_text(json.dumps(file))
+    (tmp_path / "t.json").write_text(json.dumps([{"model": "sim/steady", "params": {"toolConnectorId": "c"}}]))
+    for _ in range(2):
+        arguments = ("run", str(tmp_path / "a.json"), "--targets", str(tmp_path / "t.json"))
+        run = output_of(cupel, *arguments)["run"]
+    ids = {connector["name"]: connector["id"] for connector in client.list_connectors()}
+    stored = client.get_definition(run["definitionId"])["content"]
+    layers = (stored, stored["prompts"][0], run["config"]["targets"][0])
+    assert [layer["params"]["toolConnectorId"] for layer in layers] == [ids["a"], ids["b"], ids["c"]]
+    assert ids.keys() == {"a", "b", "c"}
+    assert run["definitionVersion"] == 1
+
+
 def test_judges_are_sent_with_the_run(cupel: Cupel):
     judges = ["--judge-model", "sim/bold", "--persona-model", "sim/steady", "--embedding-model", "sim/steady"]
     config = output_of(cupel, "run", str(APPOINTMENT), "--models", "sim/steady", *judges)["run"]["config"]

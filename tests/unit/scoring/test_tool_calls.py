@@ -164,6 +164,7 @@ async def test_f1_reads_names_from_the_output_if_nothing_was_called(output: str)
         (["weather", "pay"], False, False),
         (["steal", "pay"], False, True),
         ({"name": "time", "min": 2}, True, False),
+        ({"name": "pay", "min": None, "max": 3}, False, True),
         ({"pattern": "*", "max": 2}, False, True),
         ({"name": "pay", "min": 0, "max": 0}, True, False),
     ],
