@@ -12,6 +12,7 @@ from cupel.commands import (
     estimate,
     evals,
     events,
+    experiments,
     export,
     files,
     forks,
@@ -88,6 +89,7 @@ app.command()(compare.compare)
 app.add_typer(compare.app, name="comparisons")
 app.command()(compare.jobs)
 app.command()(plan.plan)
+app.add_typer(experiments.app, name="experiments")
 app.command()(control.pause)
 app.command()(control.resume)
 app.command()(control.cancel)

@@ -423,6 +423,33 @@ class Client:
         path = f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/results"
         return self._pages(path, model=model, promptId=prompt_id)
 
+    def create_experiment(self, experiment: Json) -> TaggedJson:
+        """Create `{name, hypothesis, direction?, baselineRunId?, …}`."""
+        return self._send("POST", "/experiments", experiment, is_repeatable=True)
+
+    def list_experiments(self) -> Pages:
+        """Newest first."""
+        return self._pages("/experiments")
+
+    def get_experiment(self, experiment_id: str) -> TaggedJson:
+        return self._get(f"/experiments/{_segment(experiment_id)}")
+
+    def update_experiment(self, experiment_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        return self._send("PATCH", f"/experiments/{_segment(experiment_id)}", changes, if_match=if_match)
+
+    def delete_experiment(self, experiment_id: str, *, if_match: str | None = None) -> None:
+        self._send("DELETE", f"/experiments/{_segment(experiment_id)}", if_match=if_match)
+
+    def add_experiment_run(self, experiment_id: str, run_id: str) -> None:
+        self._send("PUT", f"/experiments/{_segment(experiment_id)}/runs/{_segment(run_id)}")
+
+    def remove_experiment_run(self, experiment_id: str, run_id: str) -> None:
+        self._send("DELETE", f"/experiments/{_segment(experiment_id)}/runs/{_segment(run_id)}")
+
+    def get_experiment_summary(self, experiment_id: str) -> Json:
+        """How its runs differ from its baseline, by run and target."""
+        return self._get(f"/experiments/{_segment(experiment_id)}/summary")
+
     def create_comparison(self, body: Json) -> Json:
         """Compare `{baseline {runId, targets?, prompts?}, comparison {…}, metric?, margin?, alpha?}`.
 

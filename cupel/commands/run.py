@@ -65,6 +65,9 @@ New = Annotated[
 ]
 Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Concurrent conversations with --in-process.")]
 
+Experiment = Annotated[
+    str | None, typer.Option("--experiment", metavar="EXPERIMENT", help="Make it a run of this experiment.")
+]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -117,6 +120,7 @@ def run(
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
+    experiment: Experiment = None,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -144,6 +148,8 @@ def run(
         raise UsageError("--fail-if-worse-than: needs a stack, which stores the run to compare with")
     if new and in_process:
         raise UsageError("--new: has no effect with --in-process, which stores no definition")
+    if experiment is not None and in_process:
+        raise UsageError("--experiment: needs a stack, which stores experiments")
     if priority is not None and in_process:
         raise UsageError("--priority: has no effect with --in-process, where no other run waits")
     if definition_version is not None and (in_process or _are_files(definitions)):
@@ -164,7 +170,9 @@ def run(
         **chosen,
         "samplePercentage": sample,
         "repeats": repeats,
-        **without_none(sampleSeed=seed, priority=priority, definitionVersion=definition_version),
+        **without_none(
+            sampleSeed=seed, priority=priority, definitionVersion=definition_version, experimentId=experiment
+        ),
         **label_fields(name, tag, metadata),
         "config": config,
     }

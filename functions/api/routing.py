@@ -30,7 +30,7 @@ MODULES = {
         ("health", "imports", "files", "personas", "connectors", "definitions", "evals", "runs", "transcripts")
     ),
     **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
-    **dict.fromkeys(("comparisons", "jobs")),
+    **dict.fromkeys(("comparisons", "experiments", "jobs")),
     "openapi.json": "openapi",
     "definitions/scenarios": "scenarios",
     "evals/runs": "eval_runs",

@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 
 from cupel_core import event_loop
 from cupel_core.analysis import workflow
+from cupel_core.analysis.experiments import compare_finished
 from cupel_core.analysis.workflow import AnalysisFailure
 from cupel_core.clock import utc_now
 from cupel_core.domain.analysis.records import AnalysisStatus
@@ -98,7 +99,9 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
         case Complete(is_continued=True):
             return {"status": RunStatus.SUMMARIZING}
         case Complete():
-            return {"status": phases.complete(task.run, task.fencing_token, utc_now())}
+            status = phases.complete(task.run, task.fencing_token, utc_now())
+            compare_finished(task.run, utc_now())
+            return {"status": status}
         case Fail():
             where, why = phase_failure(task.error)
             return {"status": phases.fail(task.run, task.fencing_token, where, why, utc_now())}

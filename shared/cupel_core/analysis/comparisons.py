@@ -56,6 +56,12 @@ def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedCom
     return RequestedComparison(get(workspace, comparison.id), is_new)
 
 
+def find_current(workspace: str, spec: ComparisonSpec) -> ComparisonRecord | None:
+    """The comparison of the outcomes as they are now; None if it was not requested. NotFound for unknown runs."""
+    compared = [runs.get(RunRef(workspace, run_id)) for run_id in spec.run_ids]
+    return comparisons.find(workspace, comparison_id(spec, _revisions(spec, compared)))
+
+
 def get(workspace: str, comparison_id_: str) -> ComparisonView:
     """NotFound for an unknown comparison, and if one of its runs was deleted."""
     comparison = comparisons.get(workspace, comparison_id_)

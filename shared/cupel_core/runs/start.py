@@ -19,7 +19,7 @@ from cupel_core.domain.turns.model_parameters import merge_parameters
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
-from cupel_core.resources import evals
+from cupel_core.resources import evals, experiments
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, rerun
 from cupel_core.runs.cases import RunCases, build_cases
@@ -86,6 +86,7 @@ def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
 
 def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
     """The run of this specification, checked and not stored. Raises what `start` raises."""
+    spec = _with_experiment(workspace, spec)
     source = rerun.load_source(workspace, spec.rerun_of) if spec.rerun_of else None
     definition = source.definition if source else _resolve(workspace, spec)
     manifest = definition.manifest
@@ -105,6 +106,16 @@ def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapsh
     run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)
     labels = spec.labels.apply_to(source.labels if source else RunLabels())
     return replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels), snapshot
+
+
+def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:
+    """Raises Invalid for an unknown experiment. Earlier releases accepted any text: a schedule or a rerun that still
+    has one starts a run of no experiment."""
+    if spec.experiment_id is None or experiments.exists(workspace, spec.experiment_id):
+        return spec
+    if spec.schedule_id is None and spec.rerun_of is None:
+        raise Invalid.field("experimentId", f"there is no experiment {spec.experiment_id}")
+    return replace(spec, experiment_id=None)
 
 
 def _resolve(workspace: str, spec: RunSpec) -> ResolvedDefinition:

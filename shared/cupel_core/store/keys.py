@@ -27,6 +27,8 @@ pk                                   sk                    item
 <ws>#run#<id>#scores#<scoring>       <leaf>                how many results a leaf range of a rescore has
 <ws>#run#<id>                        comparison#<id>       a comparison of it
 <ws>#comparison#<id>                 comparison            a comparison, without its figures
+<ws>#experiment#<id>                 resource              an experiment
+<ws>#experiment#<id>                 run#<createdAt>#<id>  a run of it
 <ws>#job#<id>                        job                   a queued computation
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and what it created
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
@@ -263,6 +265,11 @@ def comparison_link(comparison_id: str) -> str:
 def comparison_blobs(workspace: str, comparison_id: str) -> str:
     """The prefix of the figures of a comparison, and of its changed scenarios."""
     return f"comparisons/{workspace}/{comparison_id}/"
+
+
+def experiment(workspace: str, experiment_id: str) -> str:
+    """The partition of an experiment, as a resource, and of its runs."""
+    return resource(workspace, "experiment", experiment_id)
 
 
 def job(workspace: str, job_id: str) -> str:

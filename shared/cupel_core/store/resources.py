@@ -29,6 +29,7 @@ class ResourceKind(StrEnum):
     PERSONA = "persona"
     CONNECTOR = "connector"
     EVAL = "eval"
+    EXPERIMENT = "experiment"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import ANY_TIME, Creation, Page, encode_cursor, fill_page
 from cupel_core.settings import settings
-from cupel_core.store import callbacks, idempotency_keys, keys
+from cupel_core.store import callbacks, experiment_runs, idempotency_keys, keys
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.batches import get_batch
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
@@ -61,6 +61,8 @@ def create(run: Run, event_data: dict[str, object], start: IdempotencyItem | Non
         _request_erasure(transaction, ref, run.created_at)
         if run.callbacks is not None:
             callbacks.add_event(transaction, ref, 1, run.created_at)
+        if run.experiment_id is not None:
+            experiment_runs.add(transaction, run.workspace, run.experiment_id, run.id, run.created_at)
         if start is not None:
             start.answer = orjson.dumps(to_item(created).to_dynamodb_dict()).decode()
             transaction.save(start, condition=IdempotencyItem.run_id == run.id)
@@ -169,6 +171,24 @@ def update_labels(ref: RunRef, change: Callable[[RunLabels], RunLabels], now: da
     raise RetryableError("the run is being changed by others; try again")
 
 
+def set_experiment(ref: RunRef, experiment_id: str | None, now: datetime) -> Run:
+    """Make the run one of this experiment, or of none, with an event that says so."""
+    for _ in range(_MAX_ATTEMPTS):
+        run = get(ref)
+        changed = replace(run, experiment_id=experiment_id, event_seq=run.event_seq + 1, updated_at=now)
+
+        def move(transaction: TransactWrite, before: str | None = run.experiment_id, run: Run = run) -> None:
+            if before is not None:
+                experiment_runs.remove(transaction, run.workspace, before, run.id, run.created_at)
+            if experiment_id is not None:
+                experiment_runs.add(transaction, run.workspace, experiment_id, run.id, run.created_at)
+
+        data: dict[str, object] = {"changed": ["experimentId"]}
+        if _write_transition(ref, run, changed, RunEventType.UPDATED, data, now, move):
+            return changed
+    raise RetryableError("the run is being changed by others; try again")
+
+
 def append_event(ref: RunRef, event: RunEventType, now: datetime, data: dict[str, object]) -> None:
     """Write an event that is not a transition."""
     for _ in range(_MAX_ATTEMPTS):
@@ -256,9 +276,15 @@ def note_access(ref: RunRef, now: datetime) -> None:
 
 
 def _write_transition(
-    ref: RunRef, run: Run, changed: Run, event: RunEventType, data: dict[str, object], now: datetime
+    ref: RunRef,
+    run: Run,
+    changed: Run,
+    event: RunEventType,
+    data: dict[str, object],
+    now: datetime,
+    write_more: Callable[[TransactWrite], None] = lambda _: None,
 ) -> bool:
-    """Write the run and its event; False if the run was changed since it was read."""
+    """Write the run and its event, and what `write_more` adds; False if the run was changed since it was read."""
     unchanged = (
         (RunItem.status == run.status) & (RunItem.event_seq == run.event_seq) & RunItem.deleted_at.does_not_exist()
     )
@@ -268,6 +294,7 @@ def _write_transition(
             transaction.save(
                 EventItem.for_run(ref, changed.event_seq, event, now, data), condition=EventItem.pk.does_not_exist()
             )
+            write_more(transaction)
             if run.callbacks is not None and event in STATUS_EVENTS:
                 callbacks.add_event(transaction, ref, changed.event_seq, now)
             if changed.fencing_token != run.fencing_token and changed.status is RunStatus.RUNNING:

@@ -242,9 +242,10 @@ def test_runs_are_listed_newest_first_in_pages(client: Client, definition_id: st
 
 
 def test_runs_are_found_by_definition_experiment_and_status(client: Client, definition_id: str) -> None:
-    made = start(client, definition_id, experimentId="exp_1").json()["run"]["id"]
+    experiment = client.post("/v1/experiments", {"name": "Politeness", "hypothesis": "h"}).json()["id"]
+    made = start(client, definition_id, experimentId=experiment).json()["run"]["id"]
     start(client, definition_id)
-    found = {"definitionId": definition_id, "experimentId": "exp_1", "status": "PENDING"}
+    found = {"definitionId": definition_id, "experimentId": experiment, "status": "PENDING"}
     assert [run["id"] for run in client.get("/v1/runs", query=found).json()["items"]] == [made]
     assert client.get("/v1/runs", query={"status": "FAILED"}).json()["items"] == []
     assert client.get("/v1/runs", query={"status": "DONE"}).fields() == ["status"]

@@ -1,0 +1,162 @@
+"""`cupel experiments`: runs under one hypothesis, compared with a baseline."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.options import AsJson, RunId
+from cupel.json_types import Json, without_none
+from cupel.markup import escape
+from cupel.session import Session
+from cupel.source_files import SourceFile
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, format_time
+from cupel_core.domain.analysis.experiments import Conclusion
+
+app = typer.Typer(no_args_is_help=True, help="Group runs under a hypothesis, and compare them with a baseline.")
+
+ExperimentId = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The id of an experiment, such as exp_01jd….")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
+
+
+@app.command()
+def create(ctx: typer.Context, file: File, as_json: AsJson = False) -> None:
+    """Create an experiment from a file with a name and a hypothesis."""
+    session = ctx.ensure_object(Session)
+    source = SourceFile.read(file)
+    with session.connect() as client, source.explaining():
+        _print_experiment(session, client.create_experiment(source.mapping()), as_json=as_json)
+
+
+@app.command("list")
+def list_experiments(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
+    """List experiments, newest first."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        print_list(session, client.list_experiments(), limit, _table, as_json=as_json)
+
+
+@app.command()
+def show(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) -> None:
+    """Show how the runs of an experiment differ from its baseline, and what that suggests."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        summary = client.get_experiment_summary(experiment)
+    if as_json:
+        session.print_json(summary)
+        return
+    _print_experiment(session, summary["experiment"], as_json=False)
+    session.out.print(_rows_table(summary))
+    for note in _notes(summary):
+        session.out.print(note, markup=False, soft_wrap=True)
+
+
+@app.command()
+def update(ctx: typer.Context, experiment: ExperimentId, file: File, as_json: AsJson = False) -> None:
+    """Update an experiment from a file with the fields to change."""
+    session = ctx.ensure_object(Session)
+    source = SourceFile.read(file)
+    with session.connect() as client, source.explaining():
+        _print_experiment(session, client.update_experiment(experiment, source.mapping()), as_json=as_json)
+
+
+@app.command()
+def add(ctx: typer.Context, experiment: ExperimentId, run_id: RunId, as_json: AsJson = False) -> None:
+    """Add a run to an experiment."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.add_experiment_run(experiment, run_id)
+        _print_experiment(session, client.get_experiment(experiment), as_json=as_json)
+
+
+@app.command()
+def remove(ctx: typer.Context, experiment: ExperimentId, run_id: RunId, as_json: AsJson = False) -> None:
+    """Remove a run from an experiment; the run stays."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.remove_experiment_run(experiment, run_id)
+        _print_experiment(session, client.get_experiment(experiment), as_json=as_json)
+
+
+@app.command()
+def conclude(
+    ctx: typer.Context,
+    experiment: ExperimentId,
+    conclusion: Annotated[
+        Conclusion, typer.Argument(metavar="CONCLUSION", case_sensitive=False, help="What the runs have shown.")
+    ],
+    note: Annotated[str | None, typer.Option(help="Why it is concluded so.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Conclude an experiment."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        concluded = client.update_experiment(experiment, {"conclusion": conclusion, **without_none(note=note)})
+        _print_experiment(session, concluded, as_json=as_json)
+
+
+@app.command()
+def delete(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) -> None:
+    """Delete an experiment; its runs stay."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.delete_experiment(experiment)
+    session.print_deleted(experiment, as_json=as_json)
+
+
+def _print_experiment(session: Session, experiment: Json, *, as_json: bool) -> None:
+    if as_json:
+        session.print_json(experiment)
+    else:
+        session.out.print(_table([experiment]))
+
+
+def _table(experiments: Iterable[Json]) -> Table:
+    columns = table(
+        "experiment", "name", "status", "conclusion", "baseline", "hypothesis", "created", texts=["hypothesis"]
+    )
+    for each in experiments:
+        columns.add_row(
+            escape(each["id"]),
+            escape(each["name"]),
+            each["status"],
+            each["conclusion"] or NO_VALUE,
+            escape(each["baselineRunId"] or NO_VALUE),
+            escape(each["hypothesis"]),
+            format_time(each["createdAt"]),
+        )
+    return columns
+
+
+def _rows_table(summary: Json) -> Table:
+    numbers = ["scenarios", "baseline", "run's", "difference", "adjusted p"]
+    columns = table("run", "target", *numbers, "verdict", right=numbers)
+    for row in summary["rows"]:
+        columns.add_row(
+            escape(row["runId"]),
+            escape(row["target"]),
+            f"{row['scenarios']:,}",
+            _number(row["baselineMean"], ".2f"),
+            _number(row["comparisonMean"], ".2f"),
+            _number(row["difference"], "+.2f"),
+            _number(row["adjustedP"], ".3f"),
+            row["verdict"],
+        )
+    return columns
+
+
+def _number(value: float | None, form: str) -> str:
+    return NO_VALUE if value is None else format(value, form)
+
+
+def _notes(summary: Json) -> Iterable[str]:
+    if summary["varied"]:
+        yield f"varied: {', '.join(summary['varied'])}"
+    if summary["pendingRunIds"]:
+        yield f"not compared yet: {', '.join(summary['pendingRunIds'])}"
+    if summary["suggestedConclusion"]:
+        yield f"suggested conclusion: {summary['suggestedConclusion']}"

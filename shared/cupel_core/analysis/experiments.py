@@ -1,0 +1,150 @@
+"""The runs of an experiment, their comparisons with its baseline, and what they say about its hypothesis."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from cupel_core.analysis import comparisons
+from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
+from cupel_core.domain.analysis.experiments import (
+    Conclusion,
+    Experiment,
+    ExperimentRow,
+    experiment_rows,
+    suggested_conclusion,
+)
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.runs.run import TERMINAL, Run
+from cupel_core.errors import ClientError, Conflict, NotFound
+from cupel_core.messages import RunRef
+from cupel_core.preconditions import Precondition
+from cupel_core.resources import experiments
+from cupel_core.store import comparisons as stored_comparisons
+from cupel_core.store import experiment_runs, runs
+
+MAX_RUNS = 100
+"""Per experiment: a summary reads them all."""
+
+
+class ExperimentSummary(NamedTuple):
+    experiment: Experiment
+    runs: list[Run]
+    """Oldest first."""
+    rows: list[ExperimentRow]
+    """Of the runs whose comparison with the baseline is completed."""
+    pending: list[str]
+    """Runs that go on, or whose comparison is not completed."""
+    varied: list[str]
+    """Aspects that differ between the baseline and any run."""
+    suggestion: Conclusion | None
+
+
+def summary(workspace: str, experiment_id: str) -> ExperimentSummary:
+    """NotFound for an unknown or deleted experiment."""
+    experiment = experiments.get(workspace, experiment_id)
+    members = list(_members(workspace, experiment_id))
+    compared, pending, varied = list[tuple[str, str, dict[str, Any]]](), list[str](), dict[str, None]()
+    for run in members:
+        if (spec := _spec(experiment, run)) is None:
+            continue
+        found = _find_completed(workspace, spec, run)
+        if found is None:
+            pending.append(run.id)
+            continue
+        figures = stored_comparisons.get_figures(workspace, found.id)
+        compared.append((run.id, found.id, figures))
+        varied |= dict.fromkeys(figures["whatChanged"]["causes"])
+    rows = experiment_rows(compared, experiment.design.alpha)
+    suggestion = suggested_conclusion(experiment.design, rows)
+    return ExperimentSummary(experiment, members, rows, pending, list(varied), suggestion)
+
+
+def has_runs(workspace: str, experiment_id: str) -> bool:
+    return next(experiment_runs.list_run_ids(workspace, experiment_id), None) is not None
+
+
+def update(
+    workspace: str, experiment_id: str, fields: dict[str, Any], now: datetime, precondition: Precondition
+) -> Experiment:
+    """Another baseline, or other options of the comparisons, queue the comparisons anew."""
+    before = experiments.get(workspace, experiment_id)
+    updated = experiments.update(workspace, experiment_id, fields, now, precondition)
+    if (before.design.baseline_run_id, before.design.options) != (
+        updated.design.baseline_run_id,
+        updated.design.options,
+    ):
+        compare_all(workspace, updated, now)
+    return updated
+
+
+def add_run(workspace: str, experiment_id: str, run_id: str, now: datetime) -> None:
+    """Add a run, which leaves the experiment that it belonged to. Conflict if the experiment is full."""
+    experiment = experiments.get(workspace, experiment_id)
+    ref = RunRef(workspace, run_id)
+    if runs.get(ref).experiment_id == experiment_id:
+        return
+    if sum(1 for _ in experiment_runs.list_run_ids(workspace, experiment_id)) >= MAX_RUNS:
+        raise Conflict(f"an experiment has at most {MAX_RUNS} runs")
+    run = runs.set_experiment(ref, experiment_id, now)
+    _compare(workspace, experiment, run, now)
+
+
+def remove_run(workspace: str, experiment_id: str, run_id: str, now: datetime) -> None:
+    """Remove a run, which stays. Repeating it changes nothing."""
+    experiments.get(workspace, experiment_id)
+    ref = RunRef(workspace, run_id)
+    if runs.get(ref).experiment_id == experiment_id:
+        runs.set_experiment(ref, None, now)
+
+
+def compare_all(workspace: str, experiment: Experiment, now: datetime) -> None:
+    """Queue the comparisons with the baseline that there are not, such as after another run became the baseline."""
+    for run in _members(workspace, experiment.id):
+        _compare(workspace, experiment, run, now)
+
+
+def compare_finished(ref: RunRef, now: datetime) -> None:
+    """Queue what the end of a run makes possible: its comparison with the baseline, or, if it is that, all others."""
+    run = runs.find(ref)
+    if run is None or run.experiment_id is None or not experiments.exists(ref.workspace, run.experiment_id):
+        return
+    experiment = experiments.get(ref.workspace, run.experiment_id)
+    if run.id == experiment.design.baseline_run_id:
+        compare_all(ref.workspace, experiment, now)
+    else:
+        _compare(ref.workspace, experiment, run, now)
+
+
+def _find_completed(workspace: str, spec: ComparisonSpec, run: Run) -> ComparisonRecord | None:
+    """None if the run goes on, the baseline was deleted, or the comparison is not completed."""
+    if run.status not in TERMINAL:
+        return None
+    try:
+        found = comparisons.find_current(workspace, spec)
+    except NotFound:
+        return None
+    return found if found is not None and found.status is JobStatus.COMPLETED else None
+
+
+def _compare(workspace: str, experiment: Experiment, run: Run, now: datetime) -> None:
+    """Queue a comparison unless a side goes on, is deleted, or has nothing in common with the other."""
+    spec = _spec(experiment, run)
+    if spec is not None and run.status in TERMINAL:
+        with suppress(ClientError):
+            comparisons.request(workspace, spec, now)
+
+
+def _spec(experiment: Experiment, run: Run) -> ComparisonSpec | None:
+    """The comparison of a run with the baseline; None without a baseline, and for the baseline itself."""
+    baseline = experiment.design.baseline_run_id
+    if baseline is None or run.id == baseline:
+        return None
+    return ComparisonSpec(SideSpec(baseline), SideSpec(run.id), experiment.design.options, experiment.id)
+
+
+def _members(workspace: str, experiment_id: str) -> Iterator[Run]:
+    for run_id in list(experiment_runs.list_run_ids(workspace, experiment_id))[:MAX_RUNS]:
+        run = runs.find(RunRef(workspace, run_id))
+        if run is not None and run.experiment_id == experiment_id:
+            yield run

@@ -1,0 +1,155 @@
+"""Experiments: runs under one hypothesis, compared with a baseline and judged by a stated expectation."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from cupel_core.domain.analysis.comparison import ComparisonOptions
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.multiple_testing import holm
+from cupel_core.domain.analysis.verdicts import ComparisonVerdict, Evidence, verdict_of
+from cupel_core.domain.statistics import Interval
+
+
+class ExpectedDirection(StrEnum):
+    HIGHER = "HIGHER"
+    LOWER = "LOWER"
+    EQUIVALENT = "EQUIVALENT"
+
+
+class ExperimentStatus(StrEnum):
+    PLANNED = "PLANNED"
+    """Without a run."""
+    RUNNING = "RUNNING"
+    CONCLUDED = "CONCLUDED"
+
+
+class Conclusion(StrEnum):
+    SUPPORTED = "SUPPORTED"
+    REJECTED = "REJECTED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+@dataclass(frozen=True)
+class ExperimentDesign:
+    """What its author declares. A person concludes; the expectation only suggests a conclusion."""
+
+    hypothesis: str
+    null_hypothesis: str | None = None
+    description: str | None = None
+    direction: ExpectedDirection | None = None
+    """How runs are expected to differ from the baseline."""
+    target: str | None = None
+    """The target that the expectation is about, by its id; all if None."""
+    metric: Metric | None = None
+    minimum_effect: float | None = None
+    """Replaces the margin of its comparisons."""
+    alpha: float = 0.05
+    independent_variable: str | None = None
+    controlled_variables: tuple[str, ...] = ()
+    baseline_run_id: str | None = None
+    tags: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> ComparisonOptions:
+        """Of its comparisons with the baseline."""
+        return ComparisonOptions(self.metric, self.alpha, self.minimum_effect)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ExperimentDesign":
+        direction, metric = data["direction"], data["metric"]
+        return cls(
+            **{
+                **data,
+                "direction": ExpectedDirection(direction) if direction else None,
+                "metric": Metric(metric) if metric else None,
+                "controlled_variables": tuple(data["controlled_variables"]),
+                "tags": tuple(data["tags"]),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    id: str
+    name: str
+    design: ExperimentDesign
+    created_at: datetime
+    updated_at: datetime
+    conclusion: Conclusion | None = None
+    note: str | None = None
+    """Why it was concluded so."""
+    revision: int = 1
+
+    def status(self, *, has_runs: bool) -> ExperimentStatus:
+        if self.conclusion is not None:
+            return ExperimentStatus.CONCLUDED
+        return ExperimentStatus.RUNNING if has_runs else ExperimentStatus.PLANNED
+
+
+class ExperimentRow(NamedTuple):
+    """A target of a run, compared with the baseline; `figures` are those of the comparison's row."""
+
+    run_id: str
+    comparison_id: str
+    target: str
+    figures: Mapping[str, Any]
+    adjusted_p: float | None
+    """Over all rows of the experiment."""
+    verdict: ComparisonVerdict
+
+
+def experiment_rows(compared: Sequence[tuple[str, str, Mapping[str, Any]]], alpha: float) -> list[ExperimentRow]:
+    """From (run id, comparison id, figures): a row per target, with p-values adjusted over all of them."""
+    listed = [
+        (run_id, comparison_id, figures, row) for run_id, comparison_id, figures in compared for row in figures["rows"]
+    ]
+    adjusted = holm([row["p"] for _, _, _, row in listed])
+    return [
+        ExperimentRow(run_id, comparison_id, _name(row["comparison"]), row, p, _verdict(figures, row, p, alpha))
+        for (run_id, comparison_id, figures, row), p in zip(listed, adjusted, strict=True)
+    ]
+
+
+def suggested_conclusion(design: ExperimentDesign, rows: Iterable[ExperimentRow]) -> Conclusion | None:
+    """SUPPORTED if every row of the expected target is as expected, REJECTED if any is shown to be otherwise.
+
+    None without an expectation, or without a row.
+    """
+    verdicts = {row.verdict for row in rows if design.target in (None, row.target)}
+    if design.direction is None or not verdicts:
+        return None
+    if verdicts == {ComparisonVerdict(design.direction)}:
+        return Conclusion.SUPPORTED
+    shown = {ComparisonVerdict(direction) for direction in ExpectedDirection} - {ComparisonVerdict(design.direction)}
+    return Conclusion.REJECTED if verdicts & shown else Conclusion.INCONCLUSIVE
+
+
+def _verdict(figures: Mapping[str, Any], row: Mapping[str, Any], p: float | None, alpha: float) -> ComparisonVerdict:
+    return verdict_of(
+        Evidence(
+            metric=Metric(figures["metric"]),
+            alpha=alpha,
+            margin=figures["margin"],
+            scenarios=row["scenarios"],
+            difference=row["difference"],
+            interval=_interval(row["interval"]),
+            equivalence_interval=_interval(row["equivalenceInterval"]),
+            adjusted_p=p,
+            detectable_effect=row["minimumDetectableEffect"],
+            scenarios_needed=row["scenariosNeeded"],
+        )
+    )
+
+
+def _interval(bounds: Sequence[float] | None) -> Interval | None:
+    return Interval(*bounds) if bounds else None
+
+
+def _name(columns: Sequence[Mapping[str, Any]]) -> str:
+    return str(columns[0]["targetId"]) if len(columns) == 1 else f"{len(columns)} targets"

@@ -1,0 +1,100 @@
+"""Experiments as resources of a workspace: their names are unique, and deleting one leaves its runs."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from cupel_core.domain.analysis.experiments import Conclusion, Experiment, ExperimentDesign
+from cupel_core.errors import Invalid, NotFound
+from cupel_core.ids import new_id
+from cupel_core.messages import RunRef
+from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
+from cupel_core.store import resources, runs
+from cupel_core.store.resources import Resource, ResourceKind
+
+_KIND = ResourceKind.EXPERIMENT
+
+
+def create(workspace: str, name: str, design: ExperimentDesign, now: datetime) -> Experiment:
+    """Raises Invalid for an unknown baseline, and Conflict if another experiment has this name."""
+    _check_baseline(workspace, design)
+    experiment = Experiment(new_id("exp"), name, design, now, now)
+    resources.create(workspace, _resource(experiment))
+    return experiment
+
+
+def get(workspace: str, experiment_id: str) -> Experiment:
+    """NotFound for an unknown or deleted experiment."""
+    return _experiment(resources.get(workspace, _KIND, experiment_id))
+
+
+def exists(workspace: str, experiment_id: str) -> bool:
+    try:
+        resources.get(workspace, _KIND, experiment_id)
+    except NotFound:
+        return False
+    return True
+
+
+def list_experiments(workspace: str, limit: int, cursor: str | None) -> Page[Experiment]:
+    """Newest first."""
+    return resources.list_resources(workspace, _KIND, limit, cursor).map(_experiment)
+
+
+def update(
+    workspace: str,
+    experiment_id: str,
+    fields: dict[str, Any],
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
+) -> Experiment:
+    """`fields` are those of the design, `name`, `conclusion` and `note`. Conflict if it was changed concurrently."""
+    stored = resources.get(workspace, _KIND, experiment_id)
+    precondition.check(etag(stored.revision))
+    before = _experiment(stored)
+    own = {name: fields.pop(name) for name in ("name", "conclusion", "note") if name in fields}
+    after = replace(before, **own, design=replace(before.design, **fields), updated_at=now)
+    if "baseline_run_id" in fields:
+        _check_baseline(workspace, after.design)
+    with precondition.guard_write():
+        changed = replace(stored, name=after.name, body=_body(after), updated_at=now)
+        return _experiment(resources.update(workspace, stored, changed))
+
+
+def delete(workspace: str, experiment_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
+    """Hide the experiment; its runs stay."""
+    before = resources.get(workspace, _KIND, experiment_id)
+    precondition.check(etag(before.revision))
+    with precondition.guard_write():
+        resources.delete(workspace, before, now)
+
+
+def _check_baseline(workspace: str, design: ExperimentDesign) -> None:
+    run_id = design.baseline_run_id
+    if run_id is not None and runs.find(RunRef(workspace, run_id)) is None:
+        raise Invalid.field("baselineRunId", f"there is no run {run_id}")
+
+
+def _body(experiment: Experiment) -> dict[str, Any]:
+    return {"design": experiment.design.to_json(), "conclusion": experiment.conclusion, "note": experiment.note}
+
+
+def _resource(experiment: Experiment) -> Resource:
+    return Resource(
+        _KIND, experiment.id, experiment.name, _body(experiment), experiment.created_at, experiment.updated_at
+    )
+
+
+def _experiment(resource: Resource) -> Experiment:
+    conclusion = resource.body["conclusion"]
+    return Experiment(
+        id=resource.id,
+        name=resource.name,
+        design=ExperimentDesign.from_json(resource.body["design"]),
+        created_at=resource.created_at,
+        updated_at=resource.updated_at,
+        conclusion=Conclusion(conclusion) if conclusion else None,
+        note=resource.body["note"],
+        revision=resource.revision,
+    )

@@ -1,0 +1,164 @@
+"""Experiments over HTTP: their runs, comparisons and summary."""
+
+from typing import Any
+
+import pytest
+
+from cupel_core.analysis.experiments import compare_finished
+from cupel_core.domain.runs.run import Run
+from cupel_core.messages import RunRef
+from cupel_core.store import runs
+from tests.compared_runs import carry_out_jobs, run_of
+from tests.started_runs import NOW
+from tests.unit.api.client import Client
+from tests.unit.api.test_runs import definition_id as definition_id
+from tests.unit.api.test_runs import start
+
+
+@pytest.fixture
+def baseline(client: Client) -> Run:
+    return run_of("def_shared", "+")
+
+
+@pytest.fixture
+def experiment(client: Client, baseline: Run) -> dict[str, Any]:
+    created: dict[str, Any] = client.post(
+        "/v1/experiments",
+        {"name": "Politeness", "hypothesis": "Fewer pass.", "direction": "LOWER", "baselineRunId": baseline.id},
+    ).json()
+    return created
+
+
+def path_of(experiment: dict[str, Any]) -> str:
+    return f"/v1/experiments/{experiment['id']}"
+
+
+def add(client: Client, experiment: dict[str, Any], run: Run) -> None:
+    assert client.put(f"{path_of(experiment)}/runs/{run.id}").status == 204
+
+
+def test_an_experiment_is_created_and_planned(client: Client, experiment: dict[str, Any]) -> None:
+    stored = client.get(path_of(experiment)).json()
+    assert stored == experiment
+    assert (stored["status"], stored["alpha"], stored["controlledVariables"]) == ("PLANNED", 0.05, [])
+    assert [each["id"] for each in client.get("/v1/experiments").json()["items"]] == [experiment["id"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"name": "x"}, "hypothesis"),
+        ({"name": "x", "hypothesis": " "}, "hypothesis"),
+        ({"name": "x", "hypothesis": "h", "baselineRunId": "run_none"}, "baselineRunId"),
+        ({"name": "x", "hypothesis": "h", "direction": "UP"}, "direction"),
+        ({"name": "x", "hypothesis": "h", "alpha": 1.5}, "alpha"),
+    ],
+)
+def test_invalid_fields_are_named(client: Client, given: dict[str, Any], field: str) -> None:
+    answer = client.post("/v1/experiments", given)
+    assert (answer.status, answer.json()["errors"][0]["field"]) == (422, field)
+
+
+def test_names_are_unique(client: Client, experiment: dict[str, Any]) -> None:
+    assert client.post("/v1/experiments", {"name": "politeness", "hypothesis": "h"}).status == 409
+
+
+def test_a_run_that_is_over_is_compared_when_it_is_added(
+    client: Client, experiment: dict[str, Any], baseline: Run
+) -> None:
+    run = run_of("def_shared", "-------+")
+    add(client, experiment, baseline)
+    add(client, experiment, run)
+    assert client.get(f"{path_of(experiment)}/summary").json()["pendingRunIds"] == [run.id]
+    carry_out_jobs()
+    summary = client.get(f"{path_of(experiment)}/summary").json()
+    assert [each["runId"] for each in summary["runs"]] == sorted([baseline.id, run.id])
+    row = summary["rows"][0]
+    assert (row["runId"], row["target"], row["verdict"]) == (run.id, "sim/steady", "LOWER")
+    assert (summary["pendingRunIds"], summary["suggestedConclusion"]) == ([], "SUPPORTED")
+    assert summary["experiment"]["status"] == "RUNNING"
+    listed = client.get("/v1/comparisons", query={"experimentId": experiment["id"]}).json()["items"]
+    assert [each["id"] for each in listed] == [row["comparisonId"]]
+
+
+def test_a_run_that_ends_is_compared_once(client: Client, experiment: dict[str, Any]) -> None:
+    run = run_of("def_shared", "-")
+    runs.set_experiment(RunRef("acme", run.id), experiment["id"], NOW)
+    for _ in range(2):
+        compare_finished(RunRef("acme", run.id), NOW)
+    assert carry_out_jobs() == ["completed"]
+
+
+def test_the_end_of_the_baseline_compares_all_runs(client: Client, experiment: dict[str, Any], baseline: Run) -> None:
+    for run in (baseline, run_of("def_shared", "-"), run_of("def_shared", "+-")):
+        runs.set_experiment(RunRef("acme", run.id), experiment["id"], NOW)
+    compare_finished(RunRef("acme", baseline.id), NOW)
+    assert carry_out_jobs() == ["completed", "completed"]
+
+
+def test_the_end_of_a_run_without_an_experiment_does_nothing(client: Client, baseline: Run) -> None:
+    compare_finished(RunRef("acme", baseline.id), NOW)
+    compare_finished(RunRef("acme", "run_none"), NOW)
+    assert carry_out_jobs() == []
+
+
+def test_another_baseline_is_compared_anew(client: Client, experiment: dict[str, Any], baseline: Run) -> None:
+    run = run_of("def_shared", "-")
+    add(client, experiment, run)
+    add(client, experiment, baseline)
+    assert client.patch(path_of(experiment), {"baselineRunId": run.id}).status == 200
+    carry_out_jobs()
+    summary = client.get(f"{path_of(experiment)}/summary").json()
+    assert [(each["runId"], each["verdict"]) for each in summary["rows"]] == [(baseline.id, "HIGHER")]
+    assert summary["suggestedConclusion"] == "REJECTED"
+
+
+def test_a_removed_run_is_in_no_experiment(client: Client, experiment: dict[str, Any]) -> None:
+    run = run_of("def_shared", "-")
+    add(client, experiment, run)
+    assert client.delete(f"{path_of(experiment)}/runs/{run.id}").status == 204
+    assert client.get(f"{path_of(experiment)}/summary").json()["runs"] == []
+    assert client.get(f"/v1/runs/{run.id}").json()["experimentId"] is None
+
+
+def test_a_run_belongs_to_one_experiment(client: Client, experiment: dict[str, Any]) -> None:
+    other = client.post("/v1/experiments", {"name": "Other", "hypothesis": "h"}).json()
+    run = run_of("def_shared", "-")
+    add(client, experiment, run)
+    add(client, other, run)
+    assert client.get(f"{path_of(experiment)}/summary").json()["runs"] == []
+    assert [each["runId"] for each in client.get(f"{path_of(other)}/summary").json()["runs"]] == [run.id]
+
+
+def test_a_started_run_is_one_of_its_experiment(client: Client, experiment: dict[str, Any], definition_id: str) -> None:
+    started = start(client, definition_id, experimentId=experiment["id"]).json()["run"]
+    summary = client.get(f"{path_of(experiment)}/summary").json()
+    assert ([each["runId"] for each in summary["runs"]], summary["pendingRunIds"]) == ([started["id"]], [started["id"]])
+
+
+def test_an_unknown_experiment_is_refused(client: Client, definition_id: str) -> None:
+    answer = start(client, definition_id, experimentId="exp_none")
+    assert answer.json()["errors"] == [{"field": "experimentId", "message": "there is no experiment exp_none"}]
+
+
+def test_a_person_concludes_and_opens_again(client: Client, experiment: dict[str, Any]) -> None:
+    concluded = client.patch(path_of(experiment), {"conclusion": "REJECTED", "note": "No effect."}).json()
+    assert (concluded["status"], concluded["note"]) == ("CONCLUDED", "No effect.")
+    assert client.patch(path_of(experiment), {"conclusion": None}).json()["status"] == "PLANNED"
+
+
+def test_a_deleted_experiment_leaves_its_runs(client: Client, experiment: dict[str, Any], baseline: Run) -> None:
+    add(client, experiment, baseline)
+    assert client.delete(path_of(experiment)).status == 204
+    assert client.get(path_of(experiment)).status == 404
+    assert client.get(f"/v1/runs/{baseline.id}").status == 200
+    assert client.get(f"{path_of(experiment)}/summary").status == 404
+
+
+def test_other_workspaces_and_viewers_change_nothing(
+    client: Client, experiment: dict[str, Any], baseline: Run, stranger: str, viewer: str
+) -> None:
+    path = f"{path_of(experiment)}/runs/{baseline.id}"
+    assert client.put(path, token=stranger).status == 404
+    assert client.put(path, token=viewer).status == 403
+    assert client.get(f"{path_of(experiment)}/summary", token=viewer).status == 200

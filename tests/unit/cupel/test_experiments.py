@@ -1,0 +1,48 @@
+"""`cupel experiments`, against the real API function."""
+
+import json
+from pathlib import Path
+
+from cupel_core.settings import Settings
+from tests.compared_runs import carry_out_jobs, run_of
+from tests.unit.cupel.fake_api import Cupel
+from tests.unit.cupel.test_compare import cupel as cupel
+
+
+def created(cupel: Cupel, folder: Path, text: str = "name: Politeness\nhypothesis: Fewer pass.\n") -> str:
+    file = folder / "experiment.yaml"
+    file.write_text(text)
+    return str(json.loads(cupel("experiments", "create", str(file), "--json").stdout)["id"])
+
+
+def test_an_experiment_is_carried_out(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    baseline, run = (run_of("def_shared", passes) for passes in ("+", "-------+"))
+    experiment = created(cupel, tmp_path)
+    (tmp_path / "changes.yaml").write_text(f"baselineRunId: {baseline.id}\ndirection: LOWER\n")
+    assert cupel("experiments", "update", experiment, str(tmp_path / "changes.yaml")).exit_code == 0
+    for each in (baseline, run):
+        assert cupel("experiments", "add", experiment, each.id).exit_code == 0
+    assert f"not compared yet: {run.id}" in cupel("experiments", "show", experiment).stdout
+    carry_out_jobs()
+    shown = cupel("experiments", "show", experiment).stdout
+    assert "LOWER" in shown
+    assert "suggested conclusion: SUPPORTED" in shown
+    concluded = cupel("experiments", "conclude", experiment, "supported", "--note", "As expected.", "--json")
+    assert json.loads(concluded.stdout)["status"] == "CONCLUDED"
+
+
+def test_runs_are_removed_and_experiments_deleted(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    experiment, run = created(cupel, tmp_path), run_of("def_shared", "+")
+    cupel("experiments", "add", experiment, run.id)
+    assert json.loads(cupel("experiments", "remove", experiment, run.id, "--json").stdout)["status"] == "PLANNED"
+    assert experiment in cupel("experiments", "list").stdout
+    assert cupel("experiments", "delete", experiment).exit_code == 0
+    assert experiment not in cupel("experiments", "list").stdout
+
+
+def test_a_run_is_started_in_an_experiment(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    refused = cupel("run", "samples/value-dilemma.yaml", "--models", "sim/steady", "--experiment", "exp_none")
+    assert "there is no experiment exp_none" in refused.stderr
+    experiment = created(cupel, tmp_path)
+    started = cupel("run", "samples/value-dilemma.yaml", "--models", "sim/steady", "--experiment", experiment, "--json")
+    assert json.loads(started.stdout)["run"]["experimentId"] == experiment
