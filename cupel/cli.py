@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from cupel.commands import (
+    analyze,
     compare,
     control,
     definitions,
@@ -75,6 +76,7 @@ app.command()(run.watch)
 app.command()(show.runs)
 app.command()(show.show)
 app.command()(labels.label)
+app.command()(analyze.analyze)
 app.command()(show.transcripts)
 app.command()(probes.probes)
 app.command()(probes.correct)

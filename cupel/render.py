@@ -15,7 +15,7 @@ from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.domain.statistics import DECISION_CODES, OTHER
+from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
 
 _BARS = "▁▂▃▄▅▆▇█"
 _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow", "PAUSED": "yellow"}
@@ -77,7 +77,7 @@ def _decision_legend(results: Sequence[ModelResults], has_rule: bool | None) -> 
         elif completed and has_rule is None:
             yield "decisions: none; the definition has no decision rule, or no answer matches it"
         return
-    yield "mean, s.d.: of decisions 1-5; s.e.: standard error of the mean, clustered by scenario"
+    yield "mean, s.d.: of decisions 1-5; ±: half of the 95 % interval of the mean, clustered by scenario"
     for model in results:
         if model.completed and not model.decisions.decided:
             yield f"{model.name}: no decision could be read from its {count_of(model.completed, 'answer')}"
@@ -353,8 +353,9 @@ def _decimal(value: float | None) -> str:
     return NO_VALUE if value is None else f"{value:.2f}"
 
 
-def _with_error(value: float | None, error: float | None) -> str:
-    return _decimal(value) if error is None else f"{_decimal(value)} ± {error:.2f}"
+def _with_half(value: float | None, interval: Interval | None) -> str:
+    """A mean with half of its interval."""
+    return _decimal(value) if interval is None else f"{_decimal(value)} ± {(interval.high - interval.low) / 2:.2f}"
 
 
 def _errored(model: ModelResults) -> str:
@@ -381,7 +382,7 @@ _OUTCOMES = (
     ResultColumn("errored", _errored),
 )
 _DECISIONS = (
-    ResultColumn("mean ± s.e.", lambda model: _with_error(model.decisions.mean, model.decisions.standard_error)),
+    ResultColumn("mean ± 95 %", lambda model: _with_half(model.decisions.mean, model.decision_interval)),
     ResultColumn("s.d.", lambda model: _decimal(model.decisions.sd)),
 )
 _PASS_RATE = ResultColumn("pass rate [95 %]", _pass_rate)

@@ -1,15 +1,16 @@
-"""A run's results per target and prompt, computed from its transcripts and errored probes."""
+"""A run's results per target and prompt: read from the API, or computed from transcripts and errored probes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
-from cupel.columns import RunColumn, column_of, columns_of
+from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
-from cupel_core.domain.runs.run import ProbeStatus
+from cupel_core.domain.analysis.estimates import t_interval
 from cupel_core.domain.statistics import (
+    DECISION_CODES,
     Cluster,
     DecisionStatistics,
     Interval,
@@ -59,6 +60,10 @@ class ModelTotals:
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
 
+    @property
+    def decided(self) -> list[ScenarioDecision]:
+        return [each for each in self.decisions if each.code in DECISION_CODES]
+
     def _add_spend(self, spend: Json) -> None:
         self.calls += spend["calls"]
         self.cost_usd += spend["costUsd"] or 0.0
@@ -98,6 +103,8 @@ class ModelResults:
     completed: int
     errored: int
     decisions: DecisionStatistics
+    decision_interval: Interval | None
+    """Of 95 %, of the mean decision; None for fewer than five scenarios."""
     pass_rate: PassRate | None
     unscored: int
     """Completed probes without a result, because a weighted assertion could not be computed."""
@@ -115,16 +122,42 @@ class ModelResults:
         return self.column.model.startswith("sim/")
 
 
-def collect(client: "Client", run: Json, on_read: Callable[[int], None] = lambda _: None) -> list[ModelResults]:
-    """Read every transcript and errored probe of the run; `on_read` is called with the number read so far."""
+def collect(client: "Client", run: Json, on_read: Callable[[Json], None] = lambda _: None) -> list[ModelResults]:
+    """The result table of a run so far; no transcript is read. Of a large run, each request counts a part."""
+    while True:
+        table = client.get_run_results(run["id"])
+        if table["isComplete"]:
+            return list(map(_read_row, table["columns"]))
+        on_read(table)
 
-    def transcripts() -> Iterator[Json]:
-        for count, transcript in enumerate(client.list_transcripts(run["id"]), start=1):
-            yield transcript
-            on_read(count)
 
-    errored = client.list_run_probes(run["id"], status=ProbeStatus.ERROR) if run["progress"]["failed"] else iter(())
-    return tabulate(columns_of(run), run["progress"]["total"], transcripts(), errored)
+def _read_row(row: Json) -> ModelResults:
+    estimate, operations = row["estimate"], row["operations"]
+    decision, rate = estimate["decision"], estimate["passRate"]
+    duration = operations["durationMs"]
+    return ModelResults(
+        column=column_of(row),
+        probes=row["probes"],
+        completed=estimate["completed"],
+        errored=estimate["errored"],
+        decisions=DecisionStatistics(
+            {each["code"]: each["estimate"]["successes"] for each in estimate["distribution"]},
+            decision["mean"],
+            decision["sd"],
+            decision["standardError"],
+        ),
+        decision_interval=_interval(decision),
+        pass_rate=PassRate(rate["successes"], rate["trials"], _interval(rate)) if rate["trials"] else None,
+        unscored=row["unscored"],
+        tokens=row["tokens"],
+        median_duration_ms=duration and duration["p50"],
+        cost_usd=operations["costUsd"],
+        reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
+    )
+
+
+def _interval(estimate: Json) -> Interval | None:
+    return Interval(*estimate["interval95"]) if estimate["interval95"] else None
 
 
 def tabulate(
@@ -140,12 +173,14 @@ def tabulate(
 
 
 def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResults:
+    decisions = decision_statistics(totals.decisions)
     return ModelResults(
         column=column,
         probes=probes,
         completed=len(totals.durations_ms),
         errored=totals.errors.total(),
-        decisions=decision_statistics(totals.decisions),
+        decisions=decisions,
+        decision_interval=_decision_interval(decisions, len({each.scenario_id for each in totals.decided})),
         pass_rate=_pass_rate(totals),
         unscored=totals.unscored,
         tokens=totals.tokens,
@@ -153,6 +188,12 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
     )
+
+
+def _decision_interval(decisions: DecisionStatistics, scenarios: int) -> Interval | None:
+    if decisions.mean is None:
+        return None
+    return t_interval(decisions.mean, decisions.standard_error, scenarios, Interval(1, 5))
 
 
 def _pass_rate(totals: ModelTotals) -> PassRate | None:
@@ -183,6 +224,7 @@ def _model_json(model: ModelResults) -> Json:
             "mean": decisions.mean,
             "sd": decisions.sd,
             "standardError": decisions.standard_error,
+            "interval95": model.decision_interval,
         },
         "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cupel.commands.analyze import find_analysis, print_analysis
 from cupel.commands.compare import is_accepted, print_comparison
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
@@ -352,6 +353,7 @@ def _watch_to_end(
         raise typer.Exit(INTERRUPTED) from None
     results = print_run(session, client, run, as_json=as_json, extra=extra)
     if not as_json:
+        _print_analysis(session, client, run)
         _print_next_commands(session, client, run)
     passed = gate_options.apply(session, results, lambda: render_junit(client, run))
     if gate_options.worse_than is not None and run["status"] == RunStatus.COMPLETED:
@@ -367,6 +369,12 @@ def _is_not_worse(session: Session, client: "Client", baseline: str, run: Json, 
         session.out.print()
         print_comparison(session, comparison["figures"])
     return is_accepted(session, comparison, [FailIf.LOWER])
+
+
+def _print_analysis(session: Session, client: "Client", run: Json) -> None:
+    if (analysis := find_analysis(client, run["id"])) is not None:
+        session.out.print()
+        print_analysis(session, client, analysis)
 
 
 def _print_next_commands(session: Session, client: "Client", run: Json) -> None:

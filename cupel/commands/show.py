@@ -140,8 +140,12 @@ def transcripts(
 
 def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:
     """Print the run with its results, and return the results; `extra` is added to the JSON document."""
-    with session.err.status("reading transcripts") as display:
-        model_results = results.collect(client, run, lambda count: display.update(f"reading transcripts ({count:,})"))
+    with session.err.status("counting outcomes") as display:
+        model_results = results.collect(
+            client,
+            run,
+            lambda table: display.update(f"counting outcomes ({table['counted']:,} of {table['recorded']:,})"),
+        )
     if as_json:
         session.print_json({"run": run, **extra, "results": results.to_json(model_results)})
         return model_results

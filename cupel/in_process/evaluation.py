@@ -120,6 +120,13 @@ class Evaluation:
         columns = [RunColumn(each.target.id, each.target.model, each.prompt_id) for each in self.columns]
         return tabulate(columns, len(self.results), transcripts, errored)
 
+    def analysis(self) -> Json:
+        """Estimates, agreement, outliers, dimensions and contested scenarios, as `GET /runs/{id}/analysis` has them in
+        `figures`."""
+        from cupel.in_process.analysis import analysis_of
+
+        return analysis_of(self)
+
     def to_json(self) -> Json:
         """`{run, results, passRate, probes}`: run and results as in `cupel show --json`, then every probe."""
         return {

@@ -9,6 +9,8 @@ import httpx
 from typer.testing import Result
 
 from cupel.client import Client
+from cupel.columns import columns_of
+from cupel.results import ModelResults, tabulate
 
 type Json = dict[str, Any]
 type Connect = Callable[[], Client]
@@ -133,6 +135,44 @@ def an_error(index: int, model: str, code: str = "timeout", message: str = "no a
     return {"index": index, "status": "ERROR", **column_fields(model), "error": error} | named
 
 
+def result_row(found: ModelResults, errors: Json) -> Json:
+    """A row of `GET /runs/{id}/results`."""
+    decisions, rate = found.decisions, found.pass_rate
+    estimate = {
+        "completed": found.completed,
+        "errored": found.errored,
+        "decision": {
+            "mean": decisions.mean,
+            "sd": decisions.sd,
+            "standardError": decisions.standard_error,
+            "interval95": found.decision_interval,
+        },
+        "distribution": [
+            {"code": code, "estimate": {"successes": count}} for code, count in decisions.distribution.items()
+        ],
+        "passRate": {
+            "successes": rate.passed if rate else 0,
+            "trials": rate.judged if rate else 0,
+            "interval95": rate.interval if rate else None,
+        },
+    }
+    duration = None if found.median_duration_ms is None else {"p50": found.median_duration_ms}
+    return {
+        **column_fields(found.column.model),
+        "targetId": found.column.target,
+        "promptId": found.column.prompt,
+        "probes": found.probes,
+        "estimate": estimate,
+        "unscored": found.unscored,
+        "tokens": found.tokens,
+        "operations": {"durationMs": duration, "costUsd": found.cost_usd},
+        "errors": [
+            {"code": each.code, "count": each.count, "probeIndex": errors[each.code], "example": each.example}
+            for each in found.reasons
+        ],
+    }
+
+
 def with_targets(run: Json) -> Json:
     """The run with its models as targets."""
     targets = [{"id": model, "label": None, "model": model, "params": {}} for model in run["config"]["models"]]
@@ -205,10 +245,8 @@ class FakeApi:
                 return self._definition(200, self._find(definition_id))
             case ["definitions", _, "scenarios", "generations", _]:
                 return httpx.Response(200, json={"id": "gen_1", **self.generations.pop(0)})
-            case ["runs", run_id] if run_id == self.runs[0]["id"]:
-                return httpx.Response(200, json=self._read_run())
-            case ["runs", _, "progress"]:
-                return httpx.Response(200, json=self._progress(self._read_run()))
+            case ["runs", run_id, *rest] if document := self._run_document(run_id, rest):
+                return httpx.Response(200, json=document)
             case ["runs", _, "transcripts"]:
                 model = filters.get("model")
                 return self._page(request, [t for t in self.transcripts if model in (None, t["modelId"])])
@@ -273,6 +311,25 @@ class FakeApi:
         if self.polls:
             self.runs[0]["status"] = self.polls.pop(0)
         return with_targets(self.runs[0])
+
+    def _run_document(self, run_id: str, rest: list[str]) -> Json | None:
+        match rest:
+            case [] if run_id == self.runs[0]["id"]:
+                return self._read_run()
+            case ["progress"]:
+                return self._progress(self._read_run())
+            case ["results"]:
+                return self._results()
+        return None
+
+    def _results(self) -> Json:
+        """As the API counts these transcripts and errors."""
+        run = with_targets(self.runs[0])
+        found = tabulate(columns_of(run), run["progress"]["total"], self.transcripts, self.errors)
+        errors = {error["error"]["code"]: error["index"] for error in reversed(self.errors)}
+        rows = [result_row(row, errors) for row in found]
+        recorded = sum(row["estimate"]["completed"] + row["estimate"]["errored"] for row in rows)
+        return {"isComplete": True, "counted": recorded, "recorded": recorded, "columns": rows}
 
     def _progress(self, run: Json) -> Json:
         if self.progress:

@@ -79,6 +79,16 @@ def test_an_errored_result_is_represented_by_its_code() -> None:
     assert repr(result) == "<ProbeResult 'France' of connector/<lambda>: ERROR, provider_error>"
 
 
+def test_an_analysis_has_the_figures_of_a_runs_analysis() -> None:
+    evaluation = cupel.evaluate(ROOT / "samples" / "value-dilemma.yaml", ["sim/steady", "sim/bold", "sim/contrarian"])
+    figures = evaluation.analysis()
+    assert [column["targetId"] for column in figures["columns"]] == ["sim/steady", "sim/bold", "sim/contrarian"]
+    assert figures["scenarioCount"] == 36
+    assert {dimension["name"] for dimension in figures["dimensions"]} == {"disclosure", "likelihood", "role"}
+    means = [model.decisions.mean for model in evaluation.models]
+    assert [column["estimate"]["decision"]["mean"] for column in figures["columns"]] == means
+
+
 def test_a_notebook_shows_a_row_per_target() -> None:
     shown = cupel.evaluate(definition(), [capital, "sim/echo"], name="<b>Capitals</b>")._repr_html_()
     assert "<caption>&lt;b&gt;Capitals&lt;/b&gt;</caption>" in shown

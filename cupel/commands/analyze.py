@@ -1,0 +1,82 @@
+"""`cupel analyze`: the analysis of a run."""
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cupel.columns import columns_of
+from cupel.commands.options import AsJson, Model, RunId
+from cupel.errors import ApiProblem
+from cupel.json_types import Json
+from cupel.render_analysis import MAX_CONTESTED, analysis_lines, scenario_lines
+from cupel.session import Session
+from cupel.target_names import TargetNames
+from cupel.terminal import NO_VALUE
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+_POLL_SECONDS = 1.0
+_MAX_POLLS = 600
+
+
+def analyze(
+    ctx: typer.Context,
+    run_id: RunId,
+    scenarios: Annotated[int, typer.Option(min=0, max=100, help="How many contested scenarios to print.")] = 10,
+    model: Model = None,
+    force: Annotated[bool, typer.Option("--force", help="Compute it again although nothing has changed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Analyze a run: agreement, outliers, dimensions, contested scenarios."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        run = client.get_run(run_id)
+        analysis = _analyze(session, client, run_id, force=force)
+        if as_json:
+            session.print_json(analysis)
+            return
+        print_analysis(session, client, analysis, contested=0)
+        if scenarios and analysis["figures"] is not None:
+            _print_scenarios(session, client, run, scenarios, model)
+
+
+def _analyze(session: Session, client: "Client", run_id: str, *, force: bool) -> Json:
+    """Waits for the analysis of a large run."""
+    requested = client.analyze_run(run_id, force=force)
+    with session.err.status("counting outcomes"):
+        for _ in range(_MAX_POLLS):
+            found = find_analysis(client, run_id)
+            if found is not None and (requested["status"] is not None or not found["isStale"]):
+                return found
+            session.sleep(_POLL_SECONDS)
+    raise TimeoutError(f"the analysis of {run_id} takes longer; cupel analyze shows it later")
+
+
+def find_analysis(client: "Client", run_id: str) -> Json | None:
+    """The newest analysis of a run; None if there is none."""
+    try:
+        return client.get_run_analysis(run_id)
+    except ApiProblem as problem:
+        if problem.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None
+
+
+def print_analysis(session: Session, client: "Client", analysis: Json, contested: int = MAX_CONTESTED) -> None:
+    """Agents are called by their names."""
+    names = TargetNames(client)
+    targets = {column["targetId"] for column in (analysis["figures"] or {"columns": ()})["columns"]}
+    for line in analysis_lines(analysis, contested):
+        for target in targets:
+            line = line.replace(target, names.of(target))
+        session.out.print(line, markup=False, soft_wrap=True)
+
+
+def _print_scenarios(session: Session, client: "Client", run: Json, count: int, model: str | None) -> None:
+    listed = client.list_analyzed_scenarios(run["id"], model=model).first(count)
+    names = TargetNames(client)
+    columns = [names.of_column(column).name for column in columns_of(run)]
+    for line in scenario_lines(listed, columns, lambda mean: NO_VALUE if mean is None else f"{mean:.2f}"):
+        session.out.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,72 @@
+"""Terminal output for analyses."""
+
+from collections.abc import Callable, Iterator
+
+from cupel.json_types import Json
+
+MAX_CONTESTED = 3
+_LABELS = {
+    "sample": "sample",
+    "agreement": "agreement",
+    "outlier": "outlier",
+    "dimension": "dimension",
+    "noEffect": "dimension",
+    "trend": "trend",
+    "other": "answers",
+    "errors": "errors",
+}
+_IN_TABLE = frozenset({"extremes", "contested"})
+"""What the result table or the list of contested scenarios says already."""
+
+
+def analysis_lines(analysis: Json, contested: int = MAX_CONTESTED) -> Iterator[str]:
+    """What an analysis says, one line each, with a label in front."""
+    if analysis["failure"] is not None:
+        yield _line("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
+    if analysis["isStale"]:
+        yield _line("stale", _STALE[analysis["staleReason"]])
+    figures = analysis["figures"]
+    if figures is None:
+        return
+    for insight in figures["insights"]:
+        if insight["kind"] not in _IN_TABLE:
+            yield _line(_LABELS[insight["kind"]], insight["text"])
+    yield from contested_lines(figures, contested)
+    for caution in figures["cautions"]:
+        yield _line("caution", caution["text"])
+
+
+_STALE = {
+    "inputs": "outcomes have changed since this analysis; cupel analyze computes it again",
+    "algorithm": "another release computed this analysis; cupel analyze computes it again",
+}
+
+
+def contested_lines(figures: Json, count: int) -> Iterator[str]:
+    """The scenarios that the targets answer most differently."""
+    is_decision = figures["metric"] == "DECISION"
+    for each in figures["contested"][:count]:
+        if each["variance"] > 0:
+            spread = f"{each['range']:.3g} points" if is_decision else f"{100 * each['range']:.3g} percentage points"
+            yield _line("contested", f"{each['scenarioName']}: the targets are {spread} apart")
+
+
+def scenario_lines(
+    scenarios: list[Json], columns: list[str], format_mean: Callable[[float | None], str]
+) -> Iterator[str]:
+    """A line per scenario with the mean of each target."""
+    for scenario in scenarios:
+        means = ", ".join(f"{columns[cell['column']]} {format_mean(cell_mean(cell))}" for cell in scenario["cells"])
+        yield _line("scenario", f"{scenario['scenarioName']}: {means}")
+
+
+def cell_mean(cell: Json) -> float | None:
+    """Its mean decision; its pass rate if nothing was decided."""
+    if cell["meanDecision"] is not None or not cell["judged"]:
+        mean: float | None = cell["meanDecision"]
+        return mean
+    return float(cell["passed"]) / float(cell["judged"])
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label:<10} {text}"

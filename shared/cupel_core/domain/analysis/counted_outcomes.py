@@ -1,0 +1,38 @@
+"""What is counted of an outcome that is in memory; of stored ones, `store/counted_outcomes.py` reads the same."""
+
+from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.runs.spending import Spending
+from cupel_core.domain.runs.transcripts import Outcome, Transcript
+
+
+def counted_outcome(outcome: Outcome) -> CountedOutcome:
+    costs = _costs(outcome.spending)
+    if not isinstance(outcome, Transcript):
+        return CountedOutcome(outcome.probe_index, is_completed=False, error_code=outcome.code, costs=costs)
+    state, scoring, result = outcome.conversation, outcome.scoring, outcome.result
+    return CountedOutcome(
+        probe_index=outcome.probe_index,
+        is_completed=True,
+        code=outcome.summary.decision_code if outcome.summary else None,
+        success=result.success if result else None,
+        score=result.score if result else None,
+        is_unscored=scoring is not None and scoring.is_unscored and outcome.correction is None,
+        metrics=scoring.metrics if scoring else {},
+        tags=scoring.tags if scoring else (),
+        duration_ms=state.duration_ms,
+        turns=state.turns,
+        input_tokens=state.usage.input_tokens,
+        output_tokens=state.usage.output_tokens,
+        model_version=state.model_version,
+        costs=costs,
+    )
+
+
+def _costs(spending: Spending) -> list[CountedCost]:
+    parts = {
+        "target": spending.target,
+        "judge": spending.judge,
+        "persona": spending.persona,
+        "summary": spending.summary,
+    }
+    return [CountedCost(kind, spend.calls, spend.cost_usd) for kind, spend in parts.items() if spend.calls]

@@ -1,0 +1,78 @@
+"""`cupel analyze`, and the analysis at the end of a watched run."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
+
+FIGURES: dict[str, Any] = {
+    "metric": "DECISION",
+    "columns": [{"targetId": "sim/steady"}, {"targetId": "connector/con_1"}],
+    "insights": [
+        {"kind": "extremes", "text": "In the table already."},
+        {"kind": "outlier", "text": "connector/con_1 answers unlike the others."},
+        {"kind": "dimension", "text": "stakes matters most."},
+    ],
+    "contested": [
+        {"scenarioName": name, "variance": variance, "range": variance}
+        for name, variance in (("first", 3.0), ("second", 2.0), ("third", 1.0), ("fourth", 0.5))
+    ],
+    "cautions": [{"text": "12 scenarios: only large effects can be seen"}],
+}
+ANALYSIS = {"id": "ana_1", "status": "COMPLETED", "failure": None, "isStale": False, "staleReason": None}
+CELL = {"column": 0, "meanDecision": 2.5, "judged": 0, "passed": 0}
+PASSED = {"column": 1, "meanDecision": None, "judged": 4, "passed": 3}
+SCENARIO = {"scenarioName": "first", "cells": [CELL, PASSED]}
+
+
+@pytest.fixture
+def analyzed(api: FakeApi) -> FakeApi:
+    api.documents["runs/run_1/analysis"] = {**ANALYSIS, "figures": FIGURES}
+    api.documents["connectors/con_1"] = {"id": "con_1", "name": "Booking bot"}
+    api.lists["runs/run_1/analysis/scenarios"] = [SCENARIO]
+    api.respond_to_posts = httpx.Response(200, json=ANALYSIS)
+    return api
+
+
+def test_an_analysis_is_printed_in_words_with_names(analyzed: FakeApi, cupel: Cupel) -> None:
+    printed = cupel("analyze", "run_1").stdout
+    assert "outlier    connector/Booking bot answers unlike the others." in printed
+    assert "dimension  stakes matters most." in printed
+    assert "caution    12 scenarios: only large effects can be seen" in printed
+    assert "scenario   first: sim/steady 2.50, openai/gpt-5-mini 0.75" in printed
+    assert "In the table already" not in printed
+
+
+def test_force_is_passed_on(analyzed: FakeApi, cupel: Cupel) -> None:
+    cupel("analyze", "run_1", "--force")
+    assert analyzed.bodies("POST", "/runs/run_1/analysis") == [{"force": True}]
+
+
+def test_json_is_the_analysis_itself(analyzed: FakeApi, cupel: Cupel) -> None:
+    assert '"id": "ana_1"' in cupel("analyze", "run_1", "--json").stdout
+
+
+def test_a_failed_analysis_says_why(analyzed: FakeApi, cupel: Cupel) -> None:
+    failed = {**ANALYSIS, "status": "FAILED", "failure": {"where": "analyze", "why": "out of memory"}, "figures": None}
+    analyzed.documents["runs/run_1/analysis"] = failed
+    assert "failed in analyze: out of memory" in cupel("analyze", "run_1").stdout
+
+
+def test_a_stale_analysis_says_why(analyzed: FakeApi, cupel: Cupel) -> None:
+    stale = {**ANALYSIS, "isStale": True, "staleReason": "inputs", "figures": FIGURES}
+    analyzed.documents["runs/run_1/analysis"] = stale
+    assert "stale      outcomes have changed since this analysis" in cupel("analyze", "run_1").stdout
+
+
+def test_a_watched_run_ends_with_its_analysis(analyzed: FakeApi, cupel: Cupel) -> None:
+    analyzed.transcripts = [a_transcript(0, SIMULATED, "4")]
+    printed = cupel("watch", "run_1").stdout
+    assert "contested  third: the targets are 1 points apart" in printed
+    assert "fourth" not in printed
+
+
+def test_a_run_without_an_analysis_is_shown_all_the_same(api: FakeApi, cupel: Cupel) -> None:
+    api.transcripts = [a_transcript(0, SIMULATED, "4")]
+    assert cupel("watch", "run_1").exit_code == 0
