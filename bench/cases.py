@@ -178,11 +178,22 @@ def run_specification(definition_id: str, probes: int) -> Json:
 
 def find_or_create_definition(client: Client, *, short: bool) -> str:
     """A definition of realistic or short texts, made once per stack."""
-    name = f"bench, {'short' if short else 'realistic'} texts"
-    for definition in client.list_definitions(search=name):
-        if definition["name"] == name:
-            return str(definition["id"])
-    definition_id = str(client.create_definition({"name": name, "content": content(SCENARIOS, short=short)})["id"])
+    return _find_or_create(client, f"bench, {'short' if short else 'realistic'} texts", content(SCENARIOS, short=short))
+
+
+def find_or_create_prompts(client: Client, prompts: int) -> str:
+    """A definition with so many prompts and 10,000 scenarios, made once per stack."""
+    dimensions = [{"name": name, "levels": [{"score": n, "label": f"{n}"} for n in range(100)]} for name in "ab"]
+    asked = [{"id": f"prompt-{number}", "template": f"{number}: [a] or [b]?"} for number in range(prompts)]
+    definition = {"template": "[a] or [b]?", "dimensions": dimensions, "prompts": asked}
+    return _find_or_create(client, f"bench, {prompts} prompts", definition)
+
+
+def _find_or_create(client: Client, name: str, definition: Json) -> str:
+    for found in client.list_definitions(search=name):
+        if found["name"] == name:
+            return str(found["id"])
+    definition_id = str(client.create_definition({"name": name, "content": definition})["id"])
     client.generate_scenarios(definition_id, {"mode": "matrix"})
     return definition_id
 

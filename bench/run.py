@@ -15,12 +15,23 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from bench.cases import CASES, FAULTS, WARM_UP, Bench, Case, Measurement, find_or_create_definition
+from bench.cases import (
+    CASES,
+    FAULTS,
+    WARM_UP,
+    Bench,
+    Case,
+    Measurement,
+    find_or_create_definition,
+    find_or_create_prompts,
+)
 from bench.local_server import model_server
 from cupel.client import Client
+from cupel.json_types import Json
 
 CONVERSATIONS = 300
 TURNS = 3
+PROMPTS, TARGETS, STARTS = 10, 10, 5
 AGENT, JUDGE = "custom/bench-a", "custom/bench-judge"
 
 
@@ -30,6 +41,9 @@ def main() -> None:
         definition_id = find_or_create_definition(client, short=arguments.short)
         bench = Bench(client, server, _emulator_pid(client), definition_id, arguments.poll)
         bench.configure(shortAnswers=arguments.short)
+        if arguments.starts:
+            _print_million(client, definition_id)
+            return
         if not arguments.cold:
             bench.measure(WARM_UP, with_bare_loop=False)
         _print([bench.measure(case) for case in _cases(arguments)])
@@ -47,6 +61,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--faults", action="store_true", help="5 %% 429, 2 %% 500, 1 %% dropped; with --probes")
     parser.add_argument("--short", action="store_true", help="short prompts and answers, which flatter")
     parser.add_argument("--poll", action="store_true", help="with a client that polls the run every second")
+    parser.add_argument("--starts", action="store_true", help="only how long starts of a million probes take")
     parser.add_argument("--cold", action="store_true", help="skip the warm-up run")
     return parser.parse_args()
 
@@ -118,11 +133,21 @@ def _print_conversations(bench: Bench) -> None:
 
 
 def _print_million(client: Client, definition_id: str) -> None:
-    """Measure only how long the start of a run of a million probes takes; the run is then deleted."""
-    started_at = time.time()
-    run = client.create_run({"definitionId": definition_id, "models": ["sim/steady", "sim/bold"], "repeats": 100})
-    Console().print(f"start of a run of {run['jobCount']:,} probes accepted in {time.time() - started_at:.2f} s")
-    client.delete_run(run["run"]["id"])
+    """Measure only how long the starts of runs of a million probes take; the runs are then deleted."""
+    repeated: Json = {"definitionId": definition_id, "models": ["sim/steady", "sim/bold"], "repeats": 100}
+    targets = [{"model": "sim/steady", "label": f"target {number}"} for number in range(TARGETS)]
+    prompted: Json = {"definitionId": find_or_create_prompts(client, PROMPTS), "targets": targets}
+    for title, body in {"repeats": repeated, f"{PROMPTS} prompts and {TARGETS} targets": prompted}.items():
+        seconds = []
+        for _ in range(STARTS):
+            started_at = time.monotonic()
+            run = client.create_run(body)
+            seconds.append(time.monotonic() - started_at)
+            client.delete_run(run["run"]["id"])
+        quickest, slowest = min(seconds), max(seconds)
+        Console().print(
+            f"start of a run of {run['jobCount']:,} probes ({title}) accepted in {quickest:.2f} to {slowest:.2f} s"
+        )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.store import runs
+from tests.large_runs import counted_requests
 from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Answer, Client
 
@@ -209,3 +210,23 @@ def test_scores_are_by_target_and_prompt(client: Client, definition_id: str) -> 
         ("France", "sober", "polite"),
         ("Italy", "sober", "polite"),
     ]
+
+
+def test_a_million_probes_over_prompts_and_targets_start_with_as_many_requests_as_a_hundred(client: Client) -> None:
+    """Ten prompts, ten targets, 100 scenarios and 100 repeats: a start stores axes, not probes."""
+    dimensions = [{"name": name, "levels": [{"score": n, "label": f"{n}"} for n in range(10)]} for name in "ab"]
+    prompts = [{"id": f"p{number}", "template": f"{number}: [a] or [b]?"} for number in range(10)]
+    content = {"template": "[a] or [b]?", "dimensions": dimensions, "prompts": prompts}
+    large = client.post("/v1/definitions", {"name": "large", "content": content}).json()["id"]
+    assert client.post(f"/v1/definitions/{large}/scenarios/generate", {"mode": "matrix"}).status == 201
+    small = client.post(
+        "/v1/definitions", {"name": "small", "content": {"prompts": prompts}, "scenarios": [{"prompt": "?"}]}
+    ).json()["id"]
+    targets = [{"model": "sim/steady", "label": f"target {number}"} for number in range(10)]
+    requests = []
+    for definition_id, repeats, probes in ((small, 1, 100), (large, 100, 1_000_000)):
+        with counted_requests() as sent:
+            started = start(client, definition_id, targets=targets, repeats=repeats)
+        assert started.json()["jobCount"] == probes
+        requests.append(sorted(sent))
+    assert requests[0] == requests[1]
