@@ -35,8 +35,10 @@ class ResultMatrix(NamedTuple):
         """Without a rule, each decision is `other` and says nothing."""
         return self.has_rule or any(cell["decisions"].keys() - {OTHER} for row in self.rows for cell in row["cells"])
 
-    def texts(self, row: Json) -> list[str]:
-        return [_markup(cell, decisions=self.shows_decisions) for cell in row["cells"]]
+    def texts(self) -> Iterator[list[str]]:
+        """The cells of each row, as Rich markup."""
+        decisions = self.shows_decisions
+        return ([_markup(cell, decisions=decisions) for cell in row["cells"]] for row in self.rows)
 
 
 def matrix_table(matrix: ResultMatrix, width: int | None) -> tuple[Table, list[str]]:
@@ -55,16 +57,16 @@ def write_matrix_csv(matrix: ResultMatrix, file: IO[str]) -> None:
     """As the table, with the ids of scenario and persona."""
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(["scenario", "scenarioId", "personaId", *map(spreadsheet_cell, matrix.columns)])
-    for row in matrix.rows:
-        texts = [Text.from_markup(text, emoji=False).plain for text in matrix.texts(row)]
+    for row, markup in zip(matrix.rows, matrix.texts(), strict=True):
+        texts = [Text.from_markup(text, emoji=False).plain for text in markup]
         cells = [case_title(row), row["scenarioId"], row["personaId"], *texts]
         rows.writerow(map(spreadsheet_cell, cells))
 
 
 def _table(matrix: ResultMatrix, headings: Sequence[str]) -> Table:
     columns = table("scenario", *headings, texts=["scenario"])
-    for row in matrix.rows:
-        columns.add_row(escape(case_title(row)), *matrix.texts(row))
+    for row, texts in zip(matrix.rows, matrix.texts(), strict=True):
+        columns.add_row(escape(case_title(row)), *texts)
     return columns
 
 
