@@ -54,6 +54,7 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 	@$(BIN)/python -m bench.reads
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
+	@$(BIN)/python -m bench.analysis
 	@$(BIN)/python -m bench.hostile
 
 bench-million: ready ## run 1,000,000 simulated probes on the local stack, beside 10,000; takes about half an hour

@@ -1,0 +1,70 @@
+"""`python -m bench.analysis`: processor time and memory of the basic analysis of 1,000,000 probes, without a stack."""
+
+import multiprocessing
+import resource
+import time
+from random import Random
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.basic import AnalysisInput, analyze
+from cupel_core.domain.analysis.counts import COUNTS_PER_CELL, Counts, RunCounts, scenario_cases
+from cupel_core.domain.analysis.matrix import DimensionScores, ScenarioRow, cell_matrix
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.targets import plain_targets
+
+
+class Shape(NamedTuple):
+    targets: int
+    scenarios: int
+    repeats: int
+
+
+SHAPES = (Shape(10, 100_000, 1), Shape(50, 20_000, 1), Shape(3, 3_333, 100))
+
+
+def main() -> None:
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
+        for shape in SHAPES:
+            seconds, megabytes = processes.apply(measure, shape)
+            print(
+                f"{shape.targets:>3} targets x {shape.scenarios:>7,} scenarios x {shape.repeats:>3} repeats: "
+                f"{seconds:5.1f} s of processor time, {megabytes:.0f} MB"
+            )
+
+
+def measure(targets: int, scenarios: int, repeats: int) -> tuple[float, float]:
+    """Seconds of processor time, and the memory of the process at its largest."""
+    plan = Plan(plain_targets(*(f"sim/{number}" for number in range(targets))), (scenarios,), repeats=repeats)
+    counts = _drawn(plan)
+    began = time.process_time()
+    rows = list(_rows(scenarios))
+    matrix = cell_matrix(RunCounts(plan, scenario_cases(range(scenarios)), counts), rows, ("a", "b", "c"))
+    totals = [counts.column(number) for number in range(targets)]
+    analyze(AnalysisInput(matrix, totals, tuple(column.name for column in plan.columns), plan.total))
+    return time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _drawn(plan: Plan) -> Counts:
+    """Of every hundred probes one is errored and two have no readable decision; the others depend on the scenario."""
+    random = Random(1)  # noqa: S311 - no secret
+    counts = Counts.empty(range(plan.total // plan.repeats))
+    for cell in counts.cell_range:
+        center = 2 + (cell % 4 - 1.5) * 0.6
+        for _ in range(plan.repeats):
+            chance = random.random()
+            code = min(4, max(0, int(random.gauss(center, 1))))
+            counts.cells[cell * COUNTS_PER_CELL + (6 if chance < 0.01 else 5 if chance < 0.03 else code)] += 1
+    return counts
+
+
+def _rows(scenarios: int) -> list[ScenarioRow]:
+    known: dict[DimensionScores, DimensionScores] = {}
+    rows = []
+    for number in range(scenarios):
+        scores = (float(number % 4), float(number // 4 % 3), float(number // 12 % 5))
+        rows.append(ScenarioRow(f"scn_00000000_{number:06d}", f"case {number}", known.setdefault(scores, scores)))
+    return rows
+
+
+if __name__ == "__main__":
+    main()
