@@ -64,7 +64,7 @@ def test_a_configuration_is_imported_with_its_files(cupel, client: Client, folde
 
 def test_the_report_is_followed_by_the_next_command(cupel, folder: Path) -> None:
     result = cupel("import", "promptfoo", folder / "promptfooconfig.yaml")
-    assert "imported 2 models, 1 assertion, 1 prompt, 2 scenarios\n" in result.stdout
+    assert "imported 2 models, 1 assertion, 2 scenarios, 1 prompt\n" in result.stdout
     assert "tests.csv line 3.assert.0" in result.stdout
     last = result.stdout.strip().splitlines()[-1]
     assert last.startswith("next     cupel run def_") or "run def_" in last

@@ -70,9 +70,14 @@ class DimensionAnalysis:
     columns: tuple[DimensionFigures, ...]
 
     @property
+    def parts(self) -> tuple[DimensionFigures, ...]:
+        """Of all columns together, then of each. A dimension may divide them: then only single ones show its effect."""
+        return (self.overall, *self.columns)
+
+    @property
     def strength(self) -> float:
-        """By which dimensions are ranked."""
-        return self.overall.effect.eta_squared or 0.0
+        """By which dimensions are ranked: the largest effect."""
+        return max(part.effect.eta_squared or 0.0 for part in self.parts)
 
 
 type Grouped = Mapping[tuple[DimensionScores, Cell], int]

@@ -6,7 +6,7 @@ from typing import Any
 
 from cupel_core.domain.analysis.basic import BasicAnalysis
 from cupel_core.domain.analysis.cautions import HIGH_OTHER
-from cupel_core.domain.analysis.dimensions import DimensionAnalysis, Trend
+from cupel_core.domain.analysis.dimensions import DimensionAnalysis, DimensionFigures, Trend
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
 
@@ -28,7 +28,7 @@ def insights(found: BasicAnalysis, names: tuple[str, ...]) -> tuple[Insight, ...
     rules = (
         _sample(found),
         _extremes(found, names),
-        _strongest(found),
+        _strongest(found, names),
         _without_effect(found),
         _outliers(found, names),
         _agreement(found),
@@ -88,24 +88,31 @@ def _extremes(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]
     yield Insight("extremes", text, {"highest": highest, "high": high, "lowest": lowest, "low": low})
 
 
-def _strongest(found: BasicAnalysis) -> Iterator[Insight]:
-    strongest = next(iter(found.dimensions), None)
-    if strongest is None or not _is_significant(strongest.overall.effect.adjusted_p):
+def _strongest(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
+    """The largest effect that can be shown: on all targets together, or on one of them."""
+    shown = [
+        (part.effect.eta_squared, dimension, number)
+        for dimension in found.dimensions
+        for number, part in enumerate(dimension.parts)
+        if part.effect.eta_squared is not None and _is_significant(part.effect.adjusted_p) and part.levels
+    ]
+    if not shown:
         return
-    effect, values = strongest.overall.effect, _level_values(strongest, found.metric)
-    if effect.eta_squared is None or not values:
-        return
-    (first, low), (last, high) = values[0], values[-1]
+    eta_squared, dimension, number = max(shown, key=lambda each: each[0])
+    part = dimension.parts[number]
+    (first, low), *_, (last, high) = _level_values(dimension, part, found.metric)
+    column = None if number == 0 else number - 1
+    whose = "" if column is None else f"for {names[column]}, "
     text = (
-        f"{strongest.name} matters most: its levels explain {effect.eta_squared:.0%} of the differences between "
+        f"{dimension.name} matters most: {whose}its levels explain {eta_squared:.0%} of the differences between "
         f"scenarios ({_measure(found.metric)} {format_value(low, found.metric)} at {first:g}, "
-        f"{format_value(high, found.metric)} at {last:g}, {format_p(effect.adjusted_p)})."
+        f"{format_value(high, found.metric)} at {last:g}, {format_p(part.effect.adjusted_p)})."
     )
-    yield Insight("dimension", text, {"dimension": strongest.name, "etaSquared": effect.eta_squared})
+    yield Insight("dimension", text, {"dimension": dimension.name, "etaSquared": eta_squared, "column": column})
 
 
-def _level_values(dimension: DimensionAnalysis, metric: Metric) -> list[tuple[float, float]]:
-    levels = zip(dimension.levels, dimension.overall.levels, strict=True)
+def _level_values(dimension: DimensionAnalysis, part: DimensionFigures, metric: Metric) -> list[tuple[float, float]]:
+    levels = zip(dimension.levels, part.levels, strict=True)
     return [(score, value) for score, each in levels if (value := each.value(metric)) is not None]
 
 
@@ -117,7 +124,8 @@ def _without_effect(found: BasicAnalysis) -> Iterator[Insight]:
     names = [
         each.name
         for each in found.dimensions
-        if each.overall.effect.adjusted_p is not None and not _is_significant(each.overall.effect.adjusted_p)
+        if each.overall.effect.adjusted_p is not None
+        and not any(_is_significant(part.effect.adjusted_p) for part in each.parts)
     ]
     if names:
         text = f"No effect can be shown of {_enumerate(names)}."

@@ -249,3 +249,14 @@ def test_insights_name_what_stands_out() -> None:
     assert any(text.startswith("Contrarian answers unlike the others: ") for text in texts)
     assert any(text.startswith("The most contested scenario is “case ") for text in texts)
     assert any(text.startswith("Agreement between the targets is low (alpha ") for text in texts)
+
+
+def test_a_dimension_that_divides_the_targets_is_the_strongest_by_its_effect_on_one_of_them() -> None:
+    """Together they show no effect: what one target gives, the other takes."""
+    opposed = {"steady": lambda x: x, "contrarian": lambda x: 6 - x}
+    plan = Plan(plain_targets("sim/steady", "sim/contrarian"), (30,))
+    made = answers(plan, lambda name, case: str(opposed[name.partition("/")[2]](int(score(case)))))
+    found = run(made, plan)
+    texts = [each.text for each in insights(found, ("steady", "contrarian"))]
+    assert any(text.startswith("stakes matters most: for steady, its levels explain 100%") for text in texts)
+    assert not any(text.startswith("No effect") for text in texts)
