@@ -6,6 +6,7 @@ them name resources that do not exist, half existing ones. They are sent in a wo
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from itertools import product
 from typing import Any
 from urllib.parse import unquote
@@ -83,6 +84,10 @@ def existing(caller: Client) -> dict[str, str]:
     scenario = next(caller.list_scenarios(definition_id))
     unreachable = {"name": "away", "type": "http", "baseUrl": "http://127.0.0.1:9"}
     agent = caller.create_connector({**unreachable, "config": {"request": "{text: message}", "reply": "text"}})
+    other_id = evaluate(caller, definition_id, "sim/steady")["id"]
+    compared = caller.create_comparison({"baseline": {"runId": run_id}, "comparison": {"runId": other_id}})
+    experiment = caller.create_experiment({"name": "shorter", "hypothesis": "Shorter prompts suffice."})
+    announced = {"name": "dot.png", "type": "image/png", "size": 3, "sha256": sha256(b"dot").hexdigest()}
     saved = caller.create_eval({"name": "saved", "model": "sim/steady", "scenarioIds": [scenario["id"]]})
     return {
         "definition_id": generated,
@@ -95,6 +100,10 @@ def existing(caller: Client) -> dict[str, str]:
         "persona_id": str(caller.create_persona({"name": "Ada"})["id"]),
         "connector_id": str(agent["id"]),
         "eval_id": str(saved["id"]),
+        "comparison_id": str(compared["id"]),
+        "job_id": str(compared["jobId"]),
+        "experiment_id": str(experiment["id"]),
+        "file_id": str(caller.create_file(announced)["file"]["id"]),
         "format": "csv",
         "schedule_id": str(schedule["id"]),
         "token_id": str(caller.create_token("fuzz", "viewer")["id"]),

@@ -18,9 +18,10 @@ TRANSCRIPT_FIELDS = {
 }
 MAY_BE_NULL = {
     *("costUsd", "lastAccessedAt", "summaryError", "result", "personaId", "personaName", "verdict", "scoring"),
-    *("connectorId", "label", "promptId"),
+    *("connectorId", "label", "promptId", "stopReason"),
 }
-"""These scenarios have neither a simulated user nor assertions, the targets no labels and the definition no prompts."""
+"""These scenarios have neither a simulated user nor assertions, the targets no labels and no tools, and the definition
+has no prompts."""
 
 
 @pytest.fixture(scope="module")

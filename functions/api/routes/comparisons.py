@@ -15,9 +15,9 @@ from cupel_core.analysis.comparisons import ComparisonView
 from cupel_core.clock import utc_now
 from cupel_core.contract.comparisons import (
     ComparisonPage,
-    ComparisonResponse,
     ComparisonSummaryResponse,
     CreateComparison,
+    RunComparisonResponse,
     ScenarioChangePage,
     ScenarioChangeResponse,
 )
@@ -32,7 +32,7 @@ ChangeFilter = Annotated[ChangeDirection | None, Query(description="Return only 
 
 
 @router.operation("createComparison", status=202)
-def create_comparison(body: CreateComparison) -> Response[ComparisonResponse]:
+def create_comparison(body: CreateComparison) -> Response[RunComparisonResponse]:
     view, is_queued = comparisons.request(router.workspace, body.spec(), utc_now())
     return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, _response(view))
 
@@ -51,7 +51,7 @@ def list_comparisons(
 
 
 @router.operation("getComparison")
-def get_comparison(comparison_id: str) -> ComparisonResponse:
+def get_comparison(comparison_id: str) -> RunComparisonResponse:
     return _response(comparisons.get(router.workspace, comparison_id))
 
 
@@ -77,5 +77,5 @@ def _change(change: dict[str, Any]) -> ScenarioChangeResponse:
     return ScenarioChangeResponse.model_validate(change)
 
 
-def _response(view: ComparisonView) -> ComparisonResponse:
-    return ComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale)
+def _response(view: ComparisonView) -> RunComparisonResponse:
+    return RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale)

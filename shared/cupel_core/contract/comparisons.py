@@ -198,7 +198,7 @@ class ComparisonPage(ResponseModel):
     next_cursor: str | None
 
 
-class ComparisonResponse(ComparisonSummaryResponse):
+class RunComparisonResponse(ComparisonSummaryResponse):
     job_id: Annotated[str, Field(description="The job that computes it")]
     is_stale: Annotated[
         bool, Field(description="Whether a run has other results by now; comparing again gives another comparison")
@@ -208,7 +208,7 @@ class ComparisonResponse(ComparisonSummaryResponse):
     @classmethod
     def of(
         cls, comparison: ComparisonRecord, figures: dict[str, Any] | None, *, is_stale: bool
-    ) -> "ComparisonResponse":
+    ) -> "RunComparisonResponse":
         return cls(
             **cls.fields_of(comparison),
             job_id=comparison.job_id,

@@ -365,7 +365,7 @@ BY_SCHEMA: dict[str, Any] = {
     "CellResults.passed": 2,
     "Caution.code": "MODERATE_SAMPLE",
     "Caution.message": "Fewer than 30 scenarios: small differences cannot be detected.",
-    "Comparison.id": "cmp_5d41402abc4b2a76b9719d91",
+    "RunComparison.id": "cmp_5d41402abc4b2a76b9719d91",
     "ComparisonRow.scenarios": 20,
     "ComparisonSummary.id": "cmp_5d41402abc4b2a76b9719d91",
     "ComparisonSide.prompts": [],

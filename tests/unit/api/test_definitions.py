@@ -87,7 +87,7 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
             {"name": "a", "content": {"decision": {"patern": "x"}}},
             (
                 "content.decision.patern",
-                "is not a known field (did you mean pattern?); known fields: pattern, rubric, judgeModel",
+                "is not a known field (did you mean pattern?); known fields: pattern, rubric, judgeModel, favors",
             ),
         ),
         (

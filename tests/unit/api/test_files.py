@@ -55,7 +55,7 @@ def define(client: Client, *parts: dict[str, Any]) -> Any:
 
 
 def sweep(later: timedelta) -> dict[ErasureResult, int]:
-    return {result: n for result, n in erase_due(NOW + later, lambda: 900.0).items() if n}
+    return {result: n for result, n in erase_due(datetime.now(UTC) + later, lambda: 900.0).items() if n}
 
 
 def test_an_upload_is_bound_to_the_announced_content(client: Client) -> None:

@@ -46,9 +46,9 @@ def test_a_read_unit_is_4_kilobytes_or_8_if_eventually_consistent(size: int, con
     assert read_units(size, consistent=consistent) == units
 
 
-def test_a_run_without_judge_takes_five_transitions() -> None:
+def test_a_run_without_judge_takes_seven_transitions() -> None:
     machine = json.loads(MACHINE.read_text())
-    assert transitions(machine, RunStatus.SUMMARIZING) == 5
+    assert transitions(machine, RunStatus.SUMMARIZING) == 7
     assert transitions(machine, RunStatus.FAILED) == 4
 
 

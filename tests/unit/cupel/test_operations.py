@@ -21,6 +21,7 @@ WITHOUT_A_COMMAND = {
     "get_health": "`cupel status`, and every other command, says whether the API can be reached",
     "get_open_api_document": "for generators of clients",
     "get_provider": "`cupel providers` shows all of them",
+    "list_run_analyses": "for programs that keep a history; `cupel analyze` shows the newest analysis",
     "get_transcript": "`cupel transcripts --full` shows those of a run",
     "judge_conversation": "for programs that lead a conversation themselves; `cupel rescore` judges stored ones",
 }
