@@ -118,7 +118,21 @@ def _totals(estimate: Json) -> list[str]:
     low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
     total = f"{count_of(estimate['jobCount'], 'probe')}: {_cost(estimate['usd'])}, {low} to {high}"
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
-    return ["", total, *missing, f"basis  {_BASES[estimate['basis']]}; prices of {estimate['priceList']}"]
+    bases = [_BASES[estimate["basis"]], *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
+    return ["", total, *missing, f"basis  {'; '.join(bases)}"]
+
+
+def _file_bases(targets: Sequence[Json]) -> list[str]:
+    formulas = dict.fromkeys(_FORMULAS[target["fileBasis"]] for target in targets if target["fileBasis"])
+    return [f"images and PDFs by {', '.join(formulas)}"] if formulas else []
 
 
 _BASES = {"default": "the texts, and usual lengths of answers and conversations"}
+_FORMULAS = {
+    "openai_tiles": "OpenAI's tiles",
+    "openai_patches": "OpenAI's patches",
+    "anthropic": "Anthropic's formula",
+    "gemini_2": "Google's tiles",
+    "gemini_3": "Google's default resolution",
+    "assumed": "an assumed formula",
+}

@@ -23,6 +23,7 @@ def estimate_evaluation(definition: DefinitionSource, targets: Targets, options:
         plan.grader_config,
         options.get("max_turns"),
         answers_per_case=len(plan.probe_plan.columns) * plan.probe_plan.repeats,
+        has_functions=bool(options.get("tools")),
     )
     cases = [SampledCase(scenario, persona is not None) for scenario, persona in evenly(plan.cases, MAX_CASES)]
     accounts = {**plan.grader_accounts, **{each.account.provider: each.account for each in plan.targets}}

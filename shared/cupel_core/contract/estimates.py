@@ -7,6 +7,7 @@ from pydantic import Field
 from cupel_core.contract.columns import TargetId
 from cupel_core.contract.common import ResponseModel
 from cupel_core.domain.estimates.conversations import ModelRole
+from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
 
@@ -52,10 +53,16 @@ class TargetEstimateResponse(CallsEstimateResponse):
     probes: Annotated[int, Field(description="Number of its probes")]
     basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
 
+    file_basis: Annotated[
+        FileBasis | None, Field(description="Formula for tokens of images and PDFs; null if no message has any")
+    ]
+
     @classmethod
     def of(cls, target: TargetEstimate) -> "TargetEstimateResponse":
         own = cls.fields_of_calls(target.calls)
-        return cls(target_id=target.target_id, probes=target.probes, basis=target.basis, **own)
+        return cls(
+            target_id=target.target_id, probes=target.probes, basis=target.basis, file_basis=target.file_basis, **own
+        )
 
 
 class GraderEstimateResponse(CallsEstimateResponse):

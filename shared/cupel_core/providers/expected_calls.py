@@ -8,6 +8,7 @@ from cupel_core.domain.estimates.expectations import ExpectedCalls
 from cupel_core.domain.estimates.run_estimate import CallCapacity
 from cupel_core.domain.turns.model_request import Usage
 from cupel_core.providers.account import Account
+from cupel_core.providers.file_formulas import file_formulas
 from cupel_core.providers.model_metadata import metadata_of
 from cupel_core.providers.prices import cost_usd
 from cupel_core.providers.sim import MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS
@@ -17,7 +18,7 @@ type AccountOf = Callable[[str], Account]
 
 
 def expected_calls(account_of: AccountOf) -> ExpectedCalls:
-    return ExpectedCalls(partial(price_of, account_of), partial(capacity_of, account_of), reasons)
+    return ExpectedCalls(partial(price_of, account_of), partial(capacity_of, account_of), reasons, file_formulas)
 
 
 def reasons(model: str) -> bool:

@@ -14,12 +14,21 @@ from cupel_core.domain.estimates.conversations import (
     ANSWER_TOKENS,
     REASONING_TOKENS,
     TARGET,
+    TOOL_CALL_TOKENS,
+    TOOL_RESULT_TOKENS,
     Calls,
     ExpectedConversation,
     ModelRole,
     RoleModel,
 )
-from cupel_core.domain.estimates.expectations import Answers, ExpectedCalls, RunTerms, SampledCase, run_assumptions
+from cupel_core.domain.estimates.expectations import (
+    Answers,
+    ExpectedCalls,
+    RequestTerms,
+    RunTerms,
+    SampledCase,
+    run_assumptions,
+)
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
 from cupel_core.domain.estimates.run_estimate import CallCapacity, RunEstimate, estimate_run
 from cupel_core.domain.runs.plan import Plan
@@ -27,7 +36,9 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import Criteria
+from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.tool_results import ScriptedResult
 
 EXPECTED = Unknowns()
 USD_PER_TOKEN = {"openai/a": 1e-6, "openai/b": 3e-6, "openai/judge": 1e-5}
@@ -51,10 +62,11 @@ def conversation(
     content: Content = Content(),  # noqa: B008 - immutable
     graders: GraderConfig = UNJUDGED,
     answers: Answers = Answers(),  # noqa: B008 - immutable
+    request: RequestTerms = RequestTerms(),  # noqa: B008 - immutable
     **changes: object,
 ) -> ExpectedConversation:
     return RunTerms(content, graders, answers_per_case=4).conversation(
-        SampledCase(scenario(**changes), has_persona=False), None, answers
+        SampledCase(scenario(**changes), has_persona=False), None, answers, request
     )
 
 
@@ -63,11 +75,12 @@ def estimate(
     graders: GraderConfig = UNJUDGED,
     calls: ExpectedCalls = CALLS,
     cases: int = 10,
+    params: ParameterFields | None = None,
     **changes: object,
 ) -> RunEstimate:
     plan = Plan(tuple(map(Target, models)), (cases,))
     case = SampledCase(scenario(**changes), has_persona=False)
-    return estimate_run(run_assumptions(RunTerms(Content(), graders), plan, {}, [case], calls))
+    return estimate_run(run_assumptions(RunTerms(Content(), graders), plan, params or {}, [case], calls))
 
 
 def test_a_single_answer_is_one_call() -> None:
@@ -180,6 +193,65 @@ def test_graders_are_listed_with_what_they_are_called_for() -> None:
 def test_the_duration_is_that_of_the_slowest_provider() -> None:
     calls = CALLS._replace(capacity_of=lambda provider: CallCapacity(10, 5.0 if provider == "slow" else 1.0))
     assert estimate("openai/a", "slow/x", calls=calls, cases=100).seconds.expected == 50.0
+
+
+TOOLS: ParameterFields = {"tools": [{"name": "weather"}], "maxToolRounds": 3}
+SCRIPT = ScriptedResult("weather", result="sunny")
+
+
+def test_a_round_of_tools_is_a_further_call_with_the_results_as_input() -> None:
+    request = RequestTerms(max_tool_rounds=3, has_executor=True)
+    calls = conversation(request=request).calls(EXPECTED)[TARGET]
+    results = TOOL_CALL_TOKENS + TOOL_RESULT_TOKENS
+    assert calls == Calls(2.0, 100 + 100 + results, TOOL_CALL_TOKENS + ANSWER_TOKENS)
+
+
+def test_earlier_rounds_are_input_of_later_turns() -> None:
+    request = RequestTerms(max_tool_rounds=3, has_executor=True)
+    calls = conversation(Content(follow_ups=("w" * 32,)), request=request).calls(EXPECTED)[TARGET]
+    results = TOOL_CALL_TOKENS + TOOL_RESULT_TOKENS
+    first, second = 100, 100 + results + ANSWER_TOKENS + 16
+    assert calls.input_tokens == first + (first + results) + second + (second + results)
+
+
+def test_rounds_lie_between_none_and_as_many_as_are_allowed() -> None:
+    calls = estimate("openai/a", params=TOOLS, tool_results=(SCRIPT,)).targets[0].calls.calls
+    assert (round(calls.low), calls.expected, round(calls.high)) == (10, 20.0, 40)
+
+
+def test_a_script_of_the_definition_leads_to_rounds_too() -> None:
+    content = Content(tool_results=(SCRIPT,))
+    assert conversation(content, request=RequestTerms(max_tool_rounds=3)).max_tool_rounds == 3
+
+
+@pytest.mark.parametrize(
+    "params", [{}, TOOLS | {"maxToolRounds": 0}, TOOLS | {"toolChoice": "none"}], ids=["none", "no rounds", "forbidden"]
+)
+def test_without_tools_to_call_there_are_no_rounds(params: ParameterFields) -> None:
+    assert estimate("openai/a", params=params, tool_results=(SCRIPT,)).targets[0].calls.calls.high == 10.0
+
+
+def test_calls_that_nothing_answers_lead_to_no_rounds() -> None:
+    assert estimate("openai/a", params=TOOLS).targets[0].calls.calls.high == 10.0
+
+
+def test_a_connector_of_tools_leads_to_rounds() -> None:
+    calls = estimate("openai/a", params=TOOLS | {"toolConnectorId": "con_1"}).targets[0].calls.calls
+    assert calls.expected == 20.0
+
+
+def test_schemas_are_input_of_each_call() -> None:
+    tools = [{"name": "weather", "description": "d" * 400}]
+    plain, described = (
+        estimate("openai/a", params={"tools": each}).targets[0].calls.input_tokens.expected
+        for each in ([{"name": "weather"}], tools)
+    )
+    assert described - plain == pytest.approx(10 * (400 + len(', "description": ""')) / 4)
+
+
+def test_the_schema_of_the_answer_is_input_too() -> None:
+    answer_format = {"responseFormat": {"type": "json_schema", "schema": {"description": "d" * 400}}}
+    assert estimate("openai/a", params=answer_format).targets[0].calls.input_tokens.expected > 10 * 200
 
 
 def test_other_scripts_make_an_estimate_less_certain() -> None:

@@ -17,6 +17,13 @@ GRADE_TOKENS = 150.0
 """Of a judge's reply, with its reasons."""
 OPEN_TURNS = 3.0
 """Of a conversation whose end a judge or the simulated user decides."""
+TOOL_ROUNDS = 1.0
+"""Before each answer of a target that has tools, if something answers its calls."""
+TOOL_CALL_TOKENS = 40.0
+"""Of the calls of a round."""
+TOOL_RESULT_TOKENS = 150.0
+"""Of their results."""
+_ROUND_TOKENS = TOOL_CALL_TOKENS + TOOL_RESULT_TOKENS
 _JUDGE_PROMPT_TOKENS = 300.0
 _PERSONA_PROMPT_TOKENS = 250.0
 
@@ -85,6 +92,14 @@ class ExpectedConversation:
     """Whether the target may write tokens that are paid and not part of its answer."""
     answer_limit: int | None = None
     """Tokens that an answer may have, with its reasoning."""
+    schema_tokens: float = 0.0
+    """Of tools and of the format of the answer: each call of the target has them, and nobody else reads them."""
+    image_tokens: float = 0.0
+    """The same of images, which others see as a note."""
+    pdf_tokens: float = 0.0
+    """The same of PDFs, whose length is a guess."""
+    max_tool_rounds: int = 0
+    """Before an answer; 0 if calls of tools are only recorded."""
 
     def turns(self, unknowns: Unknowns) -> float:
         scripted = 1.0 + len(self.scripted_tokens)
@@ -93,14 +108,15 @@ class ExpectedConversation:
 
     def calls(self, unknowns: Unknowns) -> dict[RoleModel, Calls]:
         """Each call of the target has everything said before as its input."""
-        turns, answer, user = self.turns(unknowns), self._answer_tokens(unknowns), self._user_tokens(unknowns)
+        turns, user = self.turns(unknowns), self._user_tokens(unknowns)
+        answer = self._answer_tokens(unknowns) + self._rounds(unknowns) * _ROUND_TOKENS
         opening, answered = self.opening_tokens * unknowns.input, turns * answer
         asked = turns * opening + turns * (turns - 1) / 2 * (user + answer)
-        calls = {TARGET: Calls(turns, asked, turns * self._written_tokens(unknowns))}
+        calls = {TARGET: self._target_calls(turns, asked, unknowns)}
         if self.judge_model is not None:
             read = asked + answered + turns * (_JUDGE_PROMPT_TOKENS + self.criteria_tokens * unknowns.input)
             calls[RoleModel(ModelRole.JUDGE, self.judge_model)] = Calls(turns, read, turns * GRADE_TOKENS)
-        for model, grading in self._graded_answers(answer):
+        for model, grading in self._graded_answers(self._answer_tokens(unknowns)):
             judge = RoleModel(ModelRole.JUDGE, model)
             calls[judge] = calls.get(judge, Calls()) + grading
         if self.persona_model is not None and (count := self._generated_messages(turns)):
@@ -110,6 +126,18 @@ class ExpectedConversation:
             read = _JUDGE_PROMPT_TOKENS + opening + (turns - 1) * user + answered
             calls[RoleModel(ModelRole.SUMMARY, self.summary_model)] = Calls(1.0, read, GRADE_TOKENS)
         return calls
+
+    def _target_calls(self, turns: float, asked: float, unknowns: Unknowns) -> Calls:
+        """`asked` are the tokens before the first round of each turn; each further call has all rounds before it."""
+        rounds = self._rounds(unknowns)
+        count = turns * (1 + rounds)
+        repeated = self.schema_tokens * unknowns.input + self.image_tokens + self.pdf_tokens * unknowns.pages
+        read = asked * (1 + rounds) + turns * rounds * (rounds + 1) / 2 * _ROUND_TOKENS + count * repeated
+        called = self._limited((TOOL_CALL_TOKENS + self._reasoning) * unknowns.output)
+        return Calls(count, read, turns * (self._written_tokens(unknowns) + rounds * called))
+
+    def _rounds(self, unknowns: Unknowns) -> float:
+        return min(TOOL_ROUNDS * unknowns.rounds, float(self.max_tool_rounds))
 
     def _graded_answers(self, answer: float) -> list[tuple[str, Calls]]:
         checks = [
@@ -131,7 +159,11 @@ class ExpectedConversation:
 
     def _written_tokens(self, unknowns: Unknowns) -> float:
         """Of an answer with its reasoning."""
-        return self._limited((ANSWER_TOKENS + REASONING_TOKENS * self.reasons) * unknowns.output)
+        return self._limited((ANSWER_TOKENS + self._reasoning) * unknowns.output)
+
+    @property
+    def _reasoning(self) -> float:
+        return REASONING_TOKENS * self.reasons
 
     def _limited(self, tokens: float) -> float:
         return tokens if self.answer_limit is None else min(tokens, float(self.answer_limit))

@@ -1,5 +1,6 @@
 """What is known of a run's conversations before they are held, from its scenarios and its configuration."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.estimates.conversations import ExpectedConversation
+from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
 from cupel_core.domain.estimates.run_estimate import (
     Assumptions,
     CallCapacity,
@@ -26,6 +28,8 @@ from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens, i
 from cupel_core.domain.turns.conversation import ConversationRules
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.tool_results import DEFAULT_TOOL_ROUNDS
+from cupel_core.domain.turns.tools import ToolMode
 
 _JUDGE_CALLS = {"g-eval": 2.0}
 """Per answer; the judges of other assertions are called once. Embeddings cost so little that they are left out."""
@@ -45,6 +49,21 @@ class Answers(NamedTuple):
     """Of their tokens."""
 
 
+class RequestTerms(NamedTuple):
+    """What is known of the requests to a target, besides their messages."""
+
+    schema_tokens: float = 0.0
+    """Of the tools and the format of the answer."""
+    max_tool_rounds: int = 0
+    """0 if the target has no tools."""
+    has_executor: bool = False
+    """Whether calls are executed that no script answers."""
+    formulas: FileFormulas = FileFormulas()
+
+
+_PLAIN_REQUEST = RequestTerms()
+
+
 class ExpectedCalls(NamedTuple):
     """What is known of calls before they are made."""
 
@@ -53,6 +72,8 @@ class ExpectedCalls(NamedTuple):
     """By provider."""
     reasons: Callable[[str], bool]
     """Whether a model may reason before it answers."""
+    formulas: Callable[[str], FileFormulas] = lambda _: FileFormulas()
+    """What a model reads images and PDFs as."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +85,12 @@ class RunTerms:
     max_turns: int | None = None
     answers_per_case: int = 1
     """How many answers there are to choose the best of: those of all columns."""
+    has_functions: bool = False
+    """Whether functions of the caller execute calls of tools."""
 
-    def conversation(self, case: SampledCase, prompt: Prompt | None, answers: Answers) -> ExpectedConversation:
+    def conversation(
+        self, case: SampledCase, prompt: Prompt | None, answers: Answers, request: RequestTerms = _PLAIN_REQUEST
+    ) -> ExpectedConversation:
         scenario = case.scenario
         rules = conversation_rules(
             scenario, self.content, self.graders, has_persona=case.has_persona, max_turns=self.max_turns
@@ -73,6 +98,8 @@ class RunTerms:
         opening = self._opening(scenario, prompt)
         judge, decision = self.graders.judge_model, self.content.decision
         assertions = tuple(flatten((*self.content.assertions, *scenario.assertions)))
+        files = file_tokens((file for message in opening for file in message.files), request.formulas)
+        answers_calls = request.has_executor or bool(scenario.tool_results or self.content.tool_results)
         return ExpectedConversation(
             opening_tokens=message_tokens(opening),
             max_turns=_max_turns(rules, opening),
@@ -87,6 +114,10 @@ class RunTerms:
             summary_model=decision.judged_by(judge) if decision else None,
             reasons=answers.reasons,
             answer_limit=answers.limit,
+            schema_tokens=request.schema_tokens,
+            image_tokens=files.images,
+            pdf_tokens=files.pdfs,
+            max_tool_rounds=request.max_tool_rounds if answers_calls else 0,
         )
 
     def _opening(self, scenario: Scenario, prompt: Prompt | None) -> tuple[Message, ...]:
@@ -108,19 +139,33 @@ def run_assumptions(
     """`params` are those of the run; `cases` stand for all cases of the plan, and there is at least one."""
 
     @cache
-    def sample(prompt_id: str | None, answers: Answers) -> ConversationSample:
+    def sample(prompt_id: str | None, answers: Answers, request: RequestTerms) -> ConversationSample:
         prompt = terms.content.prompt(prompt_id)
-        return ConversationSample([terms.conversation(case, prompt, answers) for case in cases])
+        return ConversationSample([terms.conversation(case, prompt, answers, request) for case in cases])
 
     def column_estimate(column: Column) -> ColumnEstimate:
         prompt = terms.content.prompt(column.prompt_id)
         merged = merge_parameters(params, column.target.params, prompt.params if prompt else {})
         answers = Answers(calls.reasons(column.target.model), merged.get("maxOutputTokens"))
-        conversations = sample(column.prompt_id, answers)
-        return ColumnEstimate(column.target.id, column.target.model, plan.cases * plan.repeats, conversations)
+        request = _request_terms(merged, terms.has_functions, calls.formulas(column.target.model))
+        conversations = sample(column.prompt_id, answers, request)
+        basis = request.formulas.basis if conversations.has_files else None
+        return ColumnEstimate(column.target.id, column.target.model, plan.cases * plan.repeats, conversations, basis)
 
     texts = "".join(message.content for case in cases for message in case.scenario.messages)
     return Assumptions(tuple(map(column_estimate, plan.columns)), calls.price, calls.capacity_of, is_latin(texts))
+
+
+def _request_terms(params: ParameterFields, has_functions: bool, formulas: FileFormulas) -> RequestTerms:
+    tools, schema = params.get("tools") or [], (params.get("responseFormat") or {}).get("schema")
+    may_call = bool(tools) and params.get("toolChoice") != ToolMode.NONE
+    rounds = params.get("maxToolRounds")
+    return RequestTerms(
+        schema_tokens=sum(estimated_tokens(json.dumps(each, ensure_ascii=False)) for each in (*tools, schema) if each),
+        max_tool_rounds=(DEFAULT_TOOL_ROUNDS if rounds is None else rounds) if may_call else 0,
+        has_executor=has_functions or params.get("toolConnectorId") is not None,
+        formulas=formulas,
+    )
 
 
 def message_tokens(messages: Iterable[Message]) -> float:

@@ -32,6 +32,10 @@ class Unknowns:
     """Tokens of an answer."""
     turns: float = 1.0
     """Turns of a conversation whose end a judge decides."""
+    rounds: float = 1.0
+    """Rounds of tools before an answer."""
+    pages: float = 1.0
+    """Tokens of PDFs."""
     latency: float = 1.0
     """Duration of a call."""
 

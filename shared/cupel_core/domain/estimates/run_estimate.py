@@ -7,8 +7,10 @@ from enum import StrEnum
 from functools import cache, partial
 
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, ModelRole, RoleModel
+from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
 from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
+from cupel_core.domain.turns.tool_results import MAX_TOOL_ROUNDS
 
 type Price = Callable[[str, Calls], float | None]
 """What these calls of a model cost if all are equally long; None if the price is unknown."""
@@ -17,6 +19,10 @@ OUTPUT_FACTOR = 4.0
 """By which the length of answers may be off."""
 TURNS_FACTOR = 2.0
 LATENCY_FACTOR = 2.5
+ROUNDS_FACTOR = float(MAX_TOOL_ROUNDS)
+"""A target may call no tools at all, or as often as it is allowed to."""
+PAGES_FACTOR = 3.0
+"""By which the length of PDFs may be off, whose pages are not counted."""
 _SECONDS_TO_FIRST_TOKEN = 0.7
 _TOKENS_PER_SECOND = 80.0
 
@@ -34,6 +40,9 @@ class ConversationSample:
     def __init__(self, conversations: Sequence[ExpectedConversation]) -> None:
         self.is_open = any(each.simulates_user for each in conversations)
         """Whether the number of turns is unknown."""
+        self.has_tools = any(each.max_tool_rounds for each in conversations)
+        self.has_pdfs = any(each.pdf_tokens for each in conversations)
+        self.has_files = self.has_pdfs or any(each.image_tokens for each in conversations)
         self.mean_calls = cache(partial(_mean_calls, conversations))
 
 
@@ -53,6 +62,8 @@ class ColumnEstimate:
     model: str
     probes: int
     sample: ConversationSample
+    file_basis: FileBasis | None = None
+    """Of the tokens of images and PDFs, if there are any."""
 
     def calls(self, role_model: RoleModel, unknowns: Unknowns) -> Calls:
         """Of all its probes."""
@@ -88,10 +99,13 @@ class Assumptions:
 
     @property
     def spread(self) -> Unknowns:
+        samples = [column.sample for column in self.columns]
         return Unknowns(
             input=LATIN_FACTOR if self.is_latin else OTHER_FACTOR,
             output=OUTPUT_FACTOR,
-            turns=TURNS_FACTOR if any(column.sample.is_open for column in self.columns) else 1.0,
+            turns=TURNS_FACTOR if any(sample.is_open for sample in samples) else 1.0,
+            rounds=ROUNDS_FACTOR if any(sample.has_tools for sample in samples) else 1.0,
+            pages=PAGES_FACTOR if any(sample.has_pdfs for sample in samples) else 1.0,
             latency=LATENCY_FACTOR,
         )
 
@@ -113,6 +127,7 @@ class TargetEstimate:
     probes: int
     calls: CallsEstimate
     basis: Basis = Basis.DEFAULT
+    file_basis: FileBasis | None = None
 
 
 @dataclass(frozen=True)
@@ -170,7 +185,8 @@ def estimate_run(assumptions: Assumptions) -> RunEstimate:
         usd=interval_of(partial(_usd, price, works), spread),
         seconds=interval_of(partial(_seconds, assumptions.capacity_of, works), spread),
         targets=tuple(
-            TargetEstimate(target_id, work.probes, work.estimate(price, spread)) for target_id, work in targets.items()
+            TargetEstimate(target_id, work.probes, work.estimate(price, spread), file_basis=work.columns[0].file_basis)
+            for target_id, work in targets.items()
         ),
         graders=tuple(GraderEstimate(work.role_model.role, work.estimate(price, spread)) for work in graders),
         unpriced=tuple(sorted(unpriced)),
