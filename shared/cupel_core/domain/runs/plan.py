@@ -7,7 +7,8 @@ therefore of one provider, are adjacent. A later segment starts where the earlie
 changes its meaning.
 """
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -49,6 +50,12 @@ class Column(NamedTuple):
         return "\n".join(filter(None, (self.target.label, self.prompt_id)))
 
 
+class _Segment(NamedTuple):
+    first_case: int
+    cases: int
+    first_index: int
+
+
 @dataclass(frozen=True)
 class Plan:
     targets: tuple[Target, ...]
@@ -66,31 +73,28 @@ class Plan:
     def cases(self) -> int:
         return sum(self.segments)
 
-    @property
+    @cached_property
     def total(self) -> int:
         return self.cases * self._column_count * self.repeats
 
-    @property
+    @cached_property
     def _column_count(self) -> int:
         return len(self.targets) * (len(self.prompt_ids) or 1)
 
     def probe(self, index: int) -> ProbePosition:
         if not 0 <= index < self.total:
             raise IndexError(index)
-        for first_case, count, base in self._segments():
-            within = index - base
-            if within < count * self._column_count * self.repeats:
-                column, rest = divmod(within, count * self.repeats)
-                case, repeat = divmod(rest, self.repeats)
-                return ProbePosition(first_case + case, column, repeat)
-        raise IndexError(index)
+        segment = self._segments[bisect_right(self._first_indexes, index) - 1]
+        column, rest = divmod(index - segment.first_index, segment.cases * self.repeats)
+        case, repeat = divmod(rest, self.repeats)
+        return ProbePosition(segment.first_case + case, column, repeat)
 
     def column_of(self, index: int) -> Column:
         """The column of the probe with this index."""
         return self.columns[self.probe(index).column]
 
     def index(self, probe: ProbePosition) -> int:
-        for first_case, count, base in self._segments():
+        for first_case, count, base in self._segments:
             case = probe.case - first_case
             if case < count:
                 return base + (probe.column * count + case) * self.repeats + probe.repeat
@@ -100,7 +104,7 @@ class Plan:
         """The indexes of one column, ascending: one range per segment."""
         return tuple(
             range(base + column * count * self.repeats, base + (column + 1) * count * self.repeats)
-            for _, count, base in self._segments()
+            for _, count, base in self._segments
         )
 
     def ranges(self, columns: Iterable[int]) -> tuple[range, ...]:
@@ -121,8 +125,14 @@ class Plan:
         first = (self.index(ProbePosition(case, column, 0)) for column in range(self._column_count))
         return tuple(index for start in first for index in range(start, start + self.repeats))
 
-    def _segments(self) -> Iterator[tuple[int, int, int]]:
-        """(first case, cases, first index) of each segment."""
+    @cached_property
+    def _segments(self) -> tuple[_Segment, ...]:
         starts = accumulate(self.segments, initial=0)
-        for first_case, count in zip(starts, self.segments, strict=False):
-            yield first_case, count, first_case * self._column_count * self.repeats
+        return tuple(
+            _Segment(first_case, cases, first_case * self._column_count * self.repeats)
+            for first_case, cases in zip(starts, self.segments, strict=False)
+        )
+
+    @cached_property
+    def _first_indexes(self) -> tuple[int, ...]:
+        return tuple(segment.first_index for segment in self._segments)
