@@ -2,7 +2,7 @@
 text, where a pattern has given the code."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -13,6 +13,7 @@ from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, as_material, request_structured
 from cupel_core.providers.errors import ProviderError, RetryLater
 
@@ -75,4 +76,5 @@ async def _request[T: BaseModel](
     """Raises GraderError when the judge gives no usable reply. `interrupted` is that of `request_structured`."""
     material = Message(MessageRole.USER, as_material(transcript.messages))
     request = ModelRequest((Message(MessageRole.SYSTEM, instructions), material), ModelParameters(temperature=0.0))
-    return await request_structured(judge.grader, request, reply_type, interrupted)
+    grader = replace(judge.grader, model_role=ModelRole.SUMMARY)
+    return await request_structured(grader, request, reply_type, interrupted)

@@ -13,10 +13,12 @@ from cupel_core.domain.text.json_replies import extract_json_object
 from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_parameters import ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.completion import Attempt, complete, complete_with_retry
+from cupel_core.providers.embeddings import EmbedAttempt, embed
 from cupel_core.providers.errors import ProviderError, RetryLater
 
 
@@ -41,8 +43,11 @@ class Grader:
     max_wait_seconds: float
     rng: Random
     attempt: Attempt = complete
+    embed_attempt: EmbedAttempt = embed
     guard: CallGuard = no_guard
     role: GraderRole = GraderRole.JUDGE
+    model_role: ModelRole = ModelRole.JUDGE
+    """To which its calls are charged."""
 
 
 class GraderReply[T](NamedTuple):
@@ -70,7 +75,7 @@ async def request_structured[T: BaseModel](
     invalid. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
     added to `interrupted`.
     """
-    request = _with_schema(request, reply_type.model_json_schema())
+    request = replace(_with_schema(request, reply_type.model_json_schema()), role=grader.model_role)
     spend = Spend()
     for _ in range(2):
         try:
@@ -97,7 +102,7 @@ def as_material(messages: tuple[Message, ...]) -> str:
 
 def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRequest:
     response_format = ResponseFormat.of_schema(schema)
-    return replace(request.with_parameters(response_format=response_format), is_graders=True)
+    return request.with_parameters(response_format=response_format)
 
 
 async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tuple[Reply, Spend]:

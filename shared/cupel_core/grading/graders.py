@@ -6,12 +6,14 @@ from functools import partial
 from random import Random
 
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import Grader, GraderRole
 from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import BeforeCall, CallLimiter, allow_call
 from cupel_core.providers.completion import Attempt, complete
+from cupel_core.providers.embeddings import EmbedAttempt, embed
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class GraderFactory:
     """For all waits between the attempts of one call together; a longer one raises RetryLater."""
     before_call: BeforeCall = allow_call
     attempt: Attempt = complete
+    embed_attempt: EmbedAttempt = embed
     rng: Random = field(default_factory=Random)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow_private: bool = False
@@ -44,7 +47,7 @@ class GraderFactory:
     def user_simulator(self) -> Grader:
         """The grader that writes the simulated user's messages: the persona model, or the judge model without one."""
         model = self._configured(self.config.persona_model or self.config.judge_model, "personaModel")
-        return replace(model, role=GraderRole.SIMULATED_USER)
+        return replace(model, role=GraderRole.SIMULATED_USER, model_role=ModelRole.PERSONA)
 
     def embedder(self, model: str | None = None) -> Grader:
         return self._configured(model or self.config.embedding_model, "embeddingModel")
@@ -61,6 +64,7 @@ class GraderFactory:
             max_wait_seconds=self.max_wait_seconds,
             rng=self.rng,
             attempt=self.attempt,
+            embed_attempt=self.embed_attempt,
             guard=partial(self.limiter.slot, self.workspace, account, model, self.before_call),
         )
 

@@ -146,7 +146,7 @@ class LeaseHolder:
 
     @property
     def _governor(self) -> Governor:
-        return self._stored.governor if self._stored else Governor()
+        return self._stored.value if self._stored else Governor()
 
     @property
     def _lease(self) -> WorkerLease | None:

@@ -56,7 +56,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
     instruction = json_instruction(request.json_schema) if enforcement is _Enforcement.PROMPT else None
     body: dict[str, object] = {
         "model": model_name,
-        "max_tokens": (parameters.max_output_tokens or DEFAULT_MAX_TOKENS) + _thinking_tokens(model_name, parameters),
+        "max_tokens": max_tokens(model_name, parameters),
         "messages": list(_messages(request)),
         **without_none(
             system="\n\n".join(filter(None, (request.system, instruction))) or None,
@@ -95,6 +95,11 @@ def _thinking(model_name: str, parameters: ModelParameters) -> dict[str, object]
     if _ADAPTIVE_THINKING.fullmatch(model_name):
         return {"type": "adaptive"}
     return {"type": "enabled", "budget_tokens": _THINKING_TOKENS[effort]}
+
+
+def max_tokens(model_name: str, parameters: ModelParameters) -> int:
+    """The API requires a limit."""
+    return (parameters.max_output_tokens or DEFAULT_MAX_TOKENS) + _thinking_tokens(model_name, parameters)
 
 
 def _thinking_tokens(model_name: str, parameters: ModelParameters) -> int:

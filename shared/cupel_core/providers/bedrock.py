@@ -285,7 +285,7 @@ def _error_from_client_error(error: "ClientError", now: datetime) -> ProviderErr
     status = metadata.get("HTTPStatusCode", 500)
     code = _CODES.get(name) or error_code_for_status(status, ErrorDetail(frozenset({name}), message))
     retry_after = retry_after_seconds(metadata.get("HTTPHeaders", {}), now)
-    return ProviderError(code, f"HTTP {status} {name}: {message}", retry_after)
+    return ProviderError(code, f"HTTP {status} {name}: {message}", retry_after, refused=True)
 
 
 def _code_of_botocore_error(error: "BotoCoreError") -> ProbeErrorCode:

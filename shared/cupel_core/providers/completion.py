@@ -92,7 +92,12 @@ def sanitized(error: ProviderError, account: Account) -> ProviderError:
     key = (account.api_key or "").strip()
     message = error.message.replace(key, "[key]") if key else error.message
     return ProviderError(
-        error.code, storable(message, MAX_MESSAGE_LENGTH), error.retry_after_seconds, error.attempts, final=error.final
+        error.code,
+        storable(message, MAX_MESSAGE_LENGTH),
+        error.retry_after_seconds,
+        error.attempts,
+        final=error.final,
+        refused=error.refused,
     )
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -36,6 +36,9 @@ class Embeddings(NamedTuple):
     usage: Usage = Usage()
     exhausted_allowance: ExhaustedAllowance | None = None
     """Not read from responses."""
+
+
+type EmbedAttempt = Callable[[Account, str, tuple[str, ...], float], Awaitable[Embeddings]]
 
 
 async def embed(

@@ -29,9 +29,12 @@ class ProviderError(AppError):
         attempts: int = 1,
         *,
         final: bool = False,
+        refused: bool = False,
     ) -> None:
+        """`refused` means that the provider certainly generated nothing: it answered with an error, or not at all."""
         super().__init__(message)
         self.code = code
+        self.refused = refused
         self.retry_after_seconds = retry_after_seconds
         self.attempts = attempts
         self.final = final
@@ -44,12 +47,27 @@ class ProviderError(AppError):
     def retryable(self) -> bool:
         return self.code.retryable and not self.final
 
+    @property
+    def may_be_billed(self) -> bool:
+        """Whether the call may cost something although its answer is missing."""
+        return not self.refused and self.code not in _NEVER_BILLED
+
+
+_NEVER_BILLED = frozenset(
+    {
+        ProbeErrorCode.RATE_LIMITED,
+        ProbeErrorCode.AUTH,
+        ProbeErrorCode.INVALID_REQUEST,
+        ProbeErrorCode.FILE_NOT_FOUND,
+    }
+)
+
 
 class ParameterRejected(ProviderError):
     """The model rejects a parameter, which the next attempt leaves out. Says nothing about the model or its limits."""
 
     def __init__(self, refusal: ProviderError) -> None:
-        super().__init__(refusal.code, refusal.message, refusal.retry_after_seconds, refusal.attempts)
+        super().__init__(refusal.code, refusal.message, refusal.retry_after_seconds, refusal.attempts, refused=True)
 
 
 class RetryLater(RetryableError):
@@ -152,6 +170,7 @@ def error_from_response(status: int, headers: Mapping[str, str], body: bytes, no
         error_code_for_status(status, detail),
         f"HTTP {status}: {detail.message}" if detail.message else f"HTTP {status}",
         detail.retry_after_seconds if retry_after is None else retry_after,
+        refused=True,
     )
 
 
@@ -161,7 +180,7 @@ def error_in_reply(error: object) -> ProviderError:
     status = error.get("code") if isinstance(error, dict) else None
     if not isinstance(status, int) or not 400 <= status < 600:
         status = 500
-    return ProviderError(error_code_for_status(status, detail), detail.message)
+    return ProviderError(error_code_for_status(status, detail), detail.message, refused=True)
 
 
 def malformed_reply_error(error: ValueError) -> ProviderError:

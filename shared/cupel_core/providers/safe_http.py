@@ -266,7 +266,9 @@ def error_without_response(error: aiohttp.ClientError | OSError, url: URL | str)
             final=True,
         )
     if isinstance(error, aiohttp.ServerTimeoutError):
-        return ProviderError(ProbeErrorCode.TIMEOUT, f"no connection to {host} within {CONNECT_SECONDS:g} s")
+        return ProviderError(
+            ProbeErrorCode.TIMEOUT, f"no connection to {host} within {CONNECT_SECONDS:g} s", refused=True
+        )
     if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
         return ProviderError(
             ProbeErrorCode.INVALID_REQUEST, f"the address of host {host} is not a valid URL", final=True
@@ -275,8 +277,10 @@ def error_without_response(error: aiohttp.ClientError | OSError, url: URL | str)
         return ProviderError(
             ProbeErrorCode.PROVIDER_ERROR, f"the response of {host} is not valid HTTP: {error.message}"
         )
+    is_unconnected = isinstance(error, aiohttp.ClientConnectorError)
     reason = error.os_error.strerror if isinstance(error, aiohttp.ClientConnectorError) else None
-    return ProviderError(ProbeErrorCode.NETWORK, f"{host}: {type(error).__name__}" + (f": {reason}" if reason else ""))
+    message = f"{host}: {type(error).__name__}" + (f": {reason}" if reason else "")
+    return ProviderError(ProbeErrorCode.NETWORK, message, refused=is_unconnected)
 
 
 def _host_of(url: URL | str) -> str:

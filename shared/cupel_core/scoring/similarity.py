@@ -11,7 +11,7 @@ from cupel_core.grading.grader import Grader
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import prices
 from cupel_core.providers.completion import with_retry
-from cupel_core.providers.embeddings import Embeddings, Vector, embed
+from cupel_core.providers.embeddings import Embeddings, Vector
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
 from cupel_core.scoring.model_graded import StructuredReply, ask_grader, tagged
@@ -60,7 +60,7 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
 
     async def attempt() -> Embeddings:
         async with grader.guard() as on_answer:
-            answer = await embed(grader.account, grader.model, texts, grader.timeout_seconds)
+            answer = await grader.embed_attempt(grader.account, grader.model, texts, grader.timeout_seconds)
             on_answer(answer)
             return answer
 

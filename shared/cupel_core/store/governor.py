@@ -1,18 +1,15 @@
 """A provider account's governor: one item, which all workers of the account rewrite with optimistic locking.
 
-It is written when a slice arrives and every two to four seconds, not per call. DynamoDB allows 1,000 write units per
-second and partition, and charges one for each KB of the whole item, also when the condition fails. Therefore leases
-are stored compactly (100 of them take about 3 KB), and a worker that is not alone reads the item before it writes.
+It is written when a slice arrives and every two to four seconds, not per call. As a write of the whole item is charged
+also when its condition fails, leases are stored compactly (100 of them take about 3 KB), and a worker that is not alone
+reads the item before it writes.
 """
 
-import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from math import floor
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.breaker import Breaker
@@ -29,23 +26,14 @@ from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedMo
 from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.token_bucket import TokenBucket
 from cupel_core.domain.runs.run import Priority
-from cupel_core.errors import RetryableError
-from cupel_core.settings import settings
-from cupel_core.store import keys
+from cupel_core.store import keys, versioned_items
 from cupel_core.store.batches import get_batch
-from cupel_core.store.clients import dynamodb
+from cupel_core.store.versioned_items import Versioned
 
 _PRIORITY_BY_INITIAL = {priority[0]: priority for priority in Priority}
-_MAX_ATTEMPTS = 20
-"""If n workers write at the same time, the last one is rejected n - 1 times."""
 
 
-class StoredGovernor(NamedTuple):
-    """The governor as last read or written; `version` is 0 if it is not stored yet."""
-
-    governor: Governor
-    version: int = 0
-    token: str = ""
+type StoredGovernor = Versioned[Governor]
 
 
 def renew(
@@ -98,14 +86,14 @@ def reset_breaker(workspace: str, provider: str, model: str) -> None:
 
 def get_status(workspace: str, provider: str) -> ProviderStatus:
     """The account's current status."""
-    return _status(_read(workspace, provider).governor, utc_now())
+    return _status(versioned_items.read(_key(workspace, provider), _CODEC).value, utc_now())
 
 
 def get_statuses(workspace: str, providers: Iterable[str]) -> dict[str, ProviderStatus]:
     """The current status of the account with each of these providers. One request."""
     names, now = list(dict.fromkeys(providers)), utc_now()
-    stored = {item["sk"]["S"]: _from_item(item) for item in get_batch(_key(workspace, name) for name in names)}
-    return {name: _status(stored.get(name, _from_item(None)).governor, now) for name in names}
+    items = {item["sk"]["S"]: item for item in get_batch(_key(workspace, name) for name in names)}
+    return {name: _status(versioned_items.from_item(items.get(name), _CODEC).value, now) for name in names}
 
 
 def _status(governor: Governor, now: datetime) -> ProviderStatus:
@@ -132,55 +120,12 @@ def _moment(seconds: float) -> datetime:
 def _change(
     workspace: str, provider: str, change: Callable[[Governor], Governor], last: StoredGovernor | None = None
 ) -> StoredGovernor:
-    """Apply `change` to the current governor; if another worker wrote first, to what that worker wrote."""
-    token = uuid.uuid4().hex
-    current = last if last and len(last.governor.leases) < 2 else _read(workspace, provider)
-    for _ in range(_MAX_ATTEMPTS):
-        changed = StoredGovernor(change(current.governor), current.version + 1, token)
-        if changed.governor == current.governor:
-            return current
-        newer = _write(workspace, provider, changed)
-        if newer is None or newer.token == token:
-            return changed
-        current = newer
-    raise RetryableError("the governor is being changed by other workers; try again")
-
-
-def _read(workspace: str, provider: str) -> StoredGovernor:
-    response = dynamodb().get_item(TableName=settings().table_name, Key=_key(workspace, provider), ConsistentRead=True)
-    return _from_item(response.get("Item"))
-
-
-def _write(workspace: str, provider: str, changed: StoredGovernor) -> StoredGovernor | None:
-    """None if it was written, else the stored governor. A retry after a lost response finds its own token there."""
-    client = dynamodb()
-    try:
-        client.put_item(
-            TableName=settings().table_name,
-            Item={
-                **_key(workspace, provider),
-                "version": {"N": str(changed.version)},
-                "token": {"S": changed.token},
-                "body": {"S": orjson.dumps(_to_json(changed.governor)).decode()},
-            },
-            ConditionExpression="attribute_not_exists(pk) OR version = :before",
-            ExpressionAttributeValues={":before": {"N": str(changed.version - 1)}},
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
-        )
-    except client.exceptions.ConditionalCheckFailedException as error:
-        item = error.response.get("Item")
-        return _from_item(item) if item else _read(workspace, provider)
-    return None
+    is_alone = last is not None and len(last.value.leases) < 2
+    return versioned_items.change(_key(workspace, provider), _CODEC, change, last if is_alone else None)
 
 
 def _key(workspace: str, provider: str) -> dict[str, Any]:
     return {"pk": {"S": keys.governor(workspace)}, "sk": {"S": provider}}
-
-
-def _from_item(item: Any) -> StoredGovernor:
-    if not item:
-        return StoredGovernor(Governor())
-    return StoredGovernor(_from_json(orjson.loads(item["body"]["S"])), int(item["version"]["N"]), item["token"]["S"])
 
 
 def _to_json(governor: Governor) -> dict[str, Any]:
@@ -255,3 +200,13 @@ def _first_lease_from_json(body: dict[str, Any]) -> WorkerLease:
         requests=body["requests"],
         tokens=None if body["tokens"] is None else floor(body["tokens"]),
     )
+
+
+class _GovernorCodec:
+    name = "the governor"
+    default = Governor
+    encode = staticmethod(_to_json)
+    decode = staticmethod(_from_json)
+
+
+_CODEC = _GovernorCodec()

@@ -14,6 +14,7 @@ from cupel.in_process import Evaluation
 from cupel.in_process.answer_cache import AnswerCache, CachedCalls, open_cache
 from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
@@ -257,7 +258,7 @@ def test_an_invalid_option_is_named(tmp_path: Path, options: dict[str, Any], mes
 
 async def test_replies_of_a_judge_that_could_not_be_used_are_requested_again(answers: AnswerCache) -> None:
     model = Model()
-    graded = ModelRequest((Message(MessageRole.USER, "Judge"),), is_graders=True)
+    graded = ModelRequest((Message(MessageRole.USER, "Judge"),), role=ModelRole.JUDGE)
     answered = ModelRequest((Message(MessageRole.USER, "Hi"),))
     probe = CachedCalls(answers, 0, model)
     for request in (answered, graded):

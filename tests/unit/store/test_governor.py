@@ -35,15 +35,15 @@ def refused(model: str = "openai/typo") -> tuple[CallRecord, ...]:
 
 def test_what_is_written_is_read(cloud: Settings) -> None:
     written = renew("a", calls=refused())
-    assert renew("b").governor.leases["a"] == replace(written.governor.leases["a"], share=0)
-    assert renew("b").governor.breakers == written.governor.breakers
+    assert renew("b").value.leases["a"] == replace(written.value.leases["a"], share=0)
+    assert renew("b").value.breakers == written.value.breakers
 
 
 def test_a_worker_with_a_stale_copy_applies_its_report_to_the_current_one(cloud: Settings) -> None:
     first = renew("a")
     renew("b")
     third = renew("a", last=first)
-    assert third.governor.leases.keys() == {"a", "b"}
+    assert third.value.leases.keys() == {"a", "b"}
     assert third.version == 3
 
 
@@ -70,7 +70,7 @@ def test_a_hundred_workers_use_fewer_than_200_write_units_a_second(cloud: Settin
             stored = governor.renew("ws_a", "openai", limits, report(worker_id, demand=2, calls=refused()), now)
     finally:
         events.unregister("provide-client-params.dynamodb.PutItem", write_in_between)
-    assert len(stored.governor.live_leases(now)) == len(workers)
+    assert len(stored.value.live_leases(now)) == len(workers)
     assert len(units) > 1.2 * len(workers)
     assert sum(units) / renew_interval_seconds(len(workers)) < 200
 
@@ -96,7 +96,7 @@ def test_a_worker_that_is_alone_needs_no_read(cloud: Settings) -> None:
 def test_accounts_of_two_workspaces_share_nothing(cloud: Settings) -> None:
     renew("a")
     other = governor.renew("ws_b", "openai", LIMITS, report("b", demand=50), time.time())
-    assert other.governor.leases["b"].granted == 50
+    assert other.value.leases["b"].granted == 50
 
 
 def test_a_write_whose_response_was_lost_counts_once(cloud: Settings) -> None:
@@ -114,7 +114,7 @@ def test_a_write_whose_response_was_lost_counts_once(cloud: Settings) -> None:
     finally:
         events.unregister("provide-client-params.dynamodb.PutItem", write_before)
     assert (len(sent), stored.version) == (2, 1)
-    assert not stored.governor.breakers["openai/m"].is_open
+    assert not stored.value.breakers["openai/m"].is_open
 
 
 def test_a_call_that_fails_changes_nothing(cloud: Settings) -> None:
@@ -140,7 +140,7 @@ def test_an_account_is_paused_and_resumed(cloud: Settings) -> None:
     governor.set_paused("ws_a", "openai", True)
     governor.set_paused("ws_a", "openai", True)
     assert governor.get_status("ws_a", "openai").paused
-    assert renew("a").governor.paused_at is not None
+    assert renew("a").value.paused_at is not None
     governor.set_paused("ws_a", "openai", False)
     assert not governor.get_status("ws_a", "openai").paused
 

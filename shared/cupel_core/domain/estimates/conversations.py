@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple, Self
 
 from cupel_core.domain.estimates.intervals import Unknowns
+from cupel_core.domain.turns.roles import ModelRole
 
 ANSWER_TOKENS = 300.0
 """Of a target's answer, unless a lower limit is set."""
@@ -26,15 +26,6 @@ TOOL_RESULT_TOKENS = 150.0
 _ROUND_TOKENS = TOOL_CALL_TOKENS + TOOL_RESULT_TOKENS
 _JUDGE_PROMPT_TOKENS = 300.0
 _PERSONA_PROMPT_TOKENS = 250.0
-
-
-class ModelRole(StrEnum):
-    """What a model is called for. The values are the same in the API."""
-
-    TARGET = "target"
-    JUDGE = "judge"
-    PERSONA = "persona"
-    SUMMARY = "summary"
 
 
 class RoleModel(NamedTuple):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
 
-from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, ModelRole, RoleModel
+from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
 from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.tool_results import MAX_TOOL_ROUNDS
 
 type Price = Callable[[str, Calls], float | None]

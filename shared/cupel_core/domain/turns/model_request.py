@@ -8,6 +8,7 @@ from typing import Any
 
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters
 from cupel_core.domain.turns.parts import FilePart, MessagePart, TextPart, as_text, files_of, map_texts, part_from_json
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.tools import ToolCall
 
 
@@ -139,10 +140,15 @@ class ModelRequest:
     simulation_key: SimulationKey = SimulationKey()
     thread: AgentThread | None = None
     """Used only by agents behind a connector; models receive every message each time."""
-    is_graders: bool = False
-    """Whether a judge or a simulated user makes it, and not the target."""
+    role: ModelRole = ModelRole.TARGET
+    """What the model is called for."""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The content of the files in the messages, by id."""
+
+    @property
+    def is_graders(self) -> bool:
+        """Whether a judge or a simulated user makes it, and not the target."""
+        return self.role is not ModelRole.TARGET
 
     @property
     def wants_json(self) -> bool:

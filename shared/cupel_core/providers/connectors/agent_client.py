@@ -61,7 +61,8 @@ def agent_client(
 def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
     """The error without the value of any header."""
     message = redact(error.message, [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH])
-    return ProviderError(error.code, message, error.retry_after_seconds, error.attempts, final=error.final)
+    after, attempts = error.retry_after_seconds, error.attempts
+    return ProviderError(error.code, message, after, attempts, final=error.final, refused=error.refused)
 
 
 def raise_for_status(response: HttpResponse) -> HttpResponse:

@@ -1,0 +1,207 @@
+"""The part of a budget that one worker may spend: drawn for many calls with one request, and divided among them here.
+
+Before a call, what it costs at most is reserved; afterwards, what it has cost is deducted and the rest is free again.
+Both happen at once and in memory. The account is told at least once a minute, so that a dead worker's lease may expire
+soon. What a worker has drawn and not spent is uncertain when it dies, so it never draws much more than it needs.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+
+from cupel_core.budgets.accounts import AccountStore
+from cupel_core.budgets.demand import Demand, OutputLengths
+from cupel_core.budgets.ledger import WorkerLedger
+from cupel_core.budgets.report_times import ReportTimes
+from cupel_core.budgets.reservations import BudgetShortage, CallInQueue, OpeningReservation
+from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.errors import RetryableError
+
+LEASE_SECONDS = 150.0
+IDLE_SECONDS = 5.0
+"""After which a worker without work for the run gives back what it has drawn."""
+LOW_FRACTION = 0.25
+"""Of the last draw: with less than this left, a worker draws again before it needs more."""
+
+
+class Allowance:
+    """One worker's part of one budget. Amounts are in billionths of a USD."""
+
+    def __init__(self, worker_id: str, account: AccountStore, clock: Callable[[], float], ends_at: float = inf) -> None:
+        """`ends_at` is when the worker ends at the latest: then its lease expires."""
+        self.limit = 0
+        self.demand = Demand()
+        self.outputs = OutputLengths()
+        self.account = BudgetAccount()
+        """As of the last report."""
+        self.exhausted_for: int | None = None
+        """What the calls that wait need at least, if the budget will never have it; None while it may."""
+        self.is_short = False
+        """Whether the last report was granted less than the calls that wait need."""
+        self._worker_id = worker_id
+        self._store = account
+        self._clock = clock
+        self._ends_at = ends_at
+        self._ledger = WorkerLedger()
+        self._times = ReportTimes()
+        self._waiting: dict[CallInQueue, None] = {}
+        self._report: asyncio.Task[None] | None = None
+        self._has_lease = False
+        self._reported_used = 0
+        self._last_draw = 0
+        self._used_at = clock()
+
+    def set_limit(self, limit: int) -> None:
+        """A worker learns of a raised limit with the run, and asks again at once."""
+        if limit > self.limit:
+            self._times.reset()
+            self.exhausted_for, self.is_short = None, False
+        self.limit = limit
+
+    def start_conversation(self) -> OpeningReservation | None:
+        """Set aside what a first call needs; None if there is too little, or other calls wait for it."""
+        self._used_at = self._clock()
+        if self._waiting or self._ledger.balance < self.demand.first_call:
+            return None
+        self._ledger.take(self.demand.first_call)
+        self.demand.open_conversations += 1
+        return OpeningReservation(self.demand.first_call, self._give_back)
+
+    def end_conversation(self) -> None:
+        self._used_at = self._clock()
+        self.demand.end_conversation(self._ledger.used)
+
+    async def reserve(self, amount: int) -> None:
+        """Set aside what a call costs at most. Raises BudgetShortage if the budget does not allow it now."""
+        self._used_at = self._clock()
+        self.demand.note_reserved(amount)
+        if self._ledger.balance >= amount:
+            self._ledger.take(amount)
+            return
+        if self.is_short and not self._times.may_report(self._clock()):
+            raise self._shortage(amount)
+        call = CallInQueue(amount)
+        self._waiting[call] = None
+        try:
+            if not self._is_reporting:
+                self.report()
+            await call.turn
+        except asyncio.CancelledError:
+            if call.has_reserved:
+                self._give_back(amount)
+            raise
+        finally:
+            self._waiting.pop(call, None)
+
+    def settle(self, reserved: int, cost: int, role: ModelRole, *, is_certain: bool = True) -> None:
+        """Deduct what a call has cost; the rest of what was reserved for it is free again."""
+        self._used_at = self._clock()
+        self._ledger.settle(reserved, cost, role, is_certain=is_certain)
+        self._serve_waiting()
+
+    def _give_back(self, amount: int) -> None:
+        self._ledger.give_back(amount)
+        self._serve_waiting()
+
+    def _serve_waiting(self) -> None:
+        for call in list(self._waiting):
+            if self._ledger.balance >= call.amount and not call.turn.done():
+                del self._waiting[call]
+                self._ledger.take(call.amount)
+                call.turn.set_result(None)
+
+    def _shortage(self, amount: int) -> BudgetShortage:
+        is_exhausted = self.exhausted_for is not None and self.exhausted_for <= amount
+        return BudgetShortage(amount, is_exhausted=is_exhausted)
+
+    @property
+    def _is_reporting(self) -> bool:
+        return self._report is not None and not self._report.done()
+
+    @property
+    def is_report_due(self) -> bool:
+        now, balance = self._clock(), self._ledger.balance
+        if self._is_reporting or not self._times.may_report(now):
+            return False
+        if self._waiting or (self.demand.pending and balance < self.demand.first_call):
+            return True
+        if self.demand.conversations and balance < LOW_FRACTION * self._last_draw:
+            return True
+        if self._is_idle:
+            return balance > 0
+        has_changed = self._ledger.in_flight or balance or self._ledger.used != self._reported_used
+        return bool(has_changed) and self._times.is_due(now)
+
+    @property
+    def _is_idle(self) -> bool:
+        has_work = self.demand.conversations or self._waiting or self._ledger.in_flight
+        return not has_work and self._clock() - self._used_at > IDLE_SECONDS
+
+    def report(self) -> "asyncio.Task[None]":
+        """Start a report to the account, for all calls that begin to wait at this time."""
+        self._report = asyncio.create_task(self._send_report())
+        return self._report
+
+    def _new_report(self) -> BudgetReport:
+        """What is too little for any call is given back first: others may need it, and the response may be lost."""
+        needed = self._smallest_need()
+        if self._ledger.balance >= needed and not self._is_idle:
+            needed = 0
+        else:
+            self._ledger.empty()
+        wanted = max(0, self.demand.amount(len(self._waiting)) - self._ledger.balance)
+        return self._ledger.report(
+            self._worker_id, needed, wanted, until=min(self._ends_at, self._clock() + LEASE_SECONDS)
+        )
+
+    def _smallest_need(self) -> int:
+        """Of the calls that wait, and of those with which conversations would start."""
+        needs = [call.amount for call in self._waiting] + ([self.demand.first_call] if self.demand.pending else [])
+        return min(needs, default=0)
+
+    async def _send_report(self) -> None:
+        report, now = self._new_report(), self._clock()
+        try:
+            account = await self._store.report(self.limit, report, now)
+        except RetryableError:
+            self.is_short = bool(report.needed)
+            self._times.retry_later(now)
+        else:
+            self._note_account(account, report, now)
+        self._serve_waiting()
+        if self.is_short:
+            self._postpone_waiting()
+
+    def _note_account(self, account: BudgetAccount, report: BudgetReport, now: float) -> None:
+        grant = account.leases[self._worker_id].reserved - report.reserved
+        self.account, self._has_lease = account, True
+        self._ledger.balance += grant
+        self._reported_used = sum(report.spent.values()) + report.uncertain
+        self._times.note_report(now)
+        self.is_short = report.needed > grant
+        is_exhausted = self.is_short and account.is_exhausted(self.limit, report.needed)
+        self.exhausted_for = report.needed if is_exhausted else None
+        if grant or not report.wanted:
+            self._last_draw = grant or self._last_draw
+            self._times.note_grant(now)
+        else:
+            self._times.retry_later(now)
+
+    def _postpone_waiting(self) -> None:
+        for call in list(self._waiting):
+            del self._waiting[call]
+            if not call.turn.done():
+                call.turn.set_exception(self._shortage(call.amount))
+
+    async def leave(self) -> None:
+        """Give back what is left, so that nobody waits for the lease to expire."""
+        if self._report is not None:
+            await self._report
+        if self._ledger.used and not self._has_lease:  # By calls for which nothing was reserved.
+            await self.report()
+        if self._has_lease:
+            self._ledger.empty()
+            with suppress(RetryableError):
+                await self._store.leave(self._new_report(), self._clock())

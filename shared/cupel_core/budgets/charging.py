@@ -1,0 +1,90 @@
+"""Calls that are paid from an allowance: what one costs at most is reserved before it, and settled after it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from cupel_core.budgets.allowance import Allowance
+from cupel_core.budgets.reservations import OpeningReservation
+from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
+from cupel_core.domain.budgets.money import nano_usd
+from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.providers import prices
+from cupel_core.providers.account import Account
+from cupel_core.providers.completion import Attempt, complete
+from cupel_core.providers.embeddings import EmbedAttempt, Embeddings, embed
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reservations import bound_of_call, bound_of_embedding
+
+
+class _Call:
+    """One attempt. Until its cost is known, it may have cost all that was reserved."""
+
+    def __init__(self, reserved: int) -> None:
+        self.cost = reserved
+        self.is_certain = False
+
+    def note_cost(self, cost: int, *, is_certain: bool = True) -> None:
+        self.cost, self.is_certain = cost, is_certain
+
+
+class ChargedCalls:
+    """The attempts of calls that one allowance pays for."""
+
+    def __init__(
+        self,
+        allowance: Allowance,
+        attempt: Attempt = complete,
+        embed_attempt: EmbedAttempt = embed,
+        opening: OpeningReservation | None = None,
+    ) -> None:
+        self._allowance = allowance
+        self._attempt = attempt
+        self._embed_attempt = embed_attempt
+        self._opening = opening
+
+    async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
+        """Raises BudgetShortage if the call may not be made now, and else what the attempt raises."""
+        request = _with_limit(request)
+        bound = bound_of_call(account, model, request, self._allowance.outputs.mean_tokens(model))
+        async with self._charge(bound.nano_usd, request.role) as call:
+            reply = await self._attempt(account, model, request, timeout_seconds)
+            cost = prices.spend_of(account, model, reply).cost_usd
+            if reply.usage == Usage() and not reply.cost_usd and reply.cached_duration_ms is None:
+                call.note_cost(bound.nano_usd, is_certain=False)
+            else:
+                call.note_cost(nano_usd(cost or 0.0))
+            self._allowance.outputs.note(model, reply.usage.output_tokens)
+            return reply
+
+    async def embed(self, account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float) -> Embeddings:
+        """The same for embeddings. Google reports no usage; then the call counts as what it costs at most."""
+        bound = bound_of_embedding(account, model, texts)
+        async with self._charge(bound, ModelRole.JUDGE) as call:
+            answer = await self._embed_attempt(account, model, texts, timeout_seconds)
+            if answer.usage != Usage():
+                call.note_cost(nano_usd(prices.cost_usd(model, answer.usage, account) or 0.0))
+            return answer
+
+    @asynccontextmanager
+    async def _charge(self, bound: int, role: ModelRole) -> AsyncIterator[_Call]:
+        """Whatever ends the attempt without an answer, its provider may bill it, unless it has refused it."""
+        if self._opening is not None:
+            self._opening.release()
+        await self._allowance.reserve(bound)
+        call = _Call(bound)
+        try:
+            yield call
+        except ProviderError as error:
+            if not error.may_be_billed:
+                call.note_cost(0)
+            raise
+        finally:
+            self._allowance.settle(bound, call.cost, role, is_certain=call.is_certain)
+
+
+def _with_limit(request: ModelRequest) -> ModelRequest:
+    """What a judge or a simulated user may write is limited. A target's answer is not: that would change the result."""
+    if not request.is_graders or request.parameters.max_output_tokens is not None:
+        return request
+    return request.with_parameters(max_output_tokens=GRADER_OUTPUT_TOKENS)

@@ -1,0 +1,49 @@
+"""What conversations and calls set aside of an allowance, and how they learn that there is too little."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from cupel_core.providers.errors import CallPostponed
+
+SHORTAGE_SECONDS = 10.0
+"""After which a conversation is tried again whose next call the budget does not allow now."""
+
+
+class BudgetShortage(CallPostponed):
+    """The budget does not allow the call now. `is_exhausted` if it will not until the limit is raised."""
+
+    title = "The budget is used up"
+
+    def __init__(self, needed: int, *, is_exhausted: bool) -> None:
+        super().__init__("budget", SHORTAGE_SECONDS)
+        self.needed = needed
+        """In billionths of a USD."""
+        self.is_exhausted = is_exhausted
+        self.detail = f"the budget does not allow a call that may cost ${needed / 10**9:.6f}"
+
+
+@dataclass(eq=False)
+class CallInQueue:
+    """A call that waits until the worker has drawn more."""
+
+    amount: int
+    turn: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    @property
+    def has_reserved(self) -> bool:
+        return self.turn.done() and not self.turn.cancelled() and self.turn.exception() is None
+
+
+class OpeningReservation:
+    """What a conversation that has started sets aside until it makes its first call."""
+
+    def __init__(self, amount: int, give_back: Callable[[int], None]) -> None:
+        self._amount = amount
+        self._give_back = give_back
+
+    def release(self) -> None:
+        """Give it back, at the latest when the conversation ends."""
+        amount, self._amount = self._amount, 0
+        if amount:
+            self._give_back(amount)

@@ -1,0 +1,31 @@
+"""Amounts of money as whole billionths of a USD: integers add up to the same sum in any order."""
+
+from collections import Counter
+from collections.abc import Mapping
+from math import ceil
+
+from cupel_core.domain.turns.roles import ModelRole
+
+NANO_PER_USD = 10**9
+
+type SpentByRole = Mapping[ModelRole, int]
+"""In billionths of a USD, by what models were called for."""
+
+
+def nano_usd(usd: float) -> int:
+    """Rounded up, so that what is set aside is never less than what it is for."""
+    return ceil(usd * NANO_PER_USD - 1e-6)
+
+
+def usd(nano: int) -> float:
+    return nano / NANO_PER_USD
+
+
+def added(first: SpentByRole, second: SpentByRole) -> SpentByRole:
+    return {role: first.get(role, 0) + second.get(role, 0) for role in first.keys() | second.keys()}
+
+
+def subtracted(first: SpentByRole, second: SpentByRole) -> SpentByRole:
+    rest = Counter(first)
+    rest.subtract(second)
+    return {role: amount for role, amount in rest.items() if amount}

@@ -1,0 +1,51 @@
+"""What to set aside for a call before it is made, so that it cannot exceed a budget."""
+
+from typing import NamedTuple
+
+from cupel_core.domain.budgets.call_tokens import (
+    expected_input_tokens,
+    max_input_tokens,
+    unlimited_output_tokens,
+)
+from cupel_core.domain.budgets.money import nano_usd
+from cupel_core.domain.turns.model_request import ModelRequest, RequestParameter, Usage
+from cupel_core.providers import anthropic, is_claude, model_name_of, wire_format_of
+from cupel_core.providers.account import Account
+from cupel_core.providers.adaptation import ADAPTER
+from cupel_core.providers.file_formulas import file_formulas
+from cupel_core.providers.openai_responses import MIN_OUTPUT_TOKENS
+from cupel_core.providers.prices import cost_usd
+
+
+class CallBound(NamedTuple):
+    """What a call costs at most, in billionths of a USD; `is_certain` if it cannot cost more."""
+
+    nano_usd: int
+    is_certain: bool
+
+
+def bound_of_call(account: Account, model: str, request: ModelRequest, mean_output_tokens: float = 0.0) -> CallBound:
+    """At the account's prices. 0 if the price is unknown."""
+    limit = output_limit(account, model, request)
+    formulas = file_formulas(model)
+    if limit is None:
+        usage = Usage(expected_input_tokens(request, formulas), unlimited_output_tokens(mean_output_tokens))
+    else:
+        usage = Usage(max_input_tokens(request, formulas), limit)
+    return CallBound(nano_usd(cost_usd(model, usage, account) or 0.0), limit is not None)
+
+
+def bound_of_embedding(account: Account, model: str, texts: tuple[str, ...]) -> int:
+    """In billionths of a USD."""
+    return nano_usd(cost_usd(model, Usage(sum(len(text.encode()) + 1 for text in texts)), account) or 0.0)
+
+
+def output_limit(account: Account, model: str, request: ModelRequest) -> int | None:
+    """The tokens that the provider generates at most; None if the request sets no limit, or the model rejects it."""
+    wire_format, name, parameters = wire_format_of(model), model_name_of(model), request.parameters
+    if wire_format == "anthropic" or (wire_format == "vertex" and is_claude(name)):
+        return anthropic.max_tokens(name, parameters)
+    if RequestParameter.MAX_OUTPUT_TOKENS in ADAPTER.omitted(account, model, request):
+        return None
+    limit = parameters.max_output_tokens
+    return limit and max(limit, MIN_OUTPUT_TOKENS)
