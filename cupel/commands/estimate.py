@@ -1,19 +1,23 @@
 """`cupel estimate`: what a run would cost, before it is started."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
 import typer
 
 from cupel.commands.options import (
     AsJson,
+    DefinitionVersion,
     EmbeddingModel,
     JudgeModel,
+    MaxTurns,
+    Models,
     Parameters,
     PersonaModel,
     Repeats,
+    Sample,
+    Seed,
     TargetsFile,
-    model_option,
+    Temperature,
 )
 from cupel.commands.run import Definitions, InProcess, resolve_definition
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs
@@ -29,18 +33,15 @@ from cupel.terminal import NO_VALUE
 def estimate(
     ctx: typer.Context,
     definitions: Definitions,
-    models: Annotated[
-        list[str] | None,
-        model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
-    ] = None,
+    models: Models = None,
     targets: TargetsFile = None,
-    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
-    definition_version: Annotated[
-        int | None, typer.Option(min=1, help="Version of the definition, by its id; default: the latest.")
-    ] = None,
+    sample: Sample = 100,
+    seed: Seed = None,
+    definition_version: DefinitionVersion = None,
     repeats: Repeats = 1,
+    temperature: Temperature = None,
     param: Parameters = None,
-    max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
+    max_turns: MaxTurns = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
@@ -53,6 +54,7 @@ def estimate(
     config = run_config(
         session,
         model_names(chosen),
+        temperature=temperature,
         params=parameters_of(param),
         max_turns=max_turns,
         judge_model=judge_model,
@@ -63,7 +65,7 @@ def estimate(
         **chosen,
         "samplePercentage": sample,
         "repeats": repeats,
-        **without_none(definitionVersion=definition_version),
+        **without_none(sampleSeed=seed, definitionVersion=definition_version),
         "config": config,
     }
     if in_process:

@@ -9,6 +9,7 @@ import typer
 from cupel.commands.suggestions import complete_model, parse_time
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel_core.domain.runs.run import Priority
 
 
 def model_option(name: str, *, help_text: str) -> Any:
@@ -28,6 +29,10 @@ Before = Annotated[
 ]
 OldestFirst = Annotated[bool, typer.Option("--oldest-first", help="Reverse the order.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Models = Annotated[
+    list[str] | None,
+    model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
+]
 Model = Annotated[str | None, model_option("--model", help_text="Only this target, by its label or model.")]
 Prompt = Annotated[str | None, typer.Option("--prompt", help="Only this prompt of the definition, by its id.")]
 TargetsFile = Annotated[
@@ -45,6 +50,17 @@ Parameters = Annotated[
     ),
 ]
 Watch = Annotated[bool, typer.Option("--watch", help="Show progress, wait for the run to end, and show its results.")]
+Sample = Annotated[int, typer.Option("--sample", min=1, max=100, help="Percentage of the scenarios to run.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the sample; default: random.")]
+DefinitionVersion = Annotated[
+    int | None,
+    typer.Option("--definition-version", min=1, help="Version of the definition, by its id; default: the latest."),
+]
+RunPriority = Annotated[Priority | None, typer.Option("--priority", help="Priority relative to other runs.")]
+Temperature = Annotated[
+    float | None, typer.Option("--temperature", min=0, max=2, help="Sampling temperature; default: the model's.")
+]
+MaxTurns = Annotated[int | None, typer.Option("--max-turns", min=1, help="Maximum turns per conversation.")]
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, max=100, help="Conversations per target, scenario and persona.")
 ]

@@ -13,17 +13,24 @@ from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, Jun
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
     AsJson,
+    DefinitionVersion,
     EmbeddingModel,
     InProcessOptions,
     JudgeModel,
+    MaxTurns,
     Metadata,
+    Models,
     Parameters,
     PersonaModel,
     Repeats,
     RunId,
     RunName,
+    RunPriority,
+    Sample,
+    Seed,
     Tags,
     TargetsFile,
+    Temperature,
     Watch,
     command_name,
     label_fields,
@@ -38,7 +45,7 @@ from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.session import Session
 from cupel.watch import watch as follow_to_end
-from cupel_core.domain.runs.run import Priority, RunStatus
+from cupel_core.domain.runs.run import RunStatus
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -100,23 +107,16 @@ ShowMatrix = Annotated[
 def run(
     ctx: typer.Context,
     definitions: Definitions,
-    models: Annotated[
-        list[str] | None,
-        model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
-    ] = None,
+    models: Models = None,
     targets: TargetsFile = None,
-    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample; default: random.")] = None,
-    definition_version: Annotated[
-        int | None, typer.Option(min=1, help="Version of the definition, by its id; default: the latest.")
-    ] = None,
+    sample: Sample = 100,
+    seed: Seed = None,
+    definition_version: DefinitionVersion = None,
     repeats: Repeats = 1,
-    priority: Annotated[Priority | None, typer.Option(help="Priority relative to other runs.")] = None,
-    temperature: Annotated[
-        float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: the model's.")
-    ] = None,
+    priority: RunPriority = None,
+    temperature: Temperature = None,
     param: Parameters = None,
-    max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
+    max_turns: MaxTurns = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
@@ -201,10 +201,10 @@ def rerun(
     repeats: Annotated[
         int | None, typer.Option(min=1, max=100, help="Conversations per target, scenario and persona.")
     ] = None,
-    priority: Annotated[Priority | None, typer.Option(help="Priority relative to other runs.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")] = None,
+    priority: RunPriority = None,
+    temperature: Temperature = None,
     param: Parameters = None,
-    max_turns: Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")] = None,
+    max_turns: MaxTurns = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,

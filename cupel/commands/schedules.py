@@ -11,12 +11,15 @@ from cupel.commands.options import (
     AsJson,
     EmbeddingModel,
     JudgeModel,
+    MaxTurns,
     Metadata,
+    Models,
     PersonaModel,
     Repeats,
+    Sample,
     Tags,
+    Temperature,
     label_fields,
-    model_option,
     refuse_group_options,
 )
 from cupel.commands.run import resolve_definition
@@ -30,16 +33,10 @@ from cupel.terminal import NO_VALUE, format_time, shorten
 
 app = typer.Typer(help="List, show, create, update, enable, disable and delete schedules.", invoke_without_command=True)
 
-Models = Annotated[
-    list[str] | None,
-    model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
-]
 EvalId = Annotated[str | None, typer.Option("--eval", help="The id of an eval, instead of a definition and --models.")]
 Cron = Annotated[str | None, typer.Option(help="A cron expression with six fields, such as '0 9 ? * MON-FRI *'.")]
 Rate = Annotated[str | None, typer.Option(help="An interval, such as '6 hours'.")]
 At = Annotated[str | None, typer.Option(help="A single time, such as 2027-01-31T09:30:00.")]
-Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: the model's.")]
-MaxTurns = Annotated[int | None, typer.Option(min=1, help="Maximum turns per conversation.")]
 ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a schedule, such as sch_01jd3v….")]
 
 
@@ -93,7 +90,7 @@ def create(
     rate: Rate = None,
     at: At = None,
     timezone: Annotated[str, typer.Option(help="Time zone of --cron and --at, such as Europe/Berlin.")] = "UTC",
-    sample: Annotated[int, typer.Option(min=1, max=100, help="Percentage of the scenarios to run.")] = 100,
+    sample: Sample = 100,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample; default: random for each run.")] = None,
     repeats: Repeats = 1,
     temperature: Temperature = None,

@@ -1,26 +1,16 @@
 """What an analysis says, in sentences: rules decide which facts are worth one, and no model is asked."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
 from cupel_core.domain.analysis.basic import BasicAnalysis
 from cupel_core.domain.analysis.cautions import HIGH_OTHER
-from cupel_core.domain.analysis.dimensions import DimensionAnalysis, DimensionFigures, Trend
+from cupel_core.domain.analysis.dimension_insights import strongest_effect, strongest_trend, without_effect
+from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_value, measure
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.statistics import Interval
 
 MAX_INSIGHTS = 12
-_LEVEL = 0.05
+_MAX_OUTLIERS = 3
 _HIGH_ERRORS = 0.10
-
-
-@dataclass(frozen=True)
-class Insight:
-    kind: str
-    text: str
-    facts: Mapping[str, Any]
-    """The figures that the text rests on."""
 
 
 def insights(found: BasicAnalysis, names: tuple[str, ...]) -> tuple[Insight, ...]:
@@ -28,41 +18,16 @@ def insights(found: BasicAnalysis, names: tuple[str, ...]) -> tuple[Insight, ...
     rules = (
         _sample(found),
         _extremes(found, names),
-        _strongest(found, names),
-        _without_effect(found),
+        strongest_effect(found.dimensions, found.metric, names),
+        without_effect(found.dimensions),
         _outliers(found, names),
         _agreement(found),
         _contested(found),
-        _trend(found),
+        strongest_trend(found.dimensions, found.metric, names),
         _other(found, names),
         _errors(found, names),
     )
     return tuple(insight for rule in rules for insight in rule)[:MAX_INSIGHTS]
-
-
-def format_value(value: float | None, metric: Metric) -> str:
-    """A mean code as `3.42`, a share as `86 %`."""
-    if value is None:
-        return "—"
-    return f"{value:.2f}" if metric is Metric.DECISION else f"{100 * value:.3g} %"
-
-
-def format_interval(interval: Interval | None, metric: Metric) -> str:
-    """`3.10 to 3.74`; empty without one."""
-    if interval is None:
-        return ""
-    return f"{format_value(interval.low, metric)} to {format_value(interval.high, metric)}"
-
-
-def format_p(p: float | None) -> str:
-    """`p 0.012`, `p < 0.001`."""
-    if p is None:
-        return "no p"
-    return "p < 0.001" if p < 0.001 else f"p {p:.2g}"
-
-
-def _measure(metric: Metric) -> str:
-    return "mean" if metric is Metric.DECISION else "pass rate"
 
 
 def _sample(found: BasicAnalysis) -> Iterator[Insight]:
@@ -82,59 +47,20 @@ def _extremes(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]
     if low == high:
         return
     text = (
-        f"{names[highest]} has the highest {_measure(found.metric)} ({format_value(high, found.metric)}), "
-        f"{names[lowest]} the lowest ({format_value(low, found.metric)})."
+        f"{_names_with(high, values, names)} has the highest {measure(found.metric)} "
+        f"({format_value(high, found.metric)}), {_names_with(low, values, names)} the lowest "
+        f"({format_value(low, found.metric)})."
     )
     yield Insight("extremes", text, {"highest": highest, "high": high, "lowest": lowest, "low": low})
 
 
-def _strongest(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
-    """The largest effect that can be shown: on all targets together, or on one of them."""
-    shown = [
-        (part.effect.eta_squared, dimension, number)
-        for dimension in found.dimensions
-        for number, part in enumerate(dimension.parts)
-        if part.effect.eta_squared is not None and _is_significant(part.effect.adjusted_p) and part.levels
-    ]
-    if not shown:
-        return
-    eta_squared, dimension, number = max(shown, key=lambda each: each[0])
-    part = dimension.parts[number]
-    (first, low), *_, (last, high) = _level_values(dimension, part, found.metric)
-    column = None if number == 0 else number - 1
-    whose = "" if column is None else f"for {names[column]}, "
-    text = (
-        f"{dimension.name} matters most: {whose}its levels explain {eta_squared:.0%} of the differences between "
-        f"scenarios ({_measure(found.metric)} {format_value(low, found.metric)} at {first:g}, "
-        f"{format_value(high, found.metric)} at {last:g}, {format_p(part.effect.adjusted_p)})."
-    )
-    yield Insight("dimension", text, {"dimension": dimension.name, "etaSquared": eta_squared, "column": column})
-
-
-def _level_values(dimension: DimensionAnalysis, part: DimensionFigures, metric: Metric) -> list[tuple[float, float]]:
-    levels = zip(dimension.levels, part.levels, strict=True)
-    return [(score, value) for score, each in levels if (value := each.value(metric)) is not None]
-
-
-def _is_significant(p: float | None) -> bool:
-    return p is not None and p < _LEVEL
-
-
-def _without_effect(found: BasicAnalysis) -> Iterator[Insight]:
-    names = [
-        each.name
-        for each in found.dimensions
-        if each.overall.effect.adjusted_p is not None
-        and not any(_is_significant(part.effect.adjusted_p) for part in each.parts)
-    ]
-    if names:
-        text = f"No effect can be shown of {_enumerate(names)}."
-        yield Insight("noEffect", text, {"dimensions": names})
+def _names_with(value: float, values: list[tuple[float, int]], names: tuple[str, ...]) -> str:
+    return enumerate_names([names[number] for each, number in values if each == value])
 
 
 def _outliers(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
     agreed = found.agreement
-    for column in agreed.outliers if agreed else ():
+    for column in agreed.outliers[:_MAX_OUTLIERS] if agreed else ():
         left_out = agreed.without[column] if agreed else None
         if agreed is not None and left_out is not None and agreed.alpha is not None and left_out.alpha is not None:
             text = (
@@ -162,26 +88,6 @@ def _contested(found: BasicAnalysis) -> Iterator[Insight]:
         yield Insight("contested", text, {"scenarioId": scenario.id, "range": first.range})
 
 
-def _trend(found: BasicAnalysis) -> Iterator[Insight]:
-    trends = [(each.name, each.overall.trend) for each in found.dimensions if each.overall.trend is not None]
-    significant = [(name, trend) for name, trend in trends if _is_significant(trend.adjusted_p)]
-    if not significant:
-        return
-    name, trend = max(significant, key=lambda each: abs(each[1].correlation or 0.0))
-    yield Insight("trend", _trend_text(name, trend, found.metric), {"dimension": name, "slope": trend.slope})
-
-
-def _trend_text(name: str, trend: Trend, metric: Metric) -> str:
-    verb = "rises" if trend.slope > 0 else "falls"
-    amount = (
-        f"{abs(trend.slope):.2f} points"
-        if metric is Metric.DECISION
-        else f"{100 * abs(trend.slope):.3g} percentage points"
-    )
-    correlation = "" if trend.correlation is None else f"r {trend.correlation:.2f}, "
-    return f"The {_measure(metric)} {verb} by {amount} per step of {name} ({correlation}{format_p(trend.adjusted_p)})."
-
-
 def _other(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
     shares = [
         (names[number], each.other_rate.share)
@@ -189,7 +95,7 @@ def _other(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if found.metric is Metric.DECISION and (each.other_rate.share or 0.0) > HIGH_OTHER
     ]
     if shares:
-        listed = _enumerate([f"{name} ({share:.0%})" for name, share in shares])
+        listed = enumerate_names([f"{name} ({share:.0%})" for name, share in shares])
         yield Insight("other", f"Many answers have no readable decision: {listed}.", {"shares": dict(shares)})
 
 
@@ -200,14 +106,7 @@ def _errors(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if (each.error_rate or 0.0) > _HIGH_ERRORS
     ]
     if rates:
-        listed = _enumerate([f"{name} ({rate:.0%})" for name, rate in rates])
+        listed = enumerate_names([f"{name} ({rate:.0%})" for name, rate in rates])
         yield Insight(
             "errors", f"Many probes errored, which counts neither for nor against: {listed}.", {"rates": dict(rates)}
         )
-
-
-def _enumerate(names: list[str]) -> str:
-    """At most five."""
-    shown = names[:5]
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")

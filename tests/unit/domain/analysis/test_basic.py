@@ -245,7 +245,7 @@ def test_insights_name_what_stands_out() -> None:
     found = run(ruled(PLAN), PLAN, sample=RunSample(30, 300, 7))
     texts = [each.text for each in insights(found, ("Steady", "Bold", "Contrarian"))]
     assert texts[0] == "Based on 10 % of the scenarios (30 of 300, seed 7)."
-    assert "Bold has the highest mean (3.80), Steady the lowest (3.00)." in texts
+    assert "Bold has the highest mean (3.80), Steady, Contrarian the lowest (3.00)." in texts
     assert any(text.startswith("Contrarian answers unlike the others: ") for text in texts)
     assert any(text.startswith("The most contested scenario is “case ") for text in texts)
     assert any(text.startswith("Agreement between the targets is low (alpha ") for text in texts)

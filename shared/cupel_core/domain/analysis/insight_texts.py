@@ -1,0 +1,41 @@
+"""Findings in words, and how their figures are written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cupel_core.domain.analysis.metrics import Metric
+
+
+@dataclass(frozen=True)
+class Insight:
+    kind: str
+    text: str
+    facts: Mapping[str, Any]
+    """The figures that the text rests on."""
+
+
+def format_value(value: float | None, metric: Metric) -> str:
+    """A mean code as `3.42`, a share as `86 %`."""
+    if value is None:
+        return "—"
+    return f"{value:.2f}" if metric is Metric.DECISION else f"{100 * value:.3g} %"
+
+
+def format_p(p: float | None) -> str:
+    """`p 0.012`, `p < 0.001`."""
+    if p is None:
+        return "no p"
+    return "p < 0.001" if p < 0.001 else f"p {p:.2g}"
+
+
+def measure(metric: Metric) -> str:
+    """What `format_value` writes."""
+    return "mean" if metric is Metric.DECISION else "pass rate"
+
+
+def enumerate_names(names: Sequence[str]) -> str:
+    """At most five."""
+    shown = names[:5]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
