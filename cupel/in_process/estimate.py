@@ -22,7 +22,7 @@ def estimate_evaluation(definition: DefinitionSource, targets: Targets, options:
         plan.definition.content,
         plan.grader_config,
         options.get("max_turns"),
-        answers_per_case=len(plan.probe_plan.columns) * plan.probe_plan.repeats,
+        columns=len(plan.probe_plan.columns),
         has_functions=bool(options.get("tools")),
     )
     cases = [SampledCase(scenario, persona is not None) for scenario, persona in evenly(plan.cases, MAX_CASES)]

@@ -29,7 +29,7 @@ def estimate(workspace: str, spec: RunSpec, now: datetime) -> RunEstimate:
         Content.from_json(snapshot.definition),
         run.grader_config,
         run.max_turns,
-        answers_per_case=len(run.plan.columns) * run.plan.repeats,
+        columns=len(run.plan.columns),
     )
     calls = expected_calls(cache(partial(_account, workspace)))
     return estimate_run(run_assumptions(terms, run.plan, run.params, _sampled_cases(snapshot), calls))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cupel import evaluate
 from cupel.client import Client
 from cupel_core.settings import Settings
 from tests.conftest import ROOT
@@ -63,3 +64,23 @@ def test_a_problem_in_process_names_the_option(cupel: Cupel, monkeypatch: pytest
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     answer = cupel("estimate", DILEMMA, "--models", "openai/gpt-5-mini", "--in-process")
     assert (answer.exit_code, "--models: openai/gpt-5-mini needs an API key" in answer.stderr) == (2, True)
+
+
+GRADED = [
+    {"type": "llm-rubric", "value": "polite"},
+    {"type": "assert-set", "assert": [{"type": "not-g-eval", "value": ["short", "true"]}]},
+    {"type": "select-best", "value": "the best"},
+    {"type": "select-best", "value": "the shortest"},
+]
+
+
+@pytest.mark.parametrize("targets", [["sim/steady"], ["sim/steady", "sim/bold", "sim/echo"]])
+def test_as_many_calls_of_a_judge_are_estimated_as_are_made(cupel: Cupel, tmp_path: Path, targets: list[str]) -> None:
+    path = tmp_path / "q.json"
+    asked = [{"prompt": "How strongly?"}, {"prompt": "And how often?"}]
+    path.write_text(json.dumps({"name": "q", "content": {"assertions": GRADED}, "scenarios": asked}))
+    made = evaluate(path, targets, judge_model="sim/steady", repeats=2, progress=False)
+    options = ["--judge-model", "sim/steady", "--repeats", "2", "--in-process", "--json"]
+    estimated = json.loads(cupel("estimate", str(path), "--models", ",".join(targets), *options).stdout)
+    [judge] = estimated["graders"]
+    assert judge["calls"]["expected"] == sum(result.spends["judge"].calls for result in made.results)

@@ -65,7 +65,7 @@ def conversation(
     request: RequestTerms = RequestTerms(),  # noqa: B008 - immutable
     **changes: object,
 ) -> ExpectedConversation:
-    return RunTerms(content, graders, answers_per_case=4).conversation(
+    return RunTerms(content, graders, columns=4).conversation(
         SampledCase(scenario(**changes), has_persona=False), None, answers, request
     )
 
@@ -136,10 +136,37 @@ def test_a_scenario_without_messages_is_opened_by_the_simulated_user() -> None:
     assert expected.calls(EXPECTED)[RoleModel(ModelRole.PERSONA, "openai/a")].count == 3.0
 
 
-@pytest.mark.parametrize(("kind", "calls"), [("llm-rubric", 1.0), ("g-eval", 2.0), ("factuality", 1.0)])
-def test_model_graded_assertions_are_calls_of_the_judge(kind: str, calls: float) -> None:
-    expected = conversation(Content(assertions=(Assertion(kind, value="polite"),)), JUDGED).calls(EXPECTED)
-    assert expected[RoleModel(ModelRole.JUDGE, "openai/judge")].count == calls
+JUDGE = RoleModel(ModelRole.JUDGE, "openai/judge")
+
+
+def judge_calls(*assertions: Assertion, columns: int = 4, **changes: object) -> Calls:
+    terms = RunTerms(Content(assertions=assertions), JUDGED, columns=columns)
+    expected = terms.conversation(SampledCase(scenario(**changes), has_persona=False), None, Answers())
+    return expected.calls(EXPECTED).get(JUDGE, Calls())
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "calls"),
+    [("llm-rubric", "polite", 1.0), ("factuality", "polite", 1.0), ("answer-relevance", None, 1.0)],
+)
+def test_model_graded_assertions_are_calls_of_the_judge(kind: str, value: object, calls: float) -> None:
+    assert judge_calls(Assertion(kind, value=value)).count == calls
+
+
+@pytest.mark.parametrize(("criteria", "calls"), [("polite", 2.0), (["polite", "short", "true"], 6.0)])
+def test_g_eval_writes_steps_and_rates_for_each_criterion(criteria: object, calls: float) -> None:
+    assert judge_calls(Assertion("g-eval", value=criteria)).count == calls
+
+
+def test_the_texts_of_an_assertion_are_read_with_the_answer() -> None:
+    short, long = (judge_calls(Assertion("llm-rubric", value="x" * length)).input_tokens for length in (40, 4_040))
+    assert long - short == 1_000.0
+
+
+def test_a_rubric_is_applied_to_the_whole_conversation() -> None:
+    rubric = Assertion("llm-rubric", value="polite")
+    longer = judge_calls(rubric, follow_ups=("w" * 32,)).input_tokens - judge_calls(rubric).input_tokens
+    assert longer == 100 + 16 + 2 * ANSWER_TOKENS
 
 
 def test_an_assertion_may_name_its_own_judge() -> None:
@@ -148,9 +175,18 @@ def test_an_assertion_may_name_its_own_judge() -> None:
     assert RoleModel(ModelRole.JUDGE, "openai/a") in calls
 
 
-def test_the_best_answer_is_chosen_once_per_case() -> None:
-    calls = conversation(Content(assertions=(Assertion("select-best", value="short"),)), JUDGED).calls(EXPECTED)
-    assert calls[RoleModel(ModelRole.JUDGE, "openai/judge")].count == 1 / 4
+def test_the_best_answer_is_chosen_once_per_case_and_repeat() -> None:
+    calls = judge_calls(Assertion("select-best", value="short"), columns=4)
+    assert calls.count == 1 / 4
+    assert calls.input_tokens > ANSWER_TOKENS
+
+
+def test_each_selection_is_a_call_of_its_own() -> None:
+    assert judge_calls(*(Assertion("select-best", value=text) for text in ("short", "true"))).count == 2 / 4
+
+
+def test_a_single_answer_is_not_compared() -> None:
+    assert judge_calls(Assertion("select-best", value="short"), columns=1) == Calls()
 
 
 def test_assertions_without_a_model_cost_nothing() -> None:

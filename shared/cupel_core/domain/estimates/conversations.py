@@ -1,9 +1,9 @@
 """The model calls that a conversation is expected to need, and their tokens."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from cupel_core.domain.estimates.grading_calls import GradingCall
 from cupel_core.domain.estimates.intervals import Unknowns
 from cupel_core.domain.turns.roles import ModelRole
 
@@ -73,10 +73,8 @@ class ExpectedConversation:
     judge_model: str | None = None
     """Evaluates the criteria after each answer."""
     criteria_tokens: float = 0.0
-    checks: Mapping[str, float] = field(default_factory=dict)
-    """How often each model is called for assertions about the last answer."""
-    compared: Mapping[str, int] = field(default_factory=dict)
-    """By the models that choose the best of several answers: how many there are."""
+    grading: tuple[GradingCall, ...] = ()
+    """For assertions about the last answer."""
     summary_model: str | None = None
     """Decides by a rubric what the conversation has shown."""
     reasons: bool = False
@@ -107,14 +105,15 @@ class ExpectedConversation:
         if self.judge_model is not None:
             read = asked + answered + turns * (_JUDGE_PROMPT_TOKENS + self.criteria_tokens * unknowns.input)
             calls[RoleModel(ModelRole.JUDGE, self.judge_model)] = Calls(turns, read, turns * GRADE_TOKENS)
-        for model, grading in self._graded_answers(self._answer_tokens(unknowns)):
-            judge = RoleModel(ModelRole.JUDGE, model)
-            calls[judge] = calls.get(judge, Calls()) + grading
+        said = opening + (turns - 1) * user + answered
+        for call in self.grading:
+            judge = RoleModel(ModelRole.JUDGE, call.model)
+            calls[judge] = calls.get(judge, Calls()) + self._grading(call, unknowns, said)
         if self.persona_model is not None and (count := self._generated_messages(turns)):
             read = _PERSONA_PROMPT_TOKENS + (asked + answered) / turns
             calls[RoleModel(ModelRole.PERSONA, self.persona_model)] = Calls(1.0, read, USER_TOKENS) * count
         if self.summary_model is not None:
-            read = _JUDGE_PROMPT_TOKENS + opening + (turns - 1) * user + answered
+            read = _JUDGE_PROMPT_TOKENS + said
             calls[RoleModel(ModelRole.SUMMARY, self.summary_model)] = Calls(1.0, read, GRADE_TOKENS)
         return calls
 
@@ -130,16 +129,14 @@ class ExpectedConversation:
     def _rounds(self, unknowns: Unknowns) -> float:
         return min(TOOL_ROUNDS * unknowns.rounds, float(self.max_tool_rounds))
 
-    def _graded_answers(self, answer: float) -> list[tuple[str, Calls]]:
-        checks = [
-            (model, Calls(1.0, _JUDGE_PROMPT_TOKENS + answer, GRADE_TOKENS) * count)
-            for model, count in self.checks.items()
-        ]
-        comparisons = [
-            (model, Calls(1.0, _JUDGE_PROMPT_TOKENS + answer * count, GRADE_TOKENS) * (1 / count))
-            for model, count in self.compared.items()
-        ]
-        return [*checks, *comparisons]
+    def _grading(self, call: GradingCall, unknowns: Unknowns, said: float) -> Calls:
+        """`said` are the tokens of the whole conversation."""
+        read = _JUDGE_PROMPT_TOKENS + call.value_tokens * unknowns.input + call.answers * self._answer_tokens(unknowns)
+        if call.reads_opening:
+            read += self.opening_tokens * unknowns.input
+        if call.reads_conversation and self.turns(unknowns) > 1:
+            read += said
+        return Calls(1.0, read, GRADE_TOKENS) * call.per_conversation
 
     def _generated_messages(self, turns: float) -> float:
         after_script = max(0.0, turns - 1 - len(self.scripted_tokens)) if self.simulates_user else 0.0

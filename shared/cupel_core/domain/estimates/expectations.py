@@ -1,7 +1,6 @@
 """What is known of a run's conversations before they are held, from its scenarios and its configuration."""
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.estimates.conversations import ExpectedConversation
 from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
+from cupel_core.domain.estimates.grading_calls import grading_calls
 from cupel_core.domain.estimates.run_estimate import (
     Assumptions,
     CallCapacity,
@@ -21,8 +21,7 @@ from cupel_core.domain.estimates.run_estimate import (
     Price,
 )
 from cupel_core.domain.runs.plan import Column, Plan
-from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, SELECT_BEST
-from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens, is_latin
 from cupel_core.domain.turns.conversation import ConversationRules
@@ -30,9 +29,6 @@ from cupel_core.domain.turns.model_parameters import ParameterFields, merge_para
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.tool_results import DEFAULT_TOOL_ROUNDS
 from cupel_core.domain.turns.tools import ToolMode
-
-_JUDGE_CALLS = {"g-eval": 2.0}
-"""Per answer; the judges of other assertions are called once. Embeddings cost so little that they are left out."""
 
 
 class SampledCase(NamedTuple):
@@ -83,8 +79,8 @@ class RunTerms:
     content: Content
     graders: GraderConfig
     max_turns: int | None = None
-    answers_per_case: int = 1
-    """How many answers there are to choose the best of: those of all columns."""
+    columns: int = 1
+    """Of the run: so many answers to a case are there to choose the best of, in each repeat."""
     has_functions: bool = False
     """Whether functions of the caller execute calls of tools."""
 
@@ -97,7 +93,7 @@ class RunTerms:
         )
         opening = self._opening(scenario, prompt)
         judge, decision = self.graders.judge_model, self.content.decision
-        assertions = tuple(flatten((*self.content.assertions, *scenario.assertions)))
+        assertions = flatten((*self.content.assertions, *scenario.assertions))
         files = file_tokens((file for message in opening for file in message.files), request.formulas)
         answers_calls = request.has_executor or bool(scenario.tool_results or self.content.tool_results)
         return ExpectedConversation(
@@ -109,8 +105,7 @@ class RunTerms:
             simulates_user=rules.simulates_user,
             judge_model=judge if rules.is_judged else None,
             criteria_tokens=estimated_tokens((rules.criteria.success or "") + (rules.criteria.failure or "")),
-            checks=_checks(assertions, judge),
-            compared=_comparisons(assertions, judge, self.answers_per_case),
+            grading=grading_calls(assertions, judge, self.columns),
             summary_model=decision.judged_by(judge) if decision else None,
             reasons=answers.reasons,
             answer_limit=answers.limit,
@@ -178,23 +173,3 @@ def _max_turns(rules: ConversationRules, opening: tuple[Message, ...]) -> int:
     room = max(1, (rules.max_messages - said + 1) // 2)
     allowed = room if rules.simulates_user else 1 + len(rules.scripted)
     return allowed if rules.max_turns is None else min(allowed, rules.max_turns)
-
-
-def _checks(assertions: Iterable[Assertion], judge: str | None) -> dict[str, float]:
-    """Calls of judges for the assertions of one conversation, by model."""
-    calls: dict[str, float] = defaultdict(float)
-    for assertion in assertions:
-        if assertion.kind != SELECT_BEST and (model := _judge_of(assertion, judge)):
-            calls[model] += _JUDGE_CALLS.get(assertion.kind, 1.0)
-    return dict(calls)
-
-
-def _comparisons(assertions: Iterable[Assertion], judge: str | None, answers: int) -> dict[str, int]:
-    chosen = (each for each in assertions if each.kind == SELECT_BEST)
-    return {model: answers for each in chosen if (model := _judge_of(each, judge))}
-
-
-def _judge_of(assertion: Assertion, judge: str | None) -> str | None:
-    """The model that grades it; None for an assertion that no model grades."""
-    kind = ASSERTION_KINDS.get(assertion.kind)
-    return assertion.provider or judge if kind is not None and kind.needs_judge else None

@@ -1,0 +1,59 @@
+"""The calls of judges that a conversation's assertions need, as `cupel_core/scoring` makes them.
+
+Embeddings cost so little that they are left out.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, LLM_RUBRIC, RUBRIC_PROMPT, SELECT_BEST
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.token_counts import estimated_tokens
+
+_G_EVAL = "g-eval"
+_READ_THE_QUESTION = frozenset({_G_EVAL, "factuality"})
+
+
+class GradingCall(NamedTuple):
+    """One call for an assertion of a conversation."""
+
+    model: str
+    value_tokens: float
+    """Of the assertion's own texts, such as a rubric."""
+    answers: int = 1
+    """How many it reads."""
+    per_conversation: float = 1.0
+    """Less than one if several conversations share the call."""
+    reads_opening: bool = False
+    reads_conversation: bool = False
+    """Whether it reads everything that was said, if that is more than one question and its answer."""
+
+
+def grading_calls(assertions: Iterable[Assertion], judge: str | None, candidates: int) -> tuple[GradingCall, ...]:
+    """`assertions` include the parts of sets; `candidates` are the answers to one case that a selection compares."""
+    return tuple(call for assertion in assertions for call in _calls_of(assertion, judge, candidates))
+
+
+def _calls_of(assertion: Assertion, judge: str | None, candidates: int) -> Iterator[GradingCall]:
+    kind, model = ASSERTION_KINDS.get(assertion.kind), assertion.provider or judge
+    if kind is None or not kind.needs_judge or model is None:
+        return
+    tokens = _tokens(assertion.value) + _tokens((assertion.config or {}).get(RUBRIC_PROMPT))
+    if assertion.kind == SELECT_BEST:
+        if candidates > 1:
+            yield GradingCall(model, tokens, candidates, per_conversation=1 / candidates)
+    elif assertion.kind == _G_EVAL:
+        for criterion in assertion.value if isinstance(assertion.value, list) else [assertion.value]:
+            yield GradingCall(model, _tokens(criterion), answers=0)  # writes the steps of the rating
+            yield GradingCall(model, _tokens(criterion), reads_opening=True)
+    else:
+        is_rubric = assertion.kind == LLM_RUBRIC
+        reads_opening = assertion.kind in _READ_THE_QUESTION
+        yield GradingCall(model, tokens, reads_opening=reads_opening, reads_conversation=is_rubric)
+
+
+def _tokens(value: Any) -> float:
+    if value is None:
+        return 0.0
+    return estimated_tokens(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
