@@ -7,6 +7,7 @@ from cupel.json_types import Json
 MAX_CONTESTED = 3
 _LABELS = {
     "sample": "sample",
+    "extrapolation": "sample",
     "agreement": "agreement",
     "outlier": "outlier",
     "dimension": "dimension",
@@ -17,20 +18,24 @@ _LABELS = {
 }
 _IN_TABLE = frozenset({"extremes", "contested"})
 """What the result table or the list of contested scenarios says already."""
+BELOW_RESULTS = frozenset({"sample", "extrapolation"})
+"""What stands below a result table."""
 
 
-def analysis_lines(analysis: Json, contested: int = MAX_CONTESTED) -> Iterator[str]:
-    """What an analysis says, one line each, with a label in front."""
+def analysis_lines(
+    analysis: Json, contested: int = MAX_CONTESTED, without: frozenset[str] = frozenset()
+) -> Iterator[str]:
+    """What an analysis says, one line each, with a label in front; `without` are kinds of findings to leave out."""
     if analysis["failure"] is not None:
         yield _line("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
     if analysis["isStale"]:
-        yield _line("stale", _STALE[analysis["staleReason"]])
+        yield _line("stale", _STALE.get(analysis["staleReason"], str(analysis["staleReason"])))
     figures = analysis["figures"]
     if figures is None:
         return
     for insight in figures["insights"]:
-        if insight["kind"] not in _IN_TABLE:
-            yield _line(_LABELS[insight["kind"]], insight["text"])
+        if insight["kind"] not in _IN_TABLE | without:
+            yield _line(_LABELS.get(insight["kind"], insight["kind"]), insight["text"])
     yield from contested_lines(figures, contested)
     for caution in figures["cautions"]:
         yield _line("caution", caution["text"])

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
@@ -112,6 +112,8 @@ class ModelResults:
     median_duration_ms: float | None
     cost_usd: float | None
     reasons: tuple[ErrorReason, ...]
+    extrapolated: Json | None = None
+    """To all scenarios, in the fields of the API; None unless the run is a sample."""
 
     @property
     def name(self) -> str:
@@ -122,12 +124,18 @@ class ModelResults:
         return self.column.model.startswith("sim/")
 
 
-def collect(client: "Client", run: Json, on_read: Callable[[Json], None] = lambda _: None) -> list[ModelResults]:
+class CollectedResults(NamedTuple):
+    models: list[ModelResults]
+    sample: Json | None
+    """Which part of the scenarios the run has, in the fields of the API."""
+
+
+def collect(client: "Client", run: Json, on_read: Callable[[Json], None] = lambda _: None) -> CollectedResults:
     """The result table of a run so far; no transcript is read. Of a large run, each request counts a part."""
     while True:
         table = client.get_run_results(run["id"])
         if table["isComplete"]:
-            return list(map(_read_row, table["columns"]))
+            return CollectedResults(list(map(_read_row, table["columns"])), table["sample"])
         on_read(table)
 
 
@@ -153,6 +161,7 @@ def _read_row(row: Json) -> ModelResults:
         median_duration_ms=duration and duration["p50"],
         cost_usd=operations["costUsd"],
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
+        extrapolated=row["extrapolated"],
     )
 
 
@@ -232,4 +241,5 @@ def _model_json(model: ModelResults) -> Json:
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,
         "errors": [asdict(reason) for reason in model.reasons],
+        "extrapolated": model.extrapolated,
     }

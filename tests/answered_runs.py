@@ -10,6 +10,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -47,26 +48,31 @@ class AnsweredRun:
     workspace: str = "ws_a"
     definition_id: str | None = None
     """Runs of one definition have scenarios with the same ids."""
+    sample_percentage: int = 100
+    """Of the scenarios."""
 
     def start(self) -> Run:
         """The run, RUNNING, with an outcome for every probe."""
         definition_id, run_id = self.definition_id or new_id("def"), new_id("run")
         manifest = scenarios.write_pages(self.workspace, definition_id, Manifest(), self.scenarios)
+        positions = sample(len(self.scenarios), self.sample_percentage, 1)
         run = Run(
             workspace=self.workspace,
             id=run_id,
             definition_id=definition_id,
             definition_version=1,
-            plan=Plan(plain_targets(*self.models), (len(self.scenarios),), repeats=self.repeats),
-            sample_percentage=100,
+            plan=Plan(plain_targets(*self.models), (len(positions),), repeats=self.repeats),
+            sample_percentage=self.sample_percentage,
             sample_seed=1,
+            scenario_count=len(positions),
+            scenario_total=len(self.scenarios),
             snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
             created_at=NOW,
             updated_at=NOW,
             grader_config=self.grader_config,
             params=self.content.params,
         )
-        snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(range(len(self.scenarios)))))
+        snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(positions)))
         run = runs.create(run, {})
         runs.transition(ref_of(run), Action.START, NOW)
         self._record(run)

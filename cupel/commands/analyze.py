@@ -64,11 +64,17 @@ def find_analysis(client: "Client", run_id: str) -> Json | None:
         return None
 
 
-def print_analysis(session: Session, client: "Client", analysis: Json, contested: int = MAX_CONTESTED) -> None:
-    """Agents are called by their names."""
+def print_analysis(
+    session: Session,
+    client: "Client",
+    analysis: Json,
+    contested: int = MAX_CONTESTED,
+    without: frozenset[str] = frozenset(),
+) -> None:
+    """Agents are called by their names. `without` are kinds of findings to leave out."""
     names = TargetNames(client)
     targets = {column["targetId"] for column in (analysis["figures"] or {"columns": ()})["columns"]}
-    for line in analysis_lines(analysis, contested):
+    for line in analysis_lines(analysis, contested, without):
         for target in targets:
             line = line.replace(target, names.of(target))
         session.out.print(line, markup=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from cupel import junit_xml
 from cupel.commands import saved_evaluations
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.options import DEFAULT_OPTIONS, InProcessOptions
-from cupel.commands.show import print_matrix, print_results
+from cupel.commands.show import print_matrix, print_results, print_sample
 from cupel.commands.targets import target_specs
 from cupel.counts import count_of
 from cupel.errors import UsageError
@@ -127,6 +127,7 @@ def _print(session: Session, evaluation: Evaluation) -> None:
         session.out.print(f"{spend.cached_calls:,} of {count_of(spend.calls, 'model call')} answered from the cache")
     session.out.print()
     print_results(session, evaluation.models, run)
+    print_sample(session, evaluation.sample_json(), evaluation.models)
     failed = [result for result in evaluation.results if result.success is False]
     for result in failed[:MAX_PRINTED_FAILURES]:
         reason = result.result.reason if result.result else ""

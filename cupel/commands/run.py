@@ -43,6 +43,7 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
+from cupel.render_analysis import BELOW_RESULTS
 from cupel.session import Session
 from cupel.watch import watch as follow_to_end
 from cupel_core.domain.runs.run import RunStatus
@@ -374,7 +375,7 @@ def _is_not_worse(session: Session, client: "Client", baseline: str, run: Json, 
 def _print_analysis(session: Session, client: "Client", run: Json) -> None:
     if (analysis := find_analysis(client, run["id"])) is not None:
         session.out.print()
-        print_analysis(session, client, analysis)
+        print_analysis(session, client, analysis, without=BELOW_RESULTS)
 
 
 def _print_next_commands(session: Session, client: "Client", run: Json) -> None:

@@ -20,6 +20,7 @@ from cupel.commands.options import (
     OldestFirst,
     Prompt,
     RunId,
+    command_name,
     creation_filters,
     metadata_of,
 )
@@ -27,6 +28,7 @@ from cupel.commands.suggestions import choice_option
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.message_texts import content_text
+from cupel.render_sample import sample_lines
 from cupel.results import ModelResults
 from cupel.session import Session
 from cupel.target_names import TargetNames
@@ -141,20 +143,30 @@ def transcripts(
 def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:
     """Print the run with its results, and return the results; `extra` is added to the JSON document."""
     with session.err.status("counting outcomes") as display:
-        model_results = results.collect(
+        table = results.collect(
             client,
             run,
-            lambda table: display.update(f"counting outcomes ({table['counted']:,} of {table['recorded']:,})"),
+            lambda part: display.update(f"counting outcomes ({part['counted']:,} of {part['recorded']:,})"),
         )
     if as_json:
-        session.print_json({"run": run, **extra, "results": results.to_json(model_results)})
-        return model_results
+        session.print_json({"run": run, **extra, "results": results.to_json(table.models), "sample": table.sample})
+        return table.models
     for line in render.run_lines(run):
         session.out.print(line, soft_wrap=True)
     session.out.print()
     names = TargetNames(client)
-    print_results(session, [replace(each, column=names.of_column(each.column)) for each in model_results], run)
-    return model_results
+    named = [replace(each, column=names.of_column(each.column)) for each in table.models]
+    print_results(session, named, run)
+    print_sample(session, table.sample, named, f"{command_name()} expand {run['id']} --sample 100")
+    return table.models
+
+
+def print_sample(
+    session: Session, sample: Json | None, models: Sequence[ModelResults], expand: str | None = None
+) -> None:
+    """What a sampled run says about all scenarios."""
+    for line in sample_lines(sample, models, expand):
+        session.out.print(line, markup=False, soft_wrap=True)
 
 
 def _print_cases(

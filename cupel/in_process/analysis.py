@@ -45,6 +45,7 @@ def analysis_of(evaluation: "Evaluation") -> Json:
             probes=plan.total,
             has_decision_rule=content.decision is not None,
             favors=content.decision.favors if content.decision else {},
+            sample=evaluation.sample,
         )
     )
     document: Json = json.loads(AnalysisFigures.of(figures, columns).to_json())

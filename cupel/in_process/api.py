@@ -79,6 +79,7 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
         results=results,
         seed=plan.seed,
         sample_percentage=options.get("sample_percentage", 100),
+        sample=plan.sample,
         repeats=plan.probe_plan.repeats,
         grader_config=plan.grader_config,
         content=plan.definition.content,

@@ -1,7 +1,7 @@
 """The result of an evaluation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
+from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Column, Plan
@@ -36,6 +37,7 @@ class Evaluation:
     results: tuple[ProbeResult, ...]
     seed: int
     sample_percentage: int
+    sample: RunSample
     repeats: int
     grader_config: GraderConfig
     content: Content
@@ -118,7 +120,22 @@ class Evaluation:
         transcripts = (result.to_json(self.id) for result in self.completed)
         errored = (result.to_json(self.id) for result in self.errors)
         columns = [RunColumn(each.target.id, each.target.model, each.prompt_id) for each in self.columns]
-        return tabulate(columns, len(self.results), transcripts, errored)
+        models = tabulate(columns, len(self.results), transcripts, errored)
+        if not self.sample.is_partial:
+            return models
+        analyzed = self.analysis()["columns"]
+        return [replace(each, extrapolated=row["extrapolated"]) for each, row in zip(models, analyzed, strict=True)]
+
+    def sample_json(self) -> Json:
+        """In the fields of `sample` of `GET /runs/{id}/results`."""
+        return {
+            "scenarios": self.sample.scenarios,
+            "total": self.sample.total,
+            "seed": self.sample.seed,
+            "isDrawn": self.sample.is_drawn,
+            "probesToAdd": self.sample.probes_to_add,
+            "note": self.sample.note,
+        }
 
     def analysis(self) -> Json:
         """Estimates, agreement, outliers, dimensions and contested scenarios, as `GET /runs/{id}/analysis` has them in
@@ -128,10 +145,11 @@ class Evaluation:
         return analysis_of(self)
 
     def to_json(self) -> Json:
-        """`{run, results, passRate, probes}`: run and results as in `cupel show --json`, then every probe."""
+        """`{run, results, sample, passRate, probes}`: the first three as in `cupel show --json`, then every probe."""
         return {
             "run": self.run_json(),
             "results": to_json(self.models),
+            "sample": self.sample_json(),
             "passRate": self.pass_rate,
             "cachedCalls": self.total_spend.cached_calls,
             "probes": [result.to_json(self.id) for result in self.results],

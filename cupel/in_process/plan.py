@@ -37,6 +37,7 @@ from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.runner import ConversationSpec
 from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS, CalledTarget
+from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
 from cupel_core.domain.files.references import largest_files_sent
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
@@ -203,6 +204,15 @@ class EvaluationPlan:
             evaluator_headers=self.options.get("evaluator_headers") or {},
             allow_private=True,  # The caller's own process makes the requests, so no other network needs protection.
         )
+
+    @property
+    def sample(self) -> RunSample:
+        """Which part of the definition's scenarios is evaluated."""
+        defined, chosen = self.definition.scenarios, len({id(case.scenario) for case in self.cases})
+        if self.options.get("sample_percentage", 100) == 100:
+            return RunSample(chosen, len(defined), self.seed, is_drawn=False)
+        all_cases = sum(1 for _ in self.definition.cases(range(len(defined))))
+        return drawn_sample(chosen, len(defined), self.seed, self.probe_plan, all_cases)
 
 
 def plan_evaluation(definition: DefinitionSource, targets: Targets, options: EvaluationOptions) -> EvaluationPlan:

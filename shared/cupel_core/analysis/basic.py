@@ -7,7 +7,7 @@ from cupel_core.analysis.tabulate import CountedInputs, read_hashed_counts
 from cupel_core.contract.analysis import AnalysisFigures
 from cupel_core.domain.analysis.basic import ALGORITHM_VERSION, AnalysisInput, BasicAnalysis, analyze
 from cupel_core.domain.analysis.counts import RunCounts, ScenarioCases
-from cupel_core.domain.analysis.extrapolation import RunSample
+from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
 from cupel_core.domain.analysis.matrix import CellMatrix, DimensionScores, ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.definitions.definitions import Content
@@ -70,7 +70,7 @@ def analyze_counts(run: Run, counts: RunCounts) -> BasicAnalysis:
             probes=run.plan.total,
             has_decision_rule=content.decision is not None,
             favors=content.decision.favors if content.decision else {},
-            sample=_sample(run, len(matrix.scenarios)),
+            sample=read_sample(run),
         )
     )
 
@@ -101,11 +101,17 @@ def _rows(
         yield ScenarioRow(summary.id, summary.name, known.setdefault(scores, scores))
 
 
-def _sample(run: Run, scenario_count: int) -> RunSample | None:
-    """None for a run of a release that did not record the number of scenarios."""
-    if run.scenario_total is None:
+def read_sample(run: Run) -> RunSample | None:
+    """Which part of the scenarios the run has; None for a run of a release that did not record their number.
+
+    Scenarios of a run of all, or of those that an eval names, were not drawn.
+    """
+    if run.scenario_total is None or run.scenario_count is None:
         return None
-    return RunSample(scenario_count, run.scenario_total, run.sample_seed)
+    if run.sample_percentage == 100:
+        return RunSample(run.scenario_count, run.scenario_total, run.sample_seed, is_drawn=False)
+    manifest = snapshots.get(run.snapshot_key).manifest
+    return drawn_sample(run.scenario_count, run.scenario_total, run.sample_seed, run.plan, manifest.case_count)
 
 
 def _record(

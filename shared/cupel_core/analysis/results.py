@@ -5,9 +5,13 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import islice
 
+from cupel_core.analysis.basic import read_sample
 from cupel_core.analysis.tabulate import counted_inputs, read_available
+from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import group_estimate
+from cupel_core.domain.analysis.extrapolation import RunSample, extrapolate
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
+from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, readable_at
 from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, runs
@@ -21,16 +25,20 @@ def get_results(workspace: str, run_id: str, now: datetime, has_time: Callable[[
     run = runs.get(RunRef(workspace, run_id))
     inputs = counted_inputs(run)
     available = read_available(inputs, has_time)
+    sample, is_over = read_sample(run), inputs.recorded == run.plan.total
     columns = tuple(
-        ColumnResults(
-            column,
-            run.plan.total // len(run.plan.columns),
-            group_estimate(Counter(available.counts.column_cells(number))),
-            available.counts.totals.column(number),
-        )
-        for number, column in enumerate(run.plan.columns)
+        _column(run, available.counts, number, sample if is_over else None) for number in range(len(run.plan.columns))
     )
-    return RunResults(run, inputs.recorded, available.is_complete, columns, _messages(inputs.ref, columns, now))
+    messages = _messages(inputs.ref, columns, now)
+    return RunResults(run, inputs.recorded, available.is_complete, columns, sample, messages)
+
+
+def _column(run: Run, counts: RunCounts, number: int, sample: RunSample | None) -> ColumnResults:
+    plan, estimate = run.plan, group_estimate(Counter(counts.column_cells(number)))
+    probes = plan.total // len(plan.columns)
+    return ColumnResults(
+        plan.columns[number], probes, estimate, extrapolate(estimate, sample), counts.totals.column(number)
+    )
 
 
 def _messages(ref: RunRef, columns: tuple[ColumnResults, ...], now: datetime) -> dict[int, str]:

@@ -12,6 +12,7 @@ from cupel_core.domain.analysis.agreement import AgreementLevel
 from cupel_core.domain.analysis.basic import BasicAnalysis, ColumnAnalysis
 from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
+from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSample
 from cupel_core.domain.analysis.insights import insights
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
@@ -111,11 +112,35 @@ class WinRateResponse(_Figures):
     interval: Interval95
 
 
+class ExtrapolationResponse(_Figures):
+    """What a run of all scenarios would show."""
+
+    value: Annotated[float, Field(description="As over the scenarios of the sample")]
+    standard_error: Annotated[float, Field(description="Of what the other scenarios add")]
+    interval: Interval95
+
+
+class GroupExtrapolationResponse(_Figures):
+    """From a sample to all scenarios of the definition."""
+
+    decision: Annotated[ExtrapolationResponse | None, Field(description="Mean of the decisions; null without an error")]
+    pass_rate: Annotated[
+        ExtrapolationResponse | None, Field(description="Passed ones among the judged; null without an error")
+    ]
+
+
+Extrapolated = Annotated[
+    GroupExtrapolationResponse | None,
+    Field(description="To all scenarios; null unless the run is a sample in which every probe has an outcome"),
+]
+
+
 class ColumnAnalysisResponse(ColumnFields):
     """Of one target, asked by one prompt."""
 
     name: Annotated[str, Field(description="Of target and prompt, for people")]
     estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
+    extrapolated: Extrapolated
     unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     win_rates: Annotated[list[WinRateResponse], Field(description="Empty unless the decision has `favors`")]
@@ -130,6 +155,7 @@ class ColumnAnalysisResponse(ColumnFields):
             **cls.fields_of_column(column),
             name=column.name,
             estimate=GroupEstimateResponse.model_validate(found.estimate),
+            extrapolated=extrapolated_response(found.extrapolated),
             unscored=found.unscored,
             operations=OperatingFiguresResponse.model_validate(found.operations),
             win_rates=[WinRateResponse.model_validate(each) for each in found.win_rates],
@@ -255,13 +281,25 @@ class InsightResponse(_Figures):
     facts: Annotated[dict[str, Any], Field(description="The figures that it rests on")]
 
 
+def extrapolated_response(found: GroupExtrapolation | None) -> GroupExtrapolationResponse | None:
+    return None if found is None else GroupExtrapolationResponse.model_validate(found)
+
+
 class RunSampleResponse(_Figures):
     """Which part of the definition's scenarios the run has."""
 
     scenarios: Annotated[int, Field(description="That the run has")]
     total: Annotated[int, Field(description="That the definition's version has")]
     seed: Annotated[int, Field(description="Of the sample")]
-    note: Annotated[str | None, Field(description="In words; null for a run of all scenarios")]
+    is_drawn: Annotated[
+        bool, Field(description="Whether they are a random sample; otherwise all, or those that an eval names")
+    ]
+    probes_to_add: Annotated[int, Field(description="By an expansion to all scenarios; about, if personas differ much")]
+    note: Annotated[str | None, Field(description="In words; null for a run that is no sample")]
+
+    @classmethod
+    def of(cls, sample: RunSample | None) -> Self | None:
+        return None if sample is None else cls.model_validate(sample)
 
 
 class AnalysisFigures(ResponseModel):
@@ -271,6 +309,7 @@ class AnalysisFigures(ResponseModel):
     scenario_count: Annotated[int, Field(description="Scenarios of the run")]
     sample: Annotated[RunSampleResponse | None, Field(description="Null for a run of an earlier release")]
     overall: Annotated[GroupEstimateResponse, Field(description="Of all targets together")]
+    overall_extrapolated: Extrapolated
     columns: Annotated[list[ColumnAnalysisResponse], Field(description="By target, then by prompt")]
     agreement: Annotated[AgreementResponse | None, Field(description="Null for a single target")]
     dimensions: Annotated[list[DimensionAnalysisResponse], Field(description="The strongest first")]
@@ -285,8 +324,9 @@ class AnalysisFigures(ResponseModel):
         return cls(
             metric=found.metric,
             scenario_count=len(found.scenarios),
-            sample=RunSampleResponse.model_validate(found.sample) if found.sample else None,
+            sample=RunSampleResponse.of(found.sample),
             overall=GroupEstimateResponse.model_validate(found.overall),
+            overall_extrapolated=extrapolated_response(found.overall_extrapolated),
             columns=list(map(ColumnAnalysisResponse.of, found.columns, columns)),
             agreement=AgreementResponse.model_validate(found.agreement) if found.agreement else None,
             dimensions=list(map(DimensionAnalysisResponse.of, found.dimensions)),

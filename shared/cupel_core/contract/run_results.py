@@ -5,7 +5,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import GroupEstimateResponse, OperatingFiguresResponse
+from cupel_core.contract.analysis import (
+    Extrapolated,
+    GroupEstimateResponse,
+    OperatingFiguresResponse,
+    RunSampleResponse,
+    extrapolated_response,
+)
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.domain.analysis.basic import OperatingFigures
@@ -28,6 +34,7 @@ class ColumnResultsResponse(ColumnFields):
 
     probes: Annotated[int, Field(description="That the run has of it")]
     estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
+    extrapolated: Extrapolated
     unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
@@ -39,6 +46,7 @@ class ColumnResultsResponse(ColumnFields):
             **cls.fields_of_column(found.column),
             probes=found.probes,
             estimate=GroupEstimateResponse.model_validate(found.estimate),
+            extrapolated=extrapolated_response(found.extrapolated),
             unscored=found.totals.unscored,
             tokens=found.totals.tokens,
             operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
@@ -67,6 +75,7 @@ class RunResultsResponse(ResponseModel):
     is_complete: Annotated[
         bool, Field(description="Whether these are all of them; if not, the next request counts more")
     ]
+    sample: Annotated[RunSampleResponse | None, Field(description="Null for a run of an earlier release")]
     columns: Annotated[list[ColumnResultsResponse], Field(description="By target, then by prompt")]
 
     @classmethod
@@ -78,5 +87,6 @@ class RunResultsResponse(ResponseModel):
             recorded=found.recorded,
             counted=sum(column.estimate.probes for column in found.columns),
             is_complete=found.is_complete,
+            sample=RunSampleResponse.of(found.sample),
             columns=[ColumnResultsResponse.of(column, found.messages) for column in found.columns],
         )

@@ -169,20 +169,25 @@ class Proportion:
         return sqrt(self._residuals * self.clusters / (self.clusters - 1)) / self.trials
 
     @property
-    def interval(self) -> Interval | None:
-        """Wilson's interval, with the number of independent trials that would have the same variance.
+    def effective_trials(self) -> float:
+        """The number of independent trials that would have the same variance, at most that of the trials.
 
-        That number never exceeds the number of trials. If all trials succeed, or all fail, the correlation within
-        clusters cannot be estimated: then each cluster counts as one trial.
+        If all trials succeed, or all fail, the correlation within clusters cannot be estimated: then each cluster
+        counts as one trial.
         """
-        if self.clusters < 2:
-            return None
         share = self.successes / self.trials
         if share in (0.0, 1.0):
-            return wilson_interval(share * self.clusters, self.clusters)
+            return self.clusters
         variance = self._residuals / self.trials**2
-        effective = min(self.trials, share * (1 - share) / variance) if variance else self.trials
-        return wilson_interval(share * effective, effective)
+        return min(self.trials, share * (1 - share) / variance) if variance else self.trials
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson's interval, with the effective number of trials; None for fewer than two clusters."""
+        if self.clusters < 2:
+            return None
+        effective = self.effective_trials
+        return wilson_interval(self.successes / self.trials * effective, effective)
 
     @property
     def _residuals(self) -> float:

@@ -17,6 +17,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.settings import Settings
 from cupel_core.store import blobs, executions, outcomes, runs
 from tests.answered_runs import AnsweredRun
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.unit.api.client import Client
 
@@ -249,3 +250,63 @@ def test_scenarios_are_sorted_and_filtered(
 def test_an_invalid_query_names_the_parameter(client: Client, completed: Run, query: Any, field: str) -> None:
     answer = client.get(f"/v1/runs/{completed.id}/analysis/scenarios", query=query)
     assert (answer.status, answer.json()["errors"][0]["field"]) == (422, field)
+
+
+class _HalfAnswered(_Answered):
+    def _record(self, run: Run) -> None:
+        store_outcomes(run, run.fencing_token, [self.outcome(run, index) for index in range(run.plan.total // 2)])
+
+
+def sampled(percentage: int, described: type[AnsweredRun] = _Answered) -> Run:
+    """Of 60 scenarios."""
+    content = Content(decision=DecisionMethod(pattern="Rating: ([1-5])"))
+    return described(
+        tuple(map(case, range(60))),
+        MODELS[:2],
+        repeats=2,
+        answer=lambda index: f"Rating: {score(index)}",
+        content=content,
+        workspace="acme",
+        sample_percentage=percentage,
+    ).start()
+
+
+def test_a_sampled_run_says_what_it_is_based_on_and_what_an_expansion_adds(client: Client, cloud: Settings) -> None:
+    run = sampled(20)
+    runs.transition(ref_of(run), Action.CANCEL, NOW, completed_at=NOW)
+    client.post(f"/v1/runs/{run.id}/analysis")
+    figures = client.get(f"/v1/runs/{run.id}/analysis").json()["figures"]
+    assert figures["sample"] == {
+        "scenarios": 12,
+        "total": 60,
+        "seed": 1,
+        "isDrawn": True,
+        "probesToAdd": 48 * 2 * 2,
+        "note": "Based on 20 % of the scenarios (12 of 60, seed 1).",
+    }
+    texts = {each["kind"]: each["text"] for each in figures["insights"]}
+    assert texts["sample"].endswith("(12 of 60, seed 1). An expansion to all scenarios adds 192 probes.")
+    assert texts["extrapolation"].startswith("The mean over all 60 scenarios, with 95 % confidence: sim/steady ")
+
+
+def test_the_result_table_of_a_sampled_run_is_extrapolated(client: Client, cloud: Settings) -> None:
+    table = client.get(f"/v1/runs/{sampled(20).id}/results").json()
+    assert table["sample"]["probesToAdd"] == 192
+    column = table["columns"][0]
+    mean, extrapolated = column["estimate"]["decision"], column["extrapolated"]["decision"]
+    assert extrapolated["value"] == mean["mean"]
+    assert extrapolated["standardError"] == pytest.approx(mean["standardError"] * (1 - 12 / 60) ** 0.5)
+
+
+def test_a_run_of_all_scenarios_is_no_sample(client: Client, cloud: Settings) -> None:
+    table = client.get(f"/v1/runs/{sampled(100).id}/results").json()
+    assert (table["sample"]["note"], table["sample"]["isDrawn"]) == (None, False)
+    assert table["columns"][0]["extrapolated"] is None
+
+
+def test_nothing_is_extrapolated_from_the_first_outcomes_of_a_sample(client: Client, cloud: Settings) -> None:
+    """A run goes through its scenarios in their order, so that the first ones are not drawn at random."""
+    table = client.get(f"/v1/runs/{sampled(20, _HalfAnswered).id}/results").json()
+    assert table["recorded"] == 24
+    assert table["columns"][0]["estimate"]["decision"]["standardError"] is not None
+    assert table["columns"][0]["extrapolated"] is None

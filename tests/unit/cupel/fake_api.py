@@ -166,6 +166,7 @@ def result_row(found: ModelResults, errors: Json) -> Json:
         "unscored": found.unscored,
         "tokens": found.tokens,
         "operations": {"durationMs": duration, "costUsd": found.cost_usd},
+        "extrapolated": found.extrapolated,
         "errors": [
             {"code": each.code, "count": each.count, "probeIndex": errors[each.code], "example": each.example}
             for each in found.reasons
@@ -200,6 +201,8 @@ class FakeApi:
     personas: list[Json] = field(default_factory=list)
     lists: dict[str, list[Json]] = field(default_factory=dict)
     """The items of further lists, by path."""
+    sample: Json | None = None
+    """Which part of the scenarios the run has."""
     documents: dict[str, Json] = field(default_factory=dict)
     """Further resources, by path."""
     refusals: list[httpx.Response | httpx.TransportError] = field(default_factory=list)
@@ -329,7 +332,7 @@ class FakeApi:
         errors = {error["error"]["code"]: error["index"] for error in reversed(self.errors)}
         rows = [result_row(row, errors) for row in found]
         recorded = sum(row["estimate"]["completed"] + row["estimate"]["errored"] for row in rows)
-        return {"isComplete": True, "counted": recorded, "recorded": recorded, "columns": rows}
+        return {"isComplete": True, "counted": recorded, "recorded": recorded, "sample": self.sample, "columns": rows}
 
     def _progress(self, run: Json) -> Json:
         if self.progress:

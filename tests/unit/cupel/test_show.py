@@ -65,7 +65,7 @@ def test_repeats_of_a_scenario_narrow_the_interval_only_as_far_as_they_are_indep
     """Twelve conversations of two scenarios are little more than two observations; the API computes the same."""
     verdict = {"success": True, "score": None, "reason": None}
     api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i % 2}", result=verdict) for i in range(12)]
-    rate = collect(client, a_run())[0].pass_rate
+    rate = collect(client, a_run()).models[0].pass_rate
     assert rate
     assert rate.interval == wilson_interval(2, 2)
 
@@ -92,18 +92,18 @@ def test_a_model_whose_decisions_could_not_be_read_is_named(api: FakeApi, cupel:
 
 def test_a_cost_that_is_not_known_for_all_is_not_summed(api: FakeApi, client: Client):
     api.transcripts = [a_transcript(0, REAL, "1", costUsd=1.0), a_transcript(1, REAL, "1", costUsd=None)]
-    assert collect(client, a_run())[1].cost_usd is None
+    assert collect(client, a_run()).models[1].cost_usd is None
 
 
 def test_transcripts_without_summary_are_no_decisions(api: FakeApi, client: Client):
     api.transcripts = [a_transcript(0, SIMULATED, None), a_transcript(1, SIMULATED, "4")]
-    steady = collect(client, a_run())[0]
+    steady = collect(client, a_run()).models[0]
     assert (steady.completed, steady.decisions.mean, sum(steady.decisions.distribution.values())) == (2, 4.0, 1)
 
 
 def test_errored_probes_are_counted_by_code(api: FakeApi, client: Client):
     api.errors = [an_error(0, REAL, "auth", "bad key"), an_error(1, REAL), an_error(2, REAL)]
-    reasons = collect(client, a_run())[1].reasons
+    reasons = collect(client, a_run()).models[1].reasons
     assert [(reason.code, reason.count) for reason in reasons] == [("timeout", 2), ("auth", 1)]
 
 
@@ -331,7 +331,7 @@ def test_export_needs_a_known_format(cupel: Cupel):
 
 @pytest.mark.usefixtures("finished")
 def test_a_narrow_terminal_gets_two_tables_instead_of_broken_cells(client: Client):
-    found = collect(client, a_run())
+    found = collect(client, a_run()).models
     assert [len(results_tables(found, width)) for width in (None, 120, 80)] == [1, 1, 2]
 
 

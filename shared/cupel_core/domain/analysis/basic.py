@@ -9,7 +9,7 @@ from cupel_core.domain.analysis.cautions import Caution, CautionInput, cautions
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis, analyze_dimensions
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
-from cupel_core.domain.analysis.extrapolation import RunSample
+from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSample, extrapolate
 from cupel_core.domain.analysis.histograms import Histogram
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
@@ -107,6 +107,8 @@ class ColumnAnalysis:
     """Of one target, asked by one prompt."""
 
     estimate: GroupEstimate
+    extrapolated: GroupExtrapolation | None
+    """To all scenarios of the definition; None unless the run is a sample, and every probe has an outcome."""
     unscored: int
     operations: OperatingFigures
     win_rates: tuple[WinRate, ...]
@@ -120,6 +122,7 @@ class BasicAnalysis:
     scenarios: Sequence[ScenarioRow]
     overall: GroupEstimate
     """Of all columns together."""
+    overall_extrapolated: GroupExtrapolation | None
     columns: tuple[ColumnAnalysis, ...]
     agreement: Agreement | None
     dimensions: tuple[DimensionAnalysis, ...]
@@ -142,13 +145,18 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
     dimensions, agreed = analyze_dimensions(matrix), agreement(matrix.columns, matrix.metric)
     varied = variability(matrix)
     outliers = agreed.outliers if agreed else ()
+    missing = given.probes - overall.probes
+    # The probes that a run has not come to are not missing at random.
+    sample = None if missing else given.sample
     return BasicAnalysis(
         metric=matrix.metric,
         scenarios=matrix.scenarios,
         overall=overall,
+        overall_extrapolated=extrapolate(overall, sample),
         columns=tuple(
             ColumnAnalysis(
                 estimate=estimate,
+                extrapolated=extrapolate(estimate, sample),
                 unscored=totals.unscored,
                 operations=OperatingFigures.of(totals),
                 win_rates=win_rates(given.favors, cells[number]),
@@ -168,7 +176,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
                 estimates,
                 dimensions,
                 len(matrix.scenarios),
-                given.probes - overall.probes,
+                missing,
                 given.has_decision_rule,
             )
         ),

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.matching import (
     ColumnPair,
     ComparisonSide,
@@ -23,7 +24,6 @@ from cupel_core.domain.analysis.matching import (
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import benjamini_hochberg, holm
 from cupel_core.domain.analysis.paired import (
-    MIN_SCENARIOS,
     PairedEstimate,
     PairedValues,
     equivalence_p,

@@ -11,7 +11,7 @@ from cupel_core.domain.analysis.metrics import Metric
 _LEVEL = 0.05
 
 
-class _Part(NamedTuple):
+class _DimensionPart(NamedTuple):
     """One dimension for all targets together, or for one of them."""
 
     dimension: DimensionAnalysis
@@ -62,13 +62,13 @@ def without_effect(dimensions: Sequence[DimensionAnalysis]) -> Iterator[Insight]
         yield Insight("noEffect", f"No effect can be shown of {enumerate_names(names)}.", {"dimensions": names})
 
 
-def _parts(dimensions: Sequence[DimensionAnalysis]) -> Iterator[_Part]:
+def _parts(dimensions: Sequence[DimensionAnalysis]) -> Iterator[_DimensionPart]:
     """All targets together come first: of equal figures, theirs are named."""
     for dimension in dimensions:
-        yield _Part(dimension, None, dimension.overall)
+        yield _DimensionPart(dimension, None, dimension.overall)
     for dimension in dimensions:
         for column, figures in enumerate(dimension.columns):
-            yield _Part(dimension, column, figures)
+            yield _DimensionPart(dimension, column, figures)
 
 
 def _is_effect_shown(figures: DimensionFigures) -> bool:
@@ -91,7 +91,7 @@ def _is_significant(p: float | None) -> bool:
     return p is not None and p < _LEVEL
 
 
-def _effect_text(part: _Part, metric: Metric, names: Sequence[str]) -> str:
+def _effect_text(part: _DimensionPart, metric: Metric, names: Sequence[str]) -> str:
     effect = part.figures.effect
     levels = zip(part.dimension.levels, part.figures.levels, strict=True)
     values = [(score, value) for score, each in levels if (value := each.value(metric)) is not None]
@@ -103,7 +103,7 @@ def _effect_text(part: _Part, metric: Metric, names: Sequence[str]) -> str:
     )
 
 
-def _trend_text(part: _Part, trend: Trend, metric: Metric, names: Sequence[str]) -> str:
+def _trend_text(part: _DimensionPart, trend: Trend, metric: Metric, names: Sequence[str]) -> str:
     verb = "rises" if trend.slope > 0 else "falls"
     is_decision = metric is Metric.DECISION
     amount = f"{abs(trend.slope):.2f} points" if is_decision else f"{100 * abs(trend.slope):.3g} percentage points"

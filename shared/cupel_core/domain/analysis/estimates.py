@@ -15,7 +15,8 @@ from cupel_core.domain.analysis.metrics import Metric, Trials
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Cluster, Interval, Proportion, wilson_interval
 
 MIN_SCENARIOS = 5
-"""With fewer, a t interval is several times wider than the spread of the scenarios and says nothing."""
+"""With fewer, a t interval is several times wider than the spread of the scenarios, or of their differences, and says
+nothing."""
 _CONFIDENCE = 0.975
 
 
@@ -47,6 +48,8 @@ class ShareEstimate:
     standard_error: float | None = None
     interval: Interval | None = None
     """Of 95 %, Wilson's with the effective number of trials."""
+    effective_trials: float = 0.0
+    """Independent ones with the same variance."""
 
 
 class CodeShare(NamedTuple):
@@ -209,9 +212,10 @@ def share_estimate(share: Proportion) -> ShareEstimate:
         p, n = share.successes / share.trials, share.trials
         error = sqrt(p * (1 - p) / n) if n > 1 else None
         interval = wilson_interval(share.successes, n) if n > 1 else None
-        return ShareEstimate(share.successes, n, 1, p, error, interval)
+        return ShareEstimate(share.successes, n, 1, p, error, interval, n)
+    effective = share.effective_trials if share.trials else 0.0
     return ShareEstimate(
-        share.successes, share.trials, share.clusters, share.mean, share.standard_error, share.interval
+        share.successes, share.trials, share.clusters, share.mean, share.standard_error, share.interval, effective
     )
 
 

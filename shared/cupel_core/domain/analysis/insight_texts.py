@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.statistics import Interval
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ def format_value(value: float | None, metric: Metric) -> str:
     if value is None:
         return "—"
     return f"{value:.2f}" if metric is Metric.DECISION else f"{100 * value:.3g} %"
+
+
+def format_interval(interval: Interval, metric: Metric) -> str:
+    """`3.10 to 3.74`."""
+    return f"{format_value(interval.low, metric)} to {format_value(interval.high, metric)}"
 
 
 def format_p(p: float | None) -> str:

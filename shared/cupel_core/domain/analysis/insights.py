@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cupel_core.domain.analysis.basic import BasicAnalysis
 from cupel_core.domain.analysis.cautions import HIGH_OTHER
 from cupel_core.domain.analysis.dimension_insights import strongest_effect, strongest_trend, without_effect
+from cupel_core.domain.analysis.extrapolation import extrapolation_text
 from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_value, measure
 from cupel_core.domain.analysis.metrics import Metric
 
@@ -16,7 +17,7 @@ _HIGH_ERRORS = 0.10
 def insights(found: BasicAnalysis, names: tuple[str, ...]) -> tuple[Insight, ...]:
     """`names` are those of the columns, for people."""
     rules = (
-        _sample(found),
+        _sample(found, names),
         _extremes(found, names),
         strongest_effect(found.dimensions, found.metric, names),
         without_effect(found.dimensions),
@@ -30,9 +31,17 @@ def insights(found: BasicAnalysis, names: tuple[str, ...]) -> tuple[Insight, ...
     return tuple(insight for rule in rules for insight in rule)[:MAX_INSIGHTS]
 
 
-def _sample(found: BasicAnalysis) -> Iterator[Insight]:
-    if found.sample is not None and (note := found.sample.note):
-        yield Insight("sample", note, {"scenarios": found.sample.scenarios})
+def _sample(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
+    sample = found.sample
+    if sample is None or not sample.is_partial:
+        return
+    facts = {"scenarios": sample.scenarios, "total": sample.total, "probesToAdd": sample.probes_to_add}
+    yield Insight("sample", " ".join(filter(None, (sample.note, sample.expansion))), facts)
+    extrapolated = [each.extrapolated and each.extrapolated.of(found.metric) for each in found.columns]
+    named = [(name, each.interval) for name, each in zip(names, extrapolated, strict=True) if each and each.interval]
+    if named:
+        text = extrapolation_text(sample, found.metric, named)
+        yield Insight("extrapolation", text, {"intervals": {name: list(interval) for name, interval in named}})
 
 
 def _extremes(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:

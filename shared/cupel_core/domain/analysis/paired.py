@@ -13,10 +13,9 @@ from cupel_core.domain.analysis.distributions import (
     t_two_sided_p,
     t_upper_tail,
 )
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.statistics import Interval, standard_error
 
-MIN_SCENARIOS = 5
-"""With fewer, a t interval is several times wider than the spread of the differences and says nothing."""
 POWER = 0.80
 """The chance with which a minimum detectable effect is detected, as is customary."""
 _ROUNDING = 1e-12

@@ -10,8 +10,9 @@ from statistics import fmean, variance
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.distributions import normal_quantile
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Trials
-from cupel_core.domain.analysis.paired import MIN_SCENARIOS, POWER, minimum_detectable_effect
+from cupel_core.domain.analysis.paired import POWER, minimum_detectable_effect
 
 MAX_SCENARIOS = 1_000_000
 """More are not searched for."""

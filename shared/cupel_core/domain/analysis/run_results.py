@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.estimates import GroupEstimate
+from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSample
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run
 
@@ -16,6 +17,8 @@ class ColumnResults(NamedTuple):
     probes: int
     """That the run has."""
     estimate: GroupEstimate
+    extrapolated: GroupExtrapolation | None
+    """To all scenarios of the definition; None unless the run is a sample, and every probe has an outcome."""
     totals: ColumnTotals
 
 
@@ -26,5 +29,7 @@ class RunResults(NamedTuple):
     is_complete: bool
     """Whether all of them are counted."""
     columns: tuple[ColumnResults, ...]
+    sample: RunSample | None
+    """None for a run of a release that did not record the number of scenarios."""
     messages: Mapping[int, str]
     """Of errored probes that are examples, by index."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.paired import MIN_SCENARIOS
 from cupel_core.domain.statistics import Interval
 
 

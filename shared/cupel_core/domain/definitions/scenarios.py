@@ -266,6 +266,14 @@ class Manifest:
     def total(self) -> int:
         return self._starts[-1]
 
+    @property
+    def case_count(self) -> int | None:
+        """The scenarios with each of their personas; None if only the stored pages have all of these."""
+        if any(page.personas is None for page in self.pages):
+            return None
+        spans = [span for page in self.pages for span in page.personas or (PersonaSpan(page.count, ()),)]
+        return sum(span.length * max(1, len(span.persona_ids)) for span in spans)
+
     def page_number_of(self, ordinal: int) -> int | None:
         """The number of the only page that may have the scenario with this ordinal; None if none can."""
         number = bisect_right(self._first_ordinals, ordinal) - 1
