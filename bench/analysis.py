@@ -1,6 +1,7 @@
-"""`python -m bench.analysis`: processor time and memory of the basic analysis of 1,000,000 probes, without a stack."""
+"""`python -m bench.analysis`: processor time and memory of analyses of 1,000,000 probes, without a stack."""
 
 import multiprocessing
+import os
 import resource
 import time
 from random import Random
@@ -22,26 +23,41 @@ class Shape(NamedTuple):
 SHAPES = (Shape(10, 100_000, 1), Shape(50, 20_000, 1), Shape(3, 3_333, 100))
 
 
+DEEP_SHAPES = (*SHAPES, Shape(200, 5_000, 1), Shape(1, 1_000_000, 1))
+
+
 def main() -> None:
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in the analyze function
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
-        for shape in SHAPES:
-            seconds, megabytes = processes.apply(measure, shape)
-            print(
-                f"{shape.targets:>3} targets x {shape.scenarios:>7,} scenarios x {shape.repeats:>3} repeats: "
-                f"{seconds:5.1f} s of processor time, {megabytes:.0f} MB"
-            )
+        for kind, shapes in (("basic", SHAPES), ("deep", DEEP_SHAPES)):
+            for shape in shapes:
+                seconds, megabytes = processes.apply(measure, (kind, *shape))
+                print(
+                    f"{kind:<5} {shape.targets:>3} targets x {shape.scenarios:>9,} scenarios x {shape.repeats:>3} "
+                    f"repeats: {seconds:5.1f} s of processor time, {megabytes:.0f} MB",
+                    flush=True,
+                )
 
 
-def measure(targets: int, scenarios: int, repeats: int) -> tuple[float, float]:
+def measure(kind: str, targets: int, scenarios: int, repeats: int) -> tuple[float, float]:
     """Seconds of processor time, and the memory of the process at its largest."""
     plan = Plan(plain_targets(*(f"sim/{number}" for number in range(targets))), (scenarios,), repeats=repeats)
     counts = _drawn(plan)
     began = time.process_time()
     rows = list(_rows(scenarios))
     matrix = cell_matrix(RunCounts(plan, scenario_cases(range(scenarios)), counts), rows, ("a", "b", "c"))
-    totals = [counts.column(number) for number in range(targets)]
-    analyze(AnalysisInput(matrix, totals, tuple(column.name for column in plan.columns), plan.total))
+    if kind == "deep":
+        from cupel_core.analysis.deep import analyze as deep  # numpy takes memory of its own
+
+        deep.analyze(deep.DeepInput(matrix, seed=1), ignore_stage)
+    else:
+        totals = [counts.column(number) for number in range(targets)]
+        analyze(AnalysisInput(matrix, totals, tuple(column.name for column in plan.columns), plan.total))
     return time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def ignore_stage(_: str) -> None:
+    """Nobody waits."""
 
 
 def _drawn(plan: Plan) -> Counts:

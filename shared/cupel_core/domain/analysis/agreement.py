@@ -187,6 +187,14 @@ def agreement(columns: Sequence[Sequence[Cell]], metric: Metric) -> Agreement | 
     )
 
 
+def leave_one_out(columns: Sequence[Sequence[Cell]], metric: Metric) -> tuple[LeaveOneOut, ...]:
+    """Alpha without each column, by column; as part of `agreement`, which compares pairs too."""
+    ratings = [_ratings(cells, metric) for cells in columns]
+    units = _Units(ratings, 5 if metric is Metric.DECISION else 2)
+    alpha = units.total.alpha()
+    return tuple(_leave_out(column, alpha, units, ratings) for column in range(len(columns)))
+
+
 def _ratings(cells: Iterable[Cell], metric: Metric) -> list[CodeShares | None]:
     """Equal ratings are the same object."""
     known: dict[Cell, CodeShares | None] = {}

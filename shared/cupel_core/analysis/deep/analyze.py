@@ -1,0 +1,134 @@
+"""The deep analysis of a run's cells."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cupel_core.analysis.deep import components, design, effects, interactions, outliers, variance
+from cupel_core.analysis.deep.answer_sums import AnswerSums, CompleteMatrix
+from cupel_core.analysis.deep.cautions import DeepCautionInput, cautions
+from cupel_core.analysis.deep.design import ScoredScenarios
+from cupel_core.analysis.deep.effects import ColumnFit
+from cupel_core.domain.analysis.agreement import leave_one_out
+from cupel_core.domain.analysis.deep import (
+    Components,
+    DeepAnalysis,
+    DeepPart,
+    Design,
+    Effects,
+    Interactions,
+    OutlierScenarios,
+    OutlierTargets,
+    UnavailablePart,
+    VarianceShares,
+)
+from cupel_core.domain.analysis.matrix import CellMatrix
+
+
+class DeepInput(NamedTuple):
+    matrix: CellMatrix
+    seed: int
+    """Of everything that is drawn at random."""
+    missing_probes: int = 0
+    """Of the run, without an outcome."""
+
+
+def analyze(given: DeepInput, note_stage: Callable[[str], None]) -> DeepAnalysis:
+    """All parts that the run has enough targets, scenarios and dimensions for. Equal inputs give equal figures."""
+    parts = _Parts(given)
+    note_stage("components")
+    found_components = parts.components()
+    note_stage("outliers")
+    outlier_targets, outlier_scenarios = parts.outlier_targets(), parts.outlier_scenarios()
+    note_stage("effects")
+    found_design = parts.design()
+    return DeepAnalysis(
+        metric=given.matrix.metric,
+        scenarios=tuple(given.matrix.scenarios),
+        components=found_components,
+        outlier_targets=outlier_targets,
+        outlier_scenarios=outlier_scenarios,
+        design=found_design,
+        effects=parts.effects(),
+        interactions=parts.interactions(),
+        variance=parts.variance(),
+        unavailable=tuple(parts.unavailable),
+        cautions=cautions(
+            DeepCautionInput(parts.answers, parts.complete, parts.scored, found_design, given.missing_probes)
+        ),
+    )
+
+
+class _Parts:
+    """The parts of an analysis, each of which is computed or noted as unavailable."""
+
+    def __init__(self, given: DeepInput) -> None:
+        self.unavailable: list[UnavailablePart] = []
+        self.answers = AnswerSums.of(given.matrix)
+        self.complete = CompleteMatrix.of(self.answers)
+        self.scored = ScoredScenarios.of(self.answers)
+        self._given = given
+        self._estimable = self._estimable_dimensions()
+        self._fits: list[ColumnFit] = []
+
+    def components(self) -> Components | None:
+        if self._is_unavailable(DeepPart.COMPONENTS, components.why_unavailable(self.complete)):
+            return None
+        scores, dimensions = self.answers.scores, self.answers.dimensions
+        return components.components(self.complete, scores, dimensions, self._generator(DeepPart.COMPONENTS))
+
+    def outlier_targets(self) -> OutlierTargets | None:
+        if self._is_unavailable(DeepPart.OUTLIER_TARGETS, outliers.why_targets_unavailable(self.complete)):
+            return None
+        matrix = self._given.matrix
+        without = leave_one_out(matrix.columns, matrix.metric)
+        return outliers.outlier_targets(self.complete, without, self._generator(DeepPart.OUTLIER_TARGETS))
+
+    def outlier_scenarios(self) -> OutlierScenarios | None:
+        if self._is_unavailable(DeepPart.OUTLIER_SCENARIOS, outliers.why_scenarios_unavailable(self.complete)):
+            return None
+        return outliers.outlier_scenarios(self.complete, self._generator(DeepPart.OUTLIER_SCENARIOS))
+
+    def design(self) -> Design | None:
+        if self._is_unavailable(DeepPart.DESIGN, design.why_unavailable(self.scored)):
+            return None
+        return design.design(self.scored)
+
+    def effects(self) -> Effects | None:
+        """Of the dimensions that the ones before do not determine."""
+        reason = effects.why_unavailable(self._estimable)
+        if reason is None:
+            self._fits = effects.column_fits(self.answers, self._estimable)
+            reason = None if self._fits else "no target has answered enough scenarios"
+        if self._is_unavailable(DeepPart.EFFECTS, reason):
+            return None
+        return effects.effects(self._fits, self._estimable)
+
+    def interactions(self) -> Interactions | None:
+        reason = interactions.why_unavailable(self._estimable)
+        if reason is None and not self._fits:
+            reason = "no target has answered enough scenarios"
+        if self._is_unavailable(DeepPart.INTERACTIONS, reason):
+            return None
+        return interactions.interactions(self._fits, self.answers, self._estimable)
+
+    def variance(self) -> VarianceShares | None:
+        found = variance.variance_shares(self.answers)
+        if isinstance(found, str):
+            self._is_unavailable(DeepPart.VARIANCE, found)
+            return None
+        return found
+
+    def _is_unavailable(self, part: DeepPart, reason: str | None) -> bool:
+        if reason is not None:
+            self.unavailable.append(UnavailablePart(part, reason))
+        return reason is not None
+
+    def _generator(self, part: DeepPart) -> np.random.Generator:
+        """One for each part, so that none depends on what another draws."""
+        return np.random.default_rng([self._given.seed, list(DeepPart).index(part)])
+
+    def _estimable_dimensions(self) -> ScoredScenarios:
+        scored = self.scored
+        return scored.chosen(design.independent(scored.standardized)) if scored.names else scored

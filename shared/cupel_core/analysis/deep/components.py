@@ -1,0 +1,131 @@
+"""Principal components of the targets' answers: in which directions do they differ, and do these exceed chance?
+
+Scenarios are centered and not scaled: all codes share one scale, and dividing by a spread that few targets show would
+amplify noise. With more scenarios than targets, the eigenvectors of the small matrix of inner products are enough
+(Jolliffe 2002, section 3.5). The number of components above chance is found by parallel analysis (Horn 1965): the
+targets' answers are shuffled within each scenario, which leaves its spread as it is and destroys what scenarios have
+in common.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cupel_core.analysis.deep.answer_sums import CompleteMatrix, Floats, to_float
+from cupel_core.domain.analysis.deep import Component, Components, DimensionCorrelation, Loading
+
+MIN_COLUMNS, MIN_SCENARIOS = 3, 10
+MAX_COMPONENTS = 5
+PERMUTATIONS = 200
+_CHANCE = 0.95
+_MAX_LOADINGS = 20
+_TINY = 1e-12
+_SHUFFLED_AT_ONCE = 2_000
+"""Scenarios: their copies stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class PrincipalAxes:
+    """Of centered rows: all eigenvalues, the largest first, and the axes that explain anything."""
+
+    eigenvalues: Floats
+    coordinates: Floats
+    """By row, then by axis."""
+    loadings: Floats
+    """By axis, then by variable; of length 1."""
+
+    @property
+    def shares(self) -> Floats:
+        total = self.eigenvalues.sum()
+        return self.eigenvalues / total if total > 0 else np.zeros_like(self.eigenvalues)
+
+
+def principal_axes(values: Floats, limit: int = MAX_COMPONENTS) -> PrincipalAxes:
+    """Of the rows of a matrix; at most `limit` axes, and none for rows that are all equal."""
+    centered = values - values.mean(axis=0)
+    eigenvalues, vectors = np.linalg.eigh(centered @ centered.T)
+    order = np.argsort(-eigenvalues, kind="stable")
+    eigenvalues, vectors = np.maximum(eigenvalues[order], 0.0), vectors[:, order]
+    number = min(limit, len(values) - 1, int((eigenvalues > _TINY * max(1.0, eigenvalues.sum())).sum()))
+    roots = np.sqrt(eigenvalues[:number])
+    loadings = (vectors[:, :number].T @ centered) / roots[:, None]
+    signs = np.sign(loadings[np.arange(number), np.abs(loadings).argmax(axis=1)]) if number else np.ones(0)
+    return PrincipalAxes(eigenvalues, vectors[:, :number] * roots * signs, loadings * signs[:, None])
+
+
+def chance_eigenvalues(values: Floats, generator: np.random.Generator, permutations: int = PERMUTATIONS) -> Floats:
+    """The 95th percentiles of the eigenvalues after shuffling the rows' values within each variable."""
+    variables = np.ascontiguousarray((values - values.mean(axis=0)).T)
+    drawn = np.empty((permutations, variables.shape[1]))
+    for number in range(permutations):
+        drawn[number] = np.linalg.eigvalsh(_shuffled_products(variables, generator))[::-1]
+    quantiles: Floats = np.quantile(drawn, _CHANCE, axis=0)
+    return np.maximum(quantiles, 0.0)
+
+
+def _shuffled_products(variables: Floats, generator: np.random.Generator) -> Floats:
+    columns = variables.shape[1]
+    products = np.zeros((columns, columns))
+    for start in range(0, len(variables), _SHUFFLED_AT_ONCE):
+        shuffled = generator.permuted(variables[start : start + _SHUFFLED_AT_ONCE], axis=1)
+        products += shuffled.T @ shuffled
+    return products
+
+
+def why_unavailable(matrix: CompleteMatrix) -> str | None:
+    if len(matrix.columns) < MIN_COLUMNS:
+        return f"needs at least {MIN_COLUMNS} targets with answers to the same scenarios"
+    if len(matrix.scenarios) < MIN_SCENARIOS:
+        return f"needs at least {MIN_SCENARIOS} scenarios that most targets have decided"
+    if np.ptp(matrix.values, axis=0).max() < _TINY:
+        return "all targets give the same answers"
+    return None
+
+
+def components(
+    matrix: CompleteMatrix, scores: Floats, dimensions: tuple[str, ...], generator: np.random.Generator
+) -> Components:
+    """Of the columns; `scores` are those of all scenarios of the run."""
+    axes = principal_axes(matrix.values)
+    total = axes.eigenvalues.sum()
+    chance = chance_eigenvalues(matrix.values, generator)
+    is_above = axes.eigenvalues > chance
+    described = scores[matrix.scenarios]
+    return Components(
+        columns=tuple(matrix.columns.tolist()),
+        scenarios=len(matrix.scenarios),
+        imputed_share=to_float(matrix.imputed_share),
+        above_chance=int(np.cumprod(is_above[: len(axes.loadings)]).sum()),
+        components=tuple(
+            Component(
+                explained_share=to_float(axes.eigenvalues[number] / total),
+                chance_share=to_float(chance[number] / total),
+                is_above_chance=bool(is_above[: number + 1].all()),
+                coordinates=tuple(map(to_float, axes.coordinates[:, number])),
+                loadings=tuple(_largest(loadings, matrix)),
+                dimensions=tuple(
+                    DimensionCorrelation(name, correlation(loadings, described[:, position]))
+                    for position, name in enumerate(dimensions)
+                ),
+            )
+            for number, loadings in enumerate(axes.loadings)
+        ),
+    )
+
+
+def _largest(loadings: Floats, matrix: CompleteMatrix) -> Iterator[Loading]:
+    for position in np.argsort(-np.abs(loadings), kind="stable")[:_MAX_LOADINGS].tolist():
+        yield Loading(int(matrix.scenarios[position]), to_float(loadings[position]))
+
+
+def correlation(first: Floats, second: Floats) -> float | None:
+    """Pearson's, where both are known; None for fewer than three, or if either does not vary."""
+    is_known = ~(np.isnan(first) | np.isnan(second))
+    if is_known.sum() < 3:
+        return None
+    first, second = first[is_known], second[is_known]
+    first, second = first - first.mean(), second - second.mean()
+    scale = np.sqrt((first @ first) * (second @ second))
+    varies = min(first @ first, second @ second) > _TINY * len(first)
+    return to_float(min(1.0, max(-1.0, float(first @ second) / float(scale)))) if varies else None

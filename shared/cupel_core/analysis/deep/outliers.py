@@ -1,0 +1,146 @@
+"""Targets and scenarios that are unlike the others.
+
+Three indicators for targets; from five targets on, two of them must agree:
+
+- distance: Mahalanobis's, in the space of the first components. In the full space all targets have the same one, as
+  there are more scenarios than targets.
+- forest: an isolation forest with the scenarios as features.
+- agreement: alpha of the others is clearly higher.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cupel_core.analysis.deep.answer_sums import CompleteMatrix, Floats, to_float
+from cupel_core.analysis.deep.components import principal_axes
+from cupel_core.analysis.deep.isolation_forest import forest_scores
+from cupel_core.domain.analysis.agreement import OUTLIER_GAIN, LeaveOneOut
+from cupel_core.domain.analysis.deep import (
+    OmittedIndicator,
+    OutlierIndicator,
+    OutlierScenario,
+    OutlierScenarios,
+    OutlierTargets,
+    TargetOutlyingness,
+)
+from cupel_core.domain.analysis.distributions import beta_tails
+from cupel_core.domain.analysis.multiple_testing import holm
+
+MIN_COLUMNS_FOR_ANY = 3
+MIN_SCENARIOS_FOR_ANY = 5
+MIN_COLUMNS_FOR_DISTANCE = 5
+MIN_COLUMNS_FOR_FOREST = 8
+MIN_SCENARIOS_FOR_FOREST = 20
+MAX_LISTED = 20
+_LEVEL = 0.05
+_OUTLYING_SCORE = 0.6
+_MAX_AXES = 3
+_NEEDED = 2
+"""Indicators, from MIN_COLUMNS_FOR_DISTANCE targets on."""
+
+
+def mahalanobis_distances(coordinates: Floats) -> Floats:
+    """Of rows from their mean, in a space of uncorrelated axes."""
+    rows = len(coordinates)
+    squared: Floats = (coordinates**2 / ((coordinates**2).sum(axis=0) / (rows - 1))).sum(axis=1)
+    return np.sqrt(squared)
+
+
+def distance_p(distance: float, rows: int, axes: int) -> float:
+    """Of a distance from the mean of rows of which it is one, if they are normal: the largest possible one is
+    (rows - 1) / sqrt(rows) (Gnanadesikan and Kettenring 1972)."""
+    share = min(1.0, distance**2 * rows / (rows - 1) ** 2)
+    return beta_tails(axes / 2, (rows - axes - 1) / 2, share, 1 - share).upper
+
+
+def why_targets_unavailable(matrix: CompleteMatrix) -> str | None:
+    if len(matrix.columns) < MIN_COLUMNS_FOR_ANY:
+        return f"needs at least {MIN_COLUMNS_FOR_ANY} targets with answers to the same scenarios"
+    if len(matrix.scenarios) < MIN_SCENARIOS_FOR_ANY:
+        return f"needs at least {MIN_SCENARIOS_FOR_ANY} scenarios that most targets have decided"
+    return None
+
+
+def outlier_targets(
+    matrix: CompleteMatrix, without: tuple[LeaveOneOut, ...], generator: np.random.Generator
+) -> OutlierTargets:
+    number = len(matrix.columns)
+    distances = _distances(matrix) if number >= MIN_COLUMNS_FOR_DISTANCE else None
+    scores = forest_scores(matrix.values, generator) if number >= MIN_COLUMNS_FOR_FOREST else None
+    gains = [without[column].gain for column in matrix.columns.tolist()]
+    has_gains = any(gain is not None for gain in gains)
+    p_values = [None] * number if distances is None else [p for _, p in distances]
+    adjusted = holm(p_values)
+    targets = []
+    for position, column in enumerate(matrix.columns.tolist()):
+        gain, p = gains[position], adjusted[position]
+        flags = {
+            OutlierIndicator.DISTANCE: p is not None and p < _LEVEL,
+            OutlierIndicator.FOREST: scores is not None and scores[position] > _OUTLYING_SCORE,
+            OutlierIndicator.AGREEMENT: gain is not None and gain >= OUTLIER_GAIN,
+        }
+        flagging = tuple(indicator for indicator, is_flagged in flags.items() if is_flagged)
+        targets.append(
+            TargetOutlyingness(
+                column=column,
+                distance=None if distances is None else to_float(distances[position][0]),
+                distance_p=_rounded(p_values[position]),
+                distance_adjusted_p=_rounded(p),
+                forest_score=None if scores is None else to_float(scores[position]),
+                agreement_gain=_rounded(gain),
+                indicators=flagging,
+                is_outlier=len(flagging) >= (_NEEDED if number >= MIN_COLUMNS_FOR_DISTANCE else 1),
+            )
+        )
+    return OutlierTargets(tuple(targets), tuple(_omitted(number, distances is not None, has_gains=has_gains)))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else to_float(value)
+
+
+def _omitted(number: int, has_distances: bool, *, has_gains: bool) -> Iterator[OmittedIndicator]:
+    if not has_distances:
+        few = f"needs at least {MIN_COLUMNS_FOR_DISTANCE} targets"
+        equal = "all targets give the same answers"
+        reason = few if number < MIN_COLUMNS_FOR_DISTANCE else equal
+        yield OmittedIndicator(OutlierIndicator.DISTANCE, reason)
+    if number < MIN_COLUMNS_FOR_FOREST:
+        yield OmittedIndicator(OutlierIndicator.FOREST, f"needs at least {MIN_COLUMNS_FOR_FOREST} targets")
+    if not has_gains:
+        yield OmittedIndicator(OutlierIndicator.AGREEMENT, "alpha is undefined: all answers are the same")
+
+
+def _distances(matrix: CompleteMatrix) -> list[tuple[float, float]] | None:
+    """By column, with the p-value; None if all columns are equal."""
+    number = len(matrix.columns)
+    axes = principal_axes(matrix.values, max(1, min(_MAX_AXES, (number - 1) // 3)))
+    count = axes.coordinates.shape[1]
+    if not count:
+        return None
+    return [(each, distance_p(each, number, count)) for each in mahalanobis_distances(axes.coordinates).tolist()]
+
+
+def why_scenarios_unavailable(matrix: CompleteMatrix) -> str | None:
+    if len(matrix.scenarios) < MIN_SCENARIOS_FOR_FOREST:
+        return f"needs at least {MIN_SCENARIOS_FOR_FOREST} scenarios that most targets have decided"
+    if not np.ptp(matrix.values, axis=1).any():
+        return "all scenarios are answered in the same way"
+    return None
+
+
+def outlier_scenarios(matrix: CompleteMatrix, generator: np.random.Generator) -> OutlierScenarios:
+    """The columns' means are the features."""
+    rows = np.ascontiguousarray(matrix.values.T)
+    scores = forest_scores(rows, generator)
+    highest = np.argsort(-scores, kind="stable")[:MAX_LISTED].tolist()
+    return OutlierScenarios(
+        tuple(matrix.columns.tolist()),
+        tuple(
+            OutlierScenario(
+                int(matrix.scenarios[position]), to_float(scores[position]), tuple(map(to_float, rows[position]))
+            )
+            for position in highest
+        ),
+    )
