@@ -2,10 +2,14 @@
 
 `python -m bench.full_worker` runs one invocation against a local model server, with moto as the cloud in the same
 process. The memory of the process includes moto's; what counts is by how much it grows with the conversations. Half of
-a conversation's text is the prompt, half the answer.
+a conversation's text is the prompt, half the answer. `--tls` makes the calls over TLS, as providers require it.
 """
 
 import argparse
+import os
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +23,7 @@ import httpx
 import psutil
 from rich.console import Console
 
+from bench.certificates import write_certificate
 from bench.counting import moto_cloud
 from bench.local_server import model_server
 from bench.metering import aws_clients
@@ -66,22 +71,43 @@ def main() -> None:
     parser.add_argument("--kilobytes", type=int, default=8, help="text of a conversation")
     parser.add_argument("--seconds", type=float, default=3.0, help="duration of a call")
     parser.add_argument("--memory", type=int, help="MB of the function; without limit if omitted")
+    parser.add_argument("--tls", action="store_true", help="call over TLS, as providers require it")
+    parser.add_argument("--certificate", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.tls and options.certificate is None:
+        _repeat_with_certificate()
+        return
     half = "x" * (options.kilobytes * 500)
-    server_options = ("--latency", str(options.seconds))
-    with moto_cloud(), _one_call_at_a_time(), model_server(*server_options) as url:
-        httpx.post(f"{url}/configure", json={"latencySeconds": 0.1, "answer": f"{half}\nRating: 3"}).raise_for_status()
+    server_options = ["--latency", str(options.seconds)]
+    if options.tls:
+        server_options += ["--certificate", options.certificate]
+    with (
+        moto_cloud(),
+        _one_call_at_a_time(),
+        model_server(*server_options) as url,
+        httpx.Client(base_url=url) as server,
+    ):
+        server.post("/configure", json={"latencySeconds": 0.1, "answer": f"{half}\nRating: 3"}).raise_for_status()
         _configure(url, options.parallel)
         _probe(half, _SCENARIOS, options.memory)
-        httpx.post(f"{url}/configure", json={"latencySeconds": options.seconds, "answer": f"{half}\nRating: 3"})
-        httpx.post(f"{url}/reset").raise_for_status()
+        server.post("/configure", json={"latencySeconds": options.seconds, "answer": f"{half}\nRating: 3"})
+        server.post("/reset").raise_for_status()
         before = psutil.Process().memory_info().rss / 1e6
         probes = options.parallel * options.rounds
         with _sampling() as peaks:
             seconds = _probe(half, probes, options.memory)
         run(safe_http.close())
-        counts = httpx.get(f"{url}/counts").json()
+        counts = server.get("/counts").json()
     _print(options, counts, peaks, before, seconds)
+
+
+def _repeat_with_certificate() -> None:
+    """In another process: the HTTP client reads at its import which certificates it trusts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "certificate.pem")
+        write_certificate(path)
+        command = [sys.executable, "-m", "bench.full_worker", *sys.argv[1:], "--certificate", str(path)]
+        subprocess.run(command, env={**os.environ, "SSL_CERT_FILE": str(path)}, check=True)  # noqa: S603 - ourselves
 
 
 def _configure(url: str, parallel: int) -> None:

@@ -7,6 +7,7 @@ A request costs about 0.1 ms of CPU, because the server shares the machine with 
 
 import argparse
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -194,45 +195,51 @@ def _json(body: object, status: int = 200) -> web.Response:
 
 
 @asynccontextmanager
-async def serving(server: ModelServer, port: int = 0) -> AsyncIterator[str]:
+async def serving(server: ModelServer, port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
     """Serve on the loopback interface and yield `http://127.0.0.1:<port>`; aborts hanging requests at the end."""
     web_server = web.Server(server.handle, handler_cancellation=True, access_log=None)
     runner = web.ServerRunner(web_server, shutdown_timeout=0.01)  # 0 means no limit
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024)
+    site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024, ssl_context=tls)
     await site.start()
     try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
 
 
-def _arguments(arguments: Iterable[str] | None = None) -> argparse.Namespace:
+def parse_options(arguments: Iterable[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--retry-after", type=float, default=1.0, metavar="SECONDS")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--certificate", metavar="FILE", help="serve https with this certificate and its key (PEM)")
     for fault, option in zip(FAULTS, ("429", "500", "drop", "hang", "bad-json"), strict=True):
         parser.add_argument(f"--rate-{option}", type=float, default=0.0, dest=fault, metavar="SHARE")
     return parser.parse_args(None if arguments is None else list(arguments))
 
 
-def behaviour_of(arguments: Iterable[str] | None = None) -> tuple[Behaviour, int]:
-    """The behaviour and port given by command line options."""
-    options = _arguments(arguments)
-    behaviour = Behaviour(
+def behaviour_of(options: argparse.Namespace) -> Behaviour:
+    return Behaviour(
         latency_seconds=options.latency,
         retry_after_seconds=options.retry_after,
         seed=options.seed,
         rates={fault: rate for fault in FAULTS if (rate := getattr(options, fault))},
     )
-    return behaviour, options.port
+
+
+def _tls_of(options: argparse.Namespace) -> ssl.SSLContext | None:
+    if options.certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.certificate)
+    return context
 
 
 async def _serve() -> None:
-    behaviour, port = behaviour_of()
-    async with serving(ModelServer(behaviour), port) as base_url:
+    options = parse_options()
+    async with serving(ModelServer(behaviour_of(options)), options.port, _tls_of(options)) as base_url:
         print(orjson.dumps({"port": int(base_url.rpartition(":")[2]), "url": base_url}).decode(), flush=True)
         await asyncio.Event().wait()
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, serving
+from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, parse_options, serving
 from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import safe_http
@@ -187,6 +187,7 @@ async def _post(base_url: str, path: str, body: dict[str, Any]) -> None:
 
 def test_the_command_line_sets_behaviour_and_port() -> None:
     options = ["--latency", "0.2", "--rate-429", "0.05", "--rate-bad-json", "0.01", "--seed", "7", "--port", "8123"]
-    behaviour, port = behaviour_of(options)
+    parsed = parse_options(options)
+    behaviour, port = behaviour_of(parsed), parsed.port
     assert behaviour == Behaviour(latency_seconds=0.2, rates={"429": 0.05, "badJson": 0.01}, seed=7)
     assert port == 8123
