@@ -283,6 +283,7 @@ class Client:
         self,
         *,
         definition_id: str | None = None,
+        experiment_id: str | None = None,
         schedule_id: str | None = None,
         eval_id: str | None = None,
         status: str | None = None,
@@ -298,7 +299,8 @@ class Client:
         All entries of `metadata` match: numbers and truth values as `812` and `true`.
         """
         times = {"createdAfter": created_after, "createdBefore": created_before, "sort": sort}
-        filters = {"definitionId": definition_id, "scheduleId": schedule_id, "evalId": eval_id, "status": status}
+        owners = {"definitionId": definition_id, "experimentId": experiment_id}
+        filters = {**owners, "scheduleId": schedule_id, "evalId": eval_id, "status": status}
         entries = [f"{key}={value}" for key, value in (metadata or {}).items()] or None
         return self._pages("/runs", **filters, **times, name=name, tag=tag, metadata=entries)
 

@@ -1,6 +1,6 @@
 """Terminal output for comparisons and jobs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from rich.table import Table
 
@@ -8,7 +8,7 @@ from cupel.columns import column_of
 from cupel.comparing import rows_of
 from cupel.json_types import Json
 from cupel.markup import escape
-from cupel.render import format_status
+from cupel.render import format_cost, format_duration, format_status
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
 
@@ -22,11 +22,11 @@ def rows_table(figures: Json) -> Table:
         columns.add_row(
             escape(row_title(row)),
             f"{row['scenarios']:,}",
-            _value(figures, row["baselineMean"]),
-            _value(figures, row["comparisonMean"]),
-            _signed(figures, row["difference"]),
-            _interval(figures, row["interval"]),
-            _p(row["adjustedP"]),
+            format_value(figures, row["baselineMean"]),
+            format_value(figures, row["comparisonMean"]),
+            format_difference(figures, row["difference"]),
+            format_interval(figures, row["interval"]),
+            format_p(row["adjustedP"]),
             row["verdict"],
         )
     return columns
@@ -52,16 +52,58 @@ def notes(figures: Json) -> Iterator[str]:
         yield f"caution: several changes ({', '.join(changed['causes'])}): none of them alone explains a difference."
 
 
+def operations_table(figures: Json) -> Table | None:
+    """What the sides took and cost, which is described and not tested; None if nothing is known."""
+    shown = [
+        (heading, name, form)
+        for heading, name, form in _OPERATIONS
+        if any(row["operations"][side][name] for row in figures["rows"] for side in ("baseline", "comparison"))
+    ]
+    if not shown:
+        return None
+    headings = [heading for heading, *_ in shown]
+    columns = table("target", *headings, right=headings)
+    for row in rows_of(figures):
+        sides = row["operations"]
+        cells = [_change(sides["baseline"][name], sides["comparison"][name], form) for _, name, form in shown]
+        columns.add_row(escape(row_title(row)), *cells)
+    return columns
+
+
+def _change(before: float | None, after: float | None, form: Callable[[float | None], str]) -> str:
+    """`$0.010 → $0.012 (+20 %)`."""
+    share = f" ({100 * (after / before - 1):+.0f} %)" if before and after is not None else ""
+    return f"{form(before)} → {form(after)}{share}"
+
+
+def _rate(share: float | None) -> str:
+    return NO_VALUE if share is None else f"{100 * share:.1f} %"
+
+
+def _tokens(number: float | None) -> str:
+    return NO_VALUE if number is None else f"{number:,.0f}"
+
+
+_OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
+    ("cost per probe", "costUsd", format_cost),
+    ("tokens per probe", "tokens", _tokens),
+    ("median time", "medianDurationMs", format_duration),
+    ("p95 time", "p95DurationMs", format_duration),
+    ("errored", "errorRate", _rate),
+    ("without decision", "otherRate", _rate),
+)
+
+
 def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
     numbers = ["baseline", "comparison", "difference", "q"]
     columns = table("most changed scenarios", *numbers, right=numbers)
     for scenario in scenarios:
         columns.add_row(
             escape(scenario["scenarioName"]),
-            _value(figures, scenario["baseline"]),
-            _value(figures, scenario["comparison"]),
-            _signed(figures, scenario["difference"]),
-            _p(scenario["q"]),
+            format_value(figures, scenario["baseline"]),
+            format_value(figures, scenario["comparison"]),
+            format_difference(figures, scenario["difference"]),
+            format_p(scenario["q"]),
         )
     return columns
 
@@ -110,21 +152,25 @@ def _is_rate(figures: Json) -> bool:
     return str(figures["metric"]) != "DECISION"
 
 
-def _value(figures: Json, value: float | None) -> str:
+def format_value(figures: Json, value: float | None) -> str:
+    """`figures` have the metric."""
     if value is None:
         return NO_VALUE
     return f"{100 * value:.1f} %" if _is_rate(figures) else f"{value:.2f}"
 
 
-def _signed(figures: Json, value: float | None) -> str:
+def format_difference(figures: Json, value: float | None) -> str:
+    """`+0.42`, or percentage points."""
     if value is None:
         return NO_VALUE
     return f"{100 * value:+.1f}" if _is_rate(figures) else f"{value:+.2f}"
 
 
-def _interval(figures: Json, interval: list[float] | None) -> str:
-    return f"{_signed(figures, interval[0])} to {_signed(figures, interval[1])}" if interval else NO_VALUE
+def format_interval(figures: Json, interval: list[float] | None) -> str:
+    """`+0.18 to +0.66`."""
+    return NO_VALUE if interval is None else " to ".join(format_difference(figures, bound) for bound in interval)
 
 
-def _p(p: float | None) -> str:
+def format_p(p: float | None) -> str:
+    """Without `p`."""
     return NO_VALUE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"

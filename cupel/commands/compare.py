@@ -130,6 +130,9 @@ def print_comparison(session: Session, figures: Json) -> None:
     session.out.print(render_comparison.rows_table(figures))
     for note in render_comparison.notes(figures):
         session.out.print(note, markup=False, soft_wrap=True)
+    if (operations := render_comparison.operations_table(figures)) is not None:
+        session.out.print()
+        session.out.print(operations)
 
 
 def _print(session: Session, client: "Client", comparison: Json, scenarios: int, *, as_json: bool) -> None:

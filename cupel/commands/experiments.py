@@ -1,20 +1,16 @@
 """`cupel experiments`: runs under one hypothesis, compared with a baseline."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, RunId
 from cupel.json_types import Json, without_none
-from cupel.markup import escape
+from cupel.render_experiment import experiments_table, notes, rows_table
 from cupel.session import Session
 from cupel.source_files import SourceFile
-from cupel.tables import table
-from cupel.terminal import NO_VALUE, format_time
 from cupel_core.domain.analysis.experiments import Conclusion
 
 app = typer.Typer(no_args_is_help=True, help="Group runs under a hypothesis, and compare them with a baseline.")
@@ -37,7 +33,7 @@ def list_experiments(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: 
     """List experiments, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        print_list(session, client.list_experiments(), limit, _table, as_json=as_json)
+        print_list(session, client.list_experiments(), limit, experiments_table, as_json=as_json)
 
 
 @app.command()
@@ -50,8 +46,8 @@ def show(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) 
         session.print_json(summary)
         return
     _print_experiment(session, summary["experiment"], as_json=False)
-    session.out.print(_rows_table(summary))
-    for note in _notes(summary):
+    session.out.print(rows_table(summary))
+    for note in notes(summary):
         session.out.print(note, markup=False, soft_wrap=True)
 
 
@@ -112,51 +108,4 @@ def _print_experiment(session: Session, experiment: Json, *, as_json: bool) -> N
     if as_json:
         session.print_json(experiment)
     else:
-        session.out.print(_table([experiment]))
-
-
-def _table(experiments: Iterable[Json]) -> Table:
-    columns = table(
-        "experiment", "name", "status", "conclusion", "baseline", "hypothesis", "created", texts=["hypothesis"]
-    )
-    for each in experiments:
-        columns.add_row(
-            escape(each["id"]),
-            escape(each["name"]),
-            each["status"],
-            each["conclusion"] or NO_VALUE,
-            escape(each["baselineRunId"] or NO_VALUE),
-            escape(each["hypothesis"]),
-            format_time(each["createdAt"]),
-        )
-    return columns
-
-
-def _rows_table(summary: Json) -> Table:
-    numbers = ["scenarios", "baseline", "run's", "difference", "adjusted p"]
-    columns = table("run", "target", *numbers, "verdict", right=numbers)
-    for row in summary["rows"]:
-        columns.add_row(
-            escape(row["runId"]),
-            escape(row["target"]),
-            f"{row['scenarios']:,}",
-            _number(row["baselineMean"], ".2f"),
-            _number(row["comparisonMean"], ".2f"),
-            _number(row["difference"], "+.2f"),
-            _number(row["adjustedP"], ".3f"),
-            row["verdict"],
-        )
-    return columns
-
-
-def _number(value: float | None, form: str) -> str:
-    return NO_VALUE if value is None else format(value, form)
-
-
-def _notes(summary: Json) -> Iterable[str]:
-    if summary["varied"]:
-        yield f"varied: {', '.join(summary['varied'])}"
-    if summary["pendingRunIds"]:
-        yield f"not compared yet: {', '.join(summary['pendingRunIds'])}"
-    if summary["suggestedConclusion"]:
-        yield f"suggested conclusion: {summary['suggestedConclusion']}"
+        session.out.print(experiments_table([experiment]))

@@ -4,11 +4,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel import render, render_matrix, results
+from cupel import render, render_experiment, render_matrix, results
 from cupel.columns import columns_of
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, remark_on_limit
 from cupel.commands.options import (
@@ -25,7 +26,7 @@ from cupel.commands.options import (
     metadata_of,
 )
 from cupel.commands.suggestions import choice_option
-from cupel.errors import UsageError
+from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.message_texts import content_text
 from cupel.render_sample import sample_lines
@@ -53,6 +54,7 @@ def runs(
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="Only runs with this entry of metadata; may be repeated."),
     ] = None,
+    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
     eval_id: Annotated[str | None, typer.Option("--eval", help="Only runs of this eval.")] = None,
     schedule: Annotated[str | None, typer.Option(help="Only runs that this schedule started.")] = None,
     after: After = None,
@@ -65,7 +67,8 @@ def runs(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         times = creation_filters(after, before, oldest_first=oldest_first)
-        of = {"definition_id": definition, "eval_id": eval_id, "schedule_id": schedule}
+        owners = {"definition_id": definition, "experiment_id": experiment}
+        of = {**owners, "eval_id": eval_id, "schedule_id": schedule}
         entries = metadata_of(metadata)
         listed = client.list_runs(**of, status=status, name=name, tag=tag, metadata=entries, **times)
         items = listed.first(limit)
@@ -148,8 +151,11 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
             run,
             lambda part: display.update(f"counting outcomes ({part['counted']:,} of {part['recorded']:,})"),
         )
+    summary = find_experiment_summary(client, run)
     if as_json:
-        session.print_json({"run": run, **extra, "results": results.to_json(table.models), "sample": table.sample})
+        document = {"run": run, **extra, "results": results.to_json(table.models), "sample": table.sample}
+        rows = [row for row in summary["rows"] if row["runId"] == run["id"]] if summary else []
+        session.print_json({**document, "experimentRows": rows})
         return table.models
     for line in render.run_lines(run):
         session.out.print(line, soft_wrap=True)
@@ -158,7 +164,21 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
     named = [replace(each, column=names.of_column(each.column)) for each in table.models]
     print_results(session, named, run)
     print_sample(session, table.sample, named, f"{command_name()} expand {run['id']} --sample 100")
+    for line in render_experiment.run_lines(run["id"], summary) if summary else ():
+        session.out.print(line, markup=False, soft_wrap=True)
     return table.models
+
+
+def find_experiment_summary(client: "Client", run: Json) -> Json | None:
+    """Of the experiment that the run belongs to; None without one, and for one that was deleted."""
+    if run.get("experimentId") is None:
+        return None
+    try:
+        return client.get_experiment_summary(run["experimentId"])
+    except ApiProblem as problem:
+        if problem.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None
 
 
 def print_sample(

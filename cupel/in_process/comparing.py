@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from cupel.errors import UsageError
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.probes import ProbeResult
+from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonOptions, compare
+from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import ComparisonSide, NotMatchable, SideColumn, SideScenario
 from cupel_core.domain.analysis.metrics import Metric
@@ -43,7 +45,21 @@ def compare_results(
 def _side(evaluation: Evaluation) -> ComparisonSide:
     scenarios, answers = _read(evaluation)
     columns = tuple(SideColumn(number, column) for number, column in enumerate(evaluation.columns))
-    return ComparisonSide(evaluation.id, columns, scenarios, lambda column, case: _cell(answers[column, case]))
+    return ComparisonSide(
+        source=evaluation.id,
+        columns=columns,
+        scenarios=scenarios,
+        cell=lambda column, case: _cell(answers[column, case]),
+        totals=lambda column: _totals(evaluation, column),
+    )
+
+
+def _totals(evaluation: Evaluation, column: int) -> ColumnTotals:
+    totals = ColumnTotals()
+    for result in evaluation.results:
+        if result.probe.column == evaluation.columns[column]:
+            totals.add(counted_outcome(result.outcome))
+    return totals
 
 
 def _read(evaluation: Evaluation) -> tuple[list[SideScenario], _Answers]:

@@ -21,7 +21,7 @@ from cupel_core.contract.comparisons import (
     ScenarioChangePage,
     ScenarioChangeResponse,
 )
-from cupel_core.domain.analysis.comparison import ChangeDirection
+from cupel_core.domain.analysis.scenario_changes import ChangeDirection
 from cupel_core.paging import DEFAULT_LIMIT
 
 router = OperationRouter()

@@ -63,7 +63,13 @@ def read_side(side: LoadedSide) -> ReadSide:
     counts = read_counts(side.inputs)
     snapshot = snapshots.get(run.snapshot_key)
     columns = side_columns(side)
-    read = ComparisonSide(run.id, columns, list(_side_scenarios(snapshot, counts.scenarios)), counts.case_cell)
+    read = ComparisonSide(
+        source=f"{run.id}/{side.spec.rescore_id or ''}",
+        columns=columns,
+        scenarios=list(_side_scenarios(snapshot, counts.scenarios)),
+        cell=counts.case_cell,
+        totals=counts.totals.column,
+    )
     return ReadSide(read, _describe(side, snapshot, counts, columns))
 
 

@@ -8,11 +8,12 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import SINGLE_LINE, Id
 from cupel_core.contract.runs import FailureResponse
-from cupel_core.domain.analysis.comparison import ChangeDirection, ComparisonOptions, SignificanceTest
+from cupel_core.domain.analysis.comparison import ComparisonOptions, SignificanceTest
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.analysis.matching import MatchedBy
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.scenario_changes import ChangeDirection
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
 
 MAX_NAMES = 200
@@ -88,6 +89,27 @@ class DistributionShiftResponse(ResponseModel):
     ]
 
 
+class SideOperationsResponse(ResponseModel):
+    """What the probes of a side took and cost, or the difference of both sides. Described, not tested."""
+
+    cost_usd: Annotated[float | None, Field(description="Per probe, of all calls; null if a price is unknown")]
+    tokens: Annotated[float | None, Field(description="Per completed probe: the target's, in and out")]
+    median_duration_ms: Annotated[float | None, Field(description="Of the target's calls of a probe; within 1 %")]
+    p95_duration_ms: Annotated[float | None, Field(description="Of the target's calls of a probe; within 1 %")]
+    error_rate: Annotated[float | None, Field(description="Errored ones among the probes with an outcome")]
+    other_rate: Annotated[
+        float | None, Field(description="Answers without a readable decision; null if there are no decisions")
+    ]
+
+
+class OperatingDifferencesResponse(ResponseModel):
+    """Of all probes of the compared targets, also of scenarios that only one side has."""
+
+    baseline: Annotated[SideOperationsResponse, Field(description="Of the baseline")]
+    comparison: Annotated[SideOperationsResponse, Field(description="Of the comparison side")]
+    difference: Annotated[SideOperationsResponse, Field(description="Comparison minus baseline")]
+
+
 class ComparisonRowResponse(ResponseModel):
     """Figures of one pair of columns; several columns of a side are averaged. See docs/statistics.md."""
 
@@ -120,6 +142,9 @@ class ComparisonRowResponse(ResponseModel):
     changes: Annotated[dict[str, int], Field(description="Scenarios that increased, decreased, stayed unchanged")]
     incomparable: Annotated[dict[str, int], Field(description="Common scenarios that do not count, by reason")]
     distribution: DistributionShiftResponse
+    operations: Annotated[
+        OperatingDifferencesResponse, Field(description="What the sides' probes took and cost; described, not tested")
+    ]
     cautions: list[CautionResponse]
 
 

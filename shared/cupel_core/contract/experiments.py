@@ -146,6 +146,7 @@ class ExperimentRowResponse(ResponseModel):
     run_id: str
     comparison_id: Annotated[str, Field(description="The comparison with the baseline")]
     target: Annotated[str, Field(description="Id of the target")]
+    metric: Metric
     scenarios: Annotated[int, Field(description="Scenarios with results on both sides; each counts once")]
     baseline_mean: float | None
     comparison_mean: float | None
@@ -160,6 +161,7 @@ class ExperimentRowResponse(ResponseModel):
             run_id=row.run_id,
             comparison_id=row.comparison_id,
             target=row.target,
+            metric=row.metric,
             scenarios=row.figures["scenarios"],
             baseline_mean=row.figures["baselineMean"],
             comparison_mean=row.figures["comparisonMean"],

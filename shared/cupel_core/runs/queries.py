@@ -1,9 +1,10 @@
 """Runs, their events and their transcripts as readers see them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
@@ -26,7 +27,7 @@ from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import barrier, definitions, governor, outcomes, resources, runs, schedules, snapshots
 from cupel_core.store import events as event_store
 from cupel_core.store.barrier import State, Tree
-from cupel_core.store.resources import ResourceKind
+from cupel_core.store.resources import Resource, ResourceKind
 
 _UNKNOWN_SPEND = RunSpend(UNKNOWN)
 """Of runs that ended in an earlier release."""
@@ -90,7 +91,7 @@ def list_runs(
     """Newest first unless `created` says otherwise; without definition snapshots and suspended models, which only
     `get_run` reads.
 
-    Raises Invalid for a definition, schedule or eval that the workspace never had.
+    Raises Invalid for a definition, experiment, schedule or eval that the workspace never had.
     """
     page = runs.list_runs(
         workspace,
@@ -107,7 +108,7 @@ def list_runs(
         created=created,
     )
     if not page.items:
-        _check_filters(workspace, definition_id, schedule_id, eval_id)
+        _check_owners(workspace, definition_id, experiment_id, schedule_id, eval_id)
     return page.map(_list_entry)
 
 
@@ -116,17 +117,27 @@ def _list_entry(run: Run) -> RunView:
     return RunView(run, state.progress, state.spend, None, None, state.recorded_at)
 
 
-def _check_filters(workspace: str, definition_id: str | None, schedule_id: str | None, eval_id: str | None) -> None:
+def _check_owners(
+    workspace: str, definition_id: str | None, experiment_id: str | None, schedule_id: str | None, eval_id: str | None
+) -> None:
     """Only of an empty page, so that a list with runs costs no further read."""
-    errors = []
-    if definition_id is not None and definitions.find(workspace, definition_id) is None:
-        errors.append(FieldError("definitionId", f"there is no definition {definition_id}"))
-    if schedule_id is not None and schedules.find(workspace, schedule_id) is None:
-        errors.append(FieldError("scheduleId", f"there is no schedule {schedule_id}"))
-    if eval_id is not None and resources.find(workspace, ResourceKind.EVAL, eval_id) is None:
-        errors.append(FieldError("evalId", f"there is no eval {eval_id}"))
+    owners: tuple[tuple[str, str | None, Callable[[str, str], object]], ...] = (
+        ("definition", definition_id, definitions.find),
+        ("experiment", experiment_id, partial(_find_resource, ResourceKind.EXPERIMENT)),
+        ("schedule", schedule_id, schedules.find),
+        ("eval", eval_id, partial(_find_resource, ResourceKind.EVAL)),
+    )
+    errors = [
+        FieldError(f"{kind}Id", f"there is no {kind} {owner_id}")
+        for kind, owner_id, find in owners
+        if owner_id is not None and find(workspace, owner_id) is None
+    ]
     if errors:
         raise Invalid.fields(errors)
+
+
+def _find_resource(kind: ResourceKind, workspace: str, resource_id: str) -> Resource | None:
+    return resources.find(workspace, kind, resource_id)
 
 
 def progress(run: Run) -> Progress:

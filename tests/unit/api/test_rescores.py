@@ -19,6 +19,7 @@ from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.store import executions, rescores
 from tests.answered_runs import AnsweredRun
+from tests.compared_runs import carry_out_jobs
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
@@ -253,3 +254,19 @@ def test_a_rescore_may_compare_targets(client: Client, run: Run) -> None:
     carry_out(run, rescore_id)
     items = client.get(f"/v1/runs/{run.id}/rescores/{rescore_id}/results").json()["items"]
     assert [each["success"] for each in items] == [True] * 4 + [False] * 4
+
+
+def test_a_rescore_is_compared_with_the_runs_own_scoring_target_by_target(
+    client: Client, run: Run, started_rescores: list[str]
+) -> None:
+    client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES]})
+    [rescore_id] = started_rescores
+    carry_out(run, rescore_id)
+    sides = {"baseline": {"runId": run.id}, "comparison": {"runId": run.id, "rescoreId": rescore_id}}
+    created = client.post("/v1/comparisons", sides).json()
+    carry_out_jobs()
+    rows = client.get(f"/v1/comparisons/{created['id']}").json()["figures"]["rows"]
+    assert [(row["comparison"][0]["targetId"], row["isSubstituted"]) for row in rows] == [
+        ("sim/steady", False),
+        ("sim/bold", False),
+    ]

@@ -353,7 +353,7 @@ def test_words_of_answers_are_counted_and_stay_when_the_content_is_deleted(clien
     assert (transcript["content"], transcript["wordCount"]) == (None, 2)
 
 
-@pytest.mark.parametrize("name", ["definitionId", "scheduleId", "evalId"])
+@pytest.mark.parametrize("name", ["definitionId", "experimentId", "scheduleId", "evalId"])
 def test_a_filter_by_something_unknown_is_refused(client: Client, name: str) -> None:
     answer = client.get("/v1/runs", query={name: "nope"})
     assert (answer.status, answer.fields()) == (422, [name])

@@ -52,6 +52,13 @@ def test_it_waits_for_the_comparison_and_shows_it(cupel: Cupel, baseline: Run, r
     assert "case 2" not in result.stdout
 
 
+def test_what_the_sides_took_stands_below_the_verdicts(cupel: Cupel, baseline: Run, run: Run) -> None:
+    printed = cupel("compare", baseline.id, run.id).stdout
+    assert "tokens per probe" in printed
+    assert "7 → 7 (+0 %)" in printed
+    assert "without decision" not in printed
+
+
 @pytest.mark.parametrize(("kind", "code"), [("lower", 1), ("different", 1), ("inconclusive", 0)])
 def test_a_verdict_can_fail_a_pipeline(cupel: Cupel, baseline: Run, run: Run, kind: str, code: int) -> None:
     result = cupel("compare", baseline.id, run.id, "--fail-if", kind)

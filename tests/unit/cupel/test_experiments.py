@@ -46,3 +46,46 @@ def test_a_run_is_started_in_an_experiment(cupel: Cupel, cloud: Settings, tmp_pa
     experiment = created(cupel, tmp_path)
     started = cupel("run", "samples/value-dilemma.yaml", "--models", "sim/steady", "--experiment", experiment, "--json")
     assert json.loads(started.stdout)["run"]["experimentId"] == experiment
+
+
+def test_runs_are_listed_by_experiment(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    experiment, member, other = created(cupel, tmp_path), run_of("def_shared", "+"), run_of("def_shared", "+")
+    cupel("experiments", "add", experiment, member.id)
+    listed = cupel("runs", "--experiment", experiment).stdout
+    assert member.id in listed
+    assert other.id not in listed
+    assert "experimentId: there is no experiment exp_none" in cupel("runs", "--experiment", "exp_none").stderr
+
+
+def test_show_has_the_verdict_against_the_experiments_baseline(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    baseline, run = (run_of("def_shared", passes) for passes in ("+", "-------+"))
+    experiment = created(cupel, tmp_path)
+    cupel("experiments", "add", experiment, run.id)
+    named = f"experiment {experiment} (Politeness): "
+    assert f"{named}without a baseline yet" in cupel("show", run.id).stdout
+    (tmp_path / "changes.yaml").write_text(f"baselineRunId: {baseline.id}\n")
+    cupel("experiments", "update", experiment, str(tmp_path / "changes.yaml"))
+    cupel("experiments", "add", experiment, baseline.id)
+    assert f"{named}this run is the baseline" in cupel("show", baseline.id).stdout
+    assert f"{named}not compared with the baseline {baseline.id} yet" in cupel("show", run.id).stdout
+    carry_out_jobs()
+    verdict = f"sim/steady is LOWER against the baseline {baseline.id} (-87.5, adjusted p 0.008 over 1 comparison)"
+    assert named + verdict in cupel("show", run.id).stdout
+    assert [row["verdict"] for row in json.loads(cupel("show", run.id, "--json").stdout)["experimentRows"]] == ["LOWER"]
+
+
+def test_pass_rates_of_an_experiment_are_percentages(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    baseline, run = (run_of("def_shared", passes) for passes in ("+", "-------+"))
+    experiment = created(cupel, tmp_path, f"name: P\nhypothesis: H\nbaselineRunId: {baseline.id}\n")
+    cupel("experiments", "add", experiment, run.id)
+    carry_out_jobs()
+    shown = cupel("experiments", "show", experiment).stdout
+    assert "100.0 %" in shown
+    assert "-87.5" in shown
+
+
+def test_a_run_of_a_deleted_experiment_is_shown(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    experiment, run = created(cupel, tmp_path), run_of("def_shared", "+")
+    cupel("experiments", "add", experiment, run.id)
+    cupel("experiments", "delete", experiment)
+    assert cupel("show", run.id).exit_code == 0

@@ -4,13 +4,13 @@ The scenario is the unit: its repeats and personas are not independent. Each sce
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from heapq import nsmallest
 from statistics import fmean
 from typing import NamedTuple
 
+from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution, data_cautions, size_cautions
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.matching import (
@@ -22,7 +22,8 @@ from cupel_core.domain.analysis.matching import (
     pair_columns,
 )
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.multiple_testing import benjamini_hochberg, holm
+from cupel_core.domain.analysis.multiple_testing import holm
+from cupel_core.domain.analysis.operating_differences import OperatingDifferences, SideOperations
 from cupel_core.domain.analysis.paired import (
     PairedEstimate,
     PairedValues,
@@ -39,16 +40,10 @@ from cupel_core.domain.analysis.paired_samples import (
     paired_sample,
     primary_metric,
 )
+from cupel_core.domain.analysis.scenario_changes import ChangeDirection, ScenarioChange, most_changed
 from cupel_core.domain.analysis.two_samples import compare_trials
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize, Evidence, sentence_of, verdict_of
 from cupel_core.domain.statistics import DECISION_CODES, OTHER
-
-MAX_CHANGES = 10_000
-"""Scenarios that are listed per pair of columns."""
-MIN_TRIALS = 5
-"""On either side, for a test of a single scenario."""
-_SMALL, _MODERATE = 10, 30
-_HIGH_OTHER, _UNEVEN_ERRORS = 0.10, 0.05
 
 
 class SignificanceTest(StrEnum):
@@ -58,47 +53,6 @@ class SignificanceTest(StrEnum):
     FISHER = "FISHER_EXACT"
 
 
-class ChangeDirection(StrEnum):
-    INCREASED = "increased"
-    DECREASED = "decreased"
-    UNCHANGED = "unchanged"
-
-    @classmethod
-    def of(cls, difference: float) -> "ChangeDirection":
-        if not difference:
-            return cls.UNCHANGED
-        return cls.INCREASED if difference > 0 else cls.DECREASED
-
-
-class ComparisonCaution(StrEnum):
-    """What to bear in mind when reading a row."""
-
-    ONE_SCENARIO = "ONE_SCENARIO"
-    FEW_SCENARIOS = "FEW_SCENARIOS"
-    SMALL_SAMPLE = "SMALL_SAMPLE"
-    MODERATE_SAMPLE = "MODERATE_SAMPLE"
-    NO_VARIATION = "NO_VARIATION"
-    HIGH_OTHER = "HIGH_OTHER"
-    UNEVEN_ERRORS = "UNEVEN_ERRORS"
-    SUBSTITUTED = "SUBSTITUTED"
-
-    @property
-    def message(self) -> str:
-        return _MESSAGES[self]
-
-
-_MESSAGES = {
-    ComparisonCaution.ONE_SCENARIO: "One scenario: the figures hold for it alone, not for others like it.",
-    ComparisonCaution.FEW_SCENARIOS: "Fewer than 5 scenarios: neither an interval nor a test is possible.",
-    ComparisonCaution.SMALL_SAMPLE: "Fewer than 10 scenarios: only large differences can be detected.",
-    ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
-    ComparisonCaution.NO_VARIATION: "All scenarios differ by the same amount, so its error cannot be estimated.",
-    ComparisonCaution.HIGH_OTHER: "More than 10 % of the answers of a side have no readable code.",
-    ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
-    ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
-}
-
-
 @dataclass(frozen=True)
 class ComparisonOptions:
     metric: Metric | None = None
@@ -106,23 +60,6 @@ class ComparisonOptions:
     alpha: float = 0.05
     margin: float | None = None
     """The metric's default if None."""
-
-
-class ScenarioChange(NamedTuple):
-    scenario_id: str
-    name: str
-    baseline: float
-    comparison: float
-    difference: float
-    standard_error: float | None
-    """None unless each case was answered several times on both sides."""
-    p: float | None
-    q: float | None
-    """Adjusted over all scenarios by Benjamini and Hochberg. None with fewer than MIN_TRIALS trials on a side."""
-
-    @property
-    def change(self) -> ChangeDirection:
-        return ChangeDirection.of(self.difference)
 
 
 class DistributionShift(NamedTuple):
@@ -153,6 +90,7 @@ class ComparisonRow:
     changes: dict[ChangeDirection, int]
     incomparable: dict[Incomparable, int]
     shift: DistributionShift
+    operations: OperatingDifferences
     cautions: tuple[ComparisonCaution, ...]
     verdict: ComparisonVerdict = ComparisonVerdict.INCONCLUSIVE
     sentence: str = ""
@@ -199,13 +137,13 @@ def compare(
     columns = pair_columns(baseline, comparison)
     metric = options.metric or primary_metric(baseline, comparison, matched.common)
     levels = _Levels(metric, options.alpha, metric.default_margin if options.margin is None else options.margin)
-    means = _ScenarioMeans()
+    means, sides = _ScenarioMeans(), _ComparedSides(baseline, comparison)
     rows = []
     for pair in columns.pairs:
         sample = paired_sample(pair, baseline, comparison, matched.common, metric)
         means.add(sample)
-        rows.append(_row_of(sample, levels, tests=len(columns.pairs)))
-    overall = means.row(columns.pairs, levels) if len(rows) > 1 else None
+        rows.append(_row_of(sample, sides, levels, tests=len(columns.pairs)))
+    overall = means.row(columns.pairs, sides, levels) if len(rows) > 1 else None
     return ComparisonFigures(
         metric=metric,
         alpha=levels.alpha,
@@ -221,39 +159,52 @@ def compare(
     )
 
 
-def _row_of(sample: PairedSample, levels: _Levels, tests: int) -> ComparisonRow:
+class _ComparedSides(NamedTuple):
+    baseline: ComparisonSide
+    comparison: ComparisonSide
+
+    def operations(self, pair: ColumnPair, answers: tuple[Cell, Cell]) -> OperatingDifferences:
+        """`answers` are those of either side to the common scenarios."""
+        named = zip(self, pair, answers, strict=True)
+        return OperatingDifferences(
+            *(SideOperations.of((side.totals(each.number) for each in columns), cell) for side, columns, cell in named)
+        )
+
+
+def _row_of(sample: PairedSample, sides: _ComparedSides, levels: _Levels, tests: int) -> ComparisonRow:
     values = [scenario.values for scenario in sample.scenarios]
     if len(values) == 1:
         test = SignificanceTest.FISHER if levels.metric.is_rate else SignificanceTest.WELCH_T
         estimate = _estimate_of_trials(sample.scenarios[0], values[0], levels)
     else:
         estimate, test = _paired_estimate(sample, values, levels)
-    row = _row(sample.pair.baseline, sample.pair.comparison, values, estimate, test, levels, tests)
+    operations = sides.operations(sample.pair, sample.totals)
+    row = _row(sample.pair, values, estimate, test, operations, levels, tests)
     return replace(
         row,
         incomparable=dict(sample.incomparable),
         shift=_shift(sample.totals),
-        cautions=(*row.cautions, *_data_cautions(sample, levels.metric)),
-        most_changed=_most_changed(sample.scenarios, values, levels),
+        cautions=(*row.cautions, *data_cautions(sample, levels.metric)),
+        most_changed=most_changed(sample.scenarios, values, levels.metric, levels.alpha),
     )
 
 
 def _row(
-    baseline: tuple[SideColumn, ...],
-    comparison: tuple[SideColumn, ...],
+    pair: ColumnPair,
     values: Sequence[PairedValues],
     estimate: PairedEstimate,
     test: SignificanceTest,
+    operations: OperatingDifferences,
     levels: _Levels,
     tests: int,
 ) -> ComparisonRow:
     detectable = _detectable_effect(estimate, levels, tests)
-    counts = Counter(ChangeDirection.of(pair.difference) for pair in values)
+    counts = Counter(ChangeDirection.of(each.difference) for each in values)
     return ComparisonRow(
-        baseline=baseline,
-        comparison=comparison,
-        baseline_mean=fmean(pair.baseline for pair in values) if values else None,
-        comparison_mean=fmean(pair.comparison for pair in values) if values else None,
+        baseline=pair.baseline,
+        comparison=pair.comparison,
+        baseline_mean=fmean(each.baseline for each in values) if values else None,
+        comparison_mean=fmean(each.comparison for each in values) if values else None,
         estimate=estimate,
         test=test,
         adjusted_p=estimate.p,
@@ -263,7 +214,8 @@ def _row(
         changes={change: counts[change] for change in ChangeDirection},
         incomparable={},
         shift=DistributionShift({}, {}, None),
-        cautions=tuple(_size_cautions(estimate)),
+        operations=operations,
+        cautions=tuple(size_cautions(estimate)),
     )
 
 
@@ -324,20 +276,25 @@ class _ScenarioMeans:
 
     def __init__(self) -> None:
         self._sums: dict[str, list[float]] = {}
+        self._answers = (Cell(), Cell())
 
     def add(self, sample: PairedSample) -> None:
+        before, after = (mine.plus(its) for mine, its in zip(self._answers, sample.totals, strict=True))
+        self._answers = (before, after)
         for scenario in sample.scenarios:
             sums, values = self._sums.setdefault(scenario.id, [0.0, 0.0, 0]), scenario.values
             sums[0] += values.baseline
             sums[1] += values.comparison
             sums[2] += 1
 
-    def row(self, pairs: Sequence[ColumnPair], levels: _Levels) -> ComparisonRow:
+    def row(self, pairs: Sequence[ColumnPair], sides: _ComparedSides, levels: _Levels) -> ComparisonRow:
         values = [PairedValues(before / count, after / count) for before, after, count in self._sums.values()]
-        baseline = tuple(column for pair in pairs for column in pair.baseline)
-        comparison = tuple(column for pair in pairs for column in pair.comparison)
-        estimate = paired_estimate(values, levels.alpha)
-        return _row(baseline, comparison, values, estimate, SignificanceTest.PAIRED_T, levels, 1)
+        pair = ColumnPair(
+            tuple(column for each in pairs for column in each.baseline),
+            tuple(column for each in pairs for column in each.comparison),
+        )
+        estimate, operations = paired_estimate(values, levels.alpha), sides.operations(pair, self._answers)
+        return _row(pair, values, estimate, SignificanceTest.PAIRED_T, operations, levels, 1)
 
 
 def _with_verdicts(rows: Sequence[ComparisonRow], levels: _Levels) -> list[ComparisonRow]:
@@ -368,30 +325,6 @@ def _name(columns: Sequence[SideColumn]) -> str:
     return columns[0].name if len(columns) == 1 else f"the mean of {len(columns)} targets"
 
 
-def _size_cautions(estimate: PairedEstimate) -> Iterable[ComparisonCaution]:
-    count = estimate.scenarios
-    if count == 1:
-        yield ComparisonCaution.ONE_SCENARIO
-    elif count < MIN_SCENARIOS:
-        yield ComparisonCaution.FEW_SCENARIOS
-    elif count < _SMALL:
-        yield ComparisonCaution.SMALL_SAMPLE
-    elif count < _MODERATE:
-        yield ComparisonCaution.MODERATE_SAMPLE
-    if count >= MIN_SCENARIOS and estimate.interval is None:
-        yield ComparisonCaution.NO_VARIATION
-
-
-def _data_cautions(sample: PairedSample, metric: Metric) -> Iterable[ComparisonCaution]:
-    if metric is Metric.DECISION and any(_share(cell.other, cell.completed) > _HIGH_OTHER for cell in sample.totals):
-        yield ComparisonCaution.HIGH_OTHER
-    before, after = (_share(cell.errored, cell.errored + cell.completed) for cell in sample.totals)
-    if abs(after - before) > _UNEVEN_ERRORS:
-        yield ComparisonCaution.UNEVEN_ERRORS
-    if sample.pair.is_substituted:
-        yield ComparisonCaution.SUBSTITUTED
-
-
 def _shift(totals: tuple[Cell, Cell]) -> DistributionShift:
     before, after = (dict(zip((*DECISION_CODES, OTHER), cell, strict=False)) for cell in totals)
     first, second = (sum(counts.values()) for counts in (before, after))
@@ -399,38 +332,3 @@ def _shift(totals: tuple[Cell, Cell]) -> DistributionShift:
         return DistributionShift(before, after, None)
     differences = (abs(after[code] / second - before[code] / first) for code in before)
     return DistributionShift(before, after, sum(differences) / 2)
-
-
-def _most_changed(
-    scenarios: Sequence[PairedScenario], values: Sequence[PairedValues], levels: _Levels
-) -> tuple[ScenarioChange, ...]:
-    p_values = [_p_of_trials(scenario, levels) for scenario in scenarios]
-    q_values = benjamini_hochberg(p_values)
-
-    def order(number: int) -> tuple[float, str]:
-        return -abs(values[number].difference), scenarios[number].id
-
-    return tuple(
-        ScenarioChange(
-            scenarios[number].id,
-            scenarios[number].name,
-            values[number].baseline,
-            values[number].comparison,
-            values[number].difference,
-            scenarios[number].standard_error,
-            p_values[number],
-            q_values[number],
-        )
-        for number in nsmallest(MAX_CHANGES, range(len(scenarios)), key=order)
-    )
-
-
-def _p_of_trials(scenario: PairedScenario, levels: _Levels) -> float | None:
-    before, after = scenario.pooled
-    if min(before.n, after.n) < MIN_TRIALS:
-        return None
-    return compare_trials(levels.metric, before, after, levels.alpha).p
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0

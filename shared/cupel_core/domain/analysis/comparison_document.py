@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from cupel_core.domain.analysis.changes import WhatChanged
-from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonRow, ScenarioChange
+from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonRow
 from cupel_core.domain.analysis.matching import SideColumn
+from cupel_core.domain.analysis.operating_differences import SideOperations
+from cupel_core.domain.analysis.scenario_changes import ScenarioChange
 from cupel_core.domain.statistics import Interval
 
 
@@ -55,6 +57,11 @@ def row_json(row: ComparisonRow) -> dict[str, Any]:
             "baseline": shift.baseline,
             "comparison": shift.comparison,
             "totalVariation": shift.total_variation,
+        },
+        "operations": {
+            "baseline": _operations(row.operations.baseline),
+            "comparison": _operations(row.operations.comparison),
+            "difference": _operations(row.operations.difference),
         },
         "cautions": [{"code": caution, "message": caution.message} for caution in row.cautions],
     }
@@ -109,6 +116,17 @@ def _columns(columns: Iterable[SideColumn]) -> list[dict[str, Any]]:
         }
         for each in columns
     ]
+
+
+def _operations(operations: SideOperations) -> dict[str, float | None]:
+    return {
+        "costUsd": operations.cost_usd,
+        "tokens": operations.tokens,
+        "medianDurationMs": operations.median_duration_ms,
+        "p95DurationMs": operations.p95_duration_ms,
+        "errorRate": operations.error_rate,
+        "otherRate": operations.other_rate,
+    }
 
 
 def _interval(interval: Interval | None) -> list[float] | None:

@@ -98,6 +98,7 @@ class ExperimentRow(NamedTuple):
     run_id: str
     comparison_id: str
     target: str
+    metric: Metric
     figures: Mapping[str, Any]
     adjusted_p: float | None
     """Over all rows of the experiment."""
@@ -111,7 +112,15 @@ def experiment_rows(compared: Sequence[tuple[str, str, Mapping[str, Any]]], alph
     ]
     adjusted = holm([row["p"] for _, _, _, row in listed])
     return [
-        ExperimentRow(run_id, comparison_id, _name(row["comparison"]), row, p, _verdict(figures, row, p, alpha))
+        ExperimentRow(
+            run_id,
+            comparison_id,
+            _name(row["comparison"]),
+            Metric(figures["metric"]),
+            row,
+            p,
+            _verdict(figures, row, p, alpha),
+        )
         for (run_id, comparison_id, figures, row), p in zip(listed, adjusted, strict=True)
     ]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.runs.plan import Column
 
@@ -43,11 +44,14 @@ class SideColumn(NamedTuple):
 class ComparisonSide:
     """What is compared: some or all columns of a run."""
 
-    run_id: str
+    source: str
+    """Identifies the outcomes: the run, and the rescore whose results count."""
     columns: tuple[SideColumn, ...]
     scenarios: Sequence[SideScenario]
     cell: Callable[[int, int], Cell]
     """The counts of a column and a case, by their numbers."""
+    totals: Callable[[int], ColumnTotals] = lambda _: ColumnTotals()
+    """The sums of a column, by its number."""
 
 
 class MatchedCase(NamedTuple):
@@ -105,14 +109,14 @@ def pair_columns(baseline: ComparisonSide, comparison: ComparisonSide) -> Paired
     """Equal columns are compared with each other, and one that is left on either side with the other.
 
     Columns that differ in their prompts only, or in their targets only, are paired by what they share. If nothing is
-    shared, all columns of a side are averaged. Columns of one run are never compared with themselves.
+    shared, all columns of a side are averaged. Columns are never compared with themselves.
     """
-    is_same_run = baseline.run_id == comparison.run_id
+    is_same = baseline.source == comparison.source
     for key in (_target_and_prompt, _target, _prompt):
         before, after = _by_key(baseline.columns, key), _by_key(comparison.columns, key)
         shared = [name for name in before if name in after]
         pairs = [ColumnPair((before[name],), (after[name],)) for name in shared]
-        if pairs and not (is_same_run and any(not pair.is_substituted for pair in pairs)):
+        if pairs and not (is_same and any(not pair.is_substituted for pair in pairs)):
             return _with_rest(pairs, baseline.columns, comparison.columns)
     return PairedColumns((ColumnPair(baseline.columns, comparison.columns),))
 

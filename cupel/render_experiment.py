@@ -1,0 +1,81 @@
+"""Terminal output for experiments, and for what one says about a run."""
+
+from collections.abc import Iterable, Iterator
+
+from rich.table import Table
+
+from cupel.counts import count_of
+from cupel.json_types import Json
+from cupel.markup import escape
+from cupel.render_comparison import format_difference, format_interval, format_p, format_value
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, format_time
+
+
+def experiments_table(experiments: Iterable[Json]) -> Table:
+    columns = table(
+        "experiment", "name", "status", "conclusion", "baseline", "hypothesis", "created", texts=["hypothesis"]
+    )
+    for each in experiments:
+        columns.add_row(
+            escape(each["id"]),
+            escape(each["name"]),
+            each["status"],
+            each["conclusion"] or NO_VALUE,
+            escape(each["baselineRunId"] or NO_VALUE),
+            escape(each["hypothesis"]),
+            format_time(each["createdAt"]),
+        )
+    return columns
+
+
+def rows_table(summary: Json) -> Table:
+    """A row per run and target, compared with the baseline."""
+    numbers = ["scenarios", "baseline", "run's", "difference", "interval", "adjusted p"]
+    columns = table("run", "target", *numbers, "verdict", right=numbers)
+    for row in summary["rows"]:
+        columns.add_row(
+            escape(row["runId"]),
+            escape(row["target"]),
+            f"{row['scenarios']:,}",
+            format_value(row, row["baselineMean"]),
+            format_value(row, row["comparisonMean"]),
+            format_difference(row, row["difference"]),
+            format_interval(row, row["interval"]),
+            format_p(row["adjustedP"]),
+            row["verdict"],
+        )
+    return columns
+
+
+def notes(summary: Json) -> Iterator[str]:
+    """What varied, what is missing, and what the rows suggest."""
+    if summary["varied"]:
+        yield f"varied: {', '.join(summary['varied'])}"
+    if summary["pendingRunIds"]:
+        yield f"not compared yet: {', '.join(summary['pendingRunIds'])}"
+    if summary["suggestedConclusion"]:
+        yield f"suggested conclusion: {summary['suggestedConclusion']}"
+
+
+def run_lines(run_id: str, summary: Json) -> Iterator[str]:
+    """What an experiment says about one of its runs."""
+    experiment, baseline = summary["experiment"], summary["experiment"]["baselineRunId"]
+    name = f"experiment {experiment['id']} ({experiment['name']})"
+    if baseline is None:
+        yield f"{name}: without a baseline yet"
+    elif baseline == run_id:
+        yield f"{name}: this run is the baseline"
+    elif run_id in summary["pendingRunIds"]:
+        yield f"{name}: not compared with the baseline {baseline} yet"
+    for row in summary["rows"]:
+        if row["runId"] == run_id:
+            yield f"{name}: {row['target']} is {row['verdict']} against the baseline {baseline}{_figures(row, summary)}"
+
+
+def _figures(row: Json, summary: Json) -> str:
+    if row["difference"] is None:
+        return ""
+    tests = count_of(len(summary["rows"]), "comparison")
+    p = "" if row["adjustedP"] is None else f", adjusted p {format_p(row['adjustedP'])} over {tests}"
+    return f" ({format_difference(row, row['difference'])}{p})"

@@ -1,0 +1,69 @@
+"""What to bear in mind when reading a row of a comparison."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.paired import PairedEstimate
+from cupel_core.domain.analysis.paired_samples import PairedSample
+
+_SMALL, _MODERATE = 10, 30
+_HIGH_OTHER, _UNEVEN_ERRORS = 0.10, 0.05
+
+
+class ComparisonCaution(StrEnum):
+    """What to bear in mind when reading a row."""
+
+    ONE_SCENARIO = "ONE_SCENARIO"
+    FEW_SCENARIOS = "FEW_SCENARIOS"
+    SMALL_SAMPLE = "SMALL_SAMPLE"
+    MODERATE_SAMPLE = "MODERATE_SAMPLE"
+    NO_VARIATION = "NO_VARIATION"
+    HIGH_OTHER = "HIGH_OTHER"
+    UNEVEN_ERRORS = "UNEVEN_ERRORS"
+    SUBSTITUTED = "SUBSTITUTED"
+
+    @property
+    def message(self) -> str:
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    ComparisonCaution.ONE_SCENARIO: "One scenario: the figures hold for it alone, not for others like it.",
+    ComparisonCaution.FEW_SCENARIOS: "Fewer than 5 scenarios: neither an interval nor a test is possible.",
+    ComparisonCaution.SMALL_SAMPLE: "Fewer than 10 scenarios: only large differences can be detected.",
+    ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
+    ComparisonCaution.NO_VARIATION: "All scenarios differ by the same amount, so its error cannot be estimated.",
+    ComparisonCaution.HIGH_OTHER: "More than 10 % of the answers of a side have no readable code.",
+    ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
+    ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
+}
+
+
+def size_cautions(estimate: PairedEstimate) -> Iterator[ComparisonCaution]:
+    count = estimate.scenarios
+    if count == 1:
+        yield ComparisonCaution.ONE_SCENARIO
+    elif count < MIN_SCENARIOS:
+        yield ComparisonCaution.FEW_SCENARIOS
+    elif count < _SMALL:
+        yield ComparisonCaution.SMALL_SAMPLE
+    elif count < _MODERATE:
+        yield ComparisonCaution.MODERATE_SAMPLE
+    if count >= MIN_SCENARIOS and estimate.interval is None:
+        yield ComparisonCaution.NO_VARIATION
+
+
+def data_cautions(sample: PairedSample, metric: Metric) -> Iterator[ComparisonCaution]:
+    if metric is Metric.DECISION and any(_share(cell.other, cell.completed) > _HIGH_OTHER for cell in sample.totals):
+        yield ComparisonCaution.HIGH_OTHER
+    before, after = (_share(cell.errored, cell.errored + cell.completed) for cell in sample.totals)
+    if abs(after - before) > _UNEVEN_ERRORS:
+        yield ComparisonCaution.UNEVEN_ERRORS
+    if sample.pair.is_substituted:
+        yield ComparisonCaution.SUBSTITUTED
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,58 @@
+"""What the probes of two compared sides took and cost, side by side. Described, not tested: what a run takes depends on
+the provider's load at that time, and what it costs on how long answers are."""
+
+from collections.abc import Iterable
+from typing import NamedTuple, Self
+
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.counts import Cell
+
+
+class SideOperations(NamedTuple):
+    """Of all outcomes of a side's columns, also of scenarios that the other side does not have. None where there is
+    nothing to count, and for costs if a price is unknown."""
+
+    cost_usd: float | None
+    """Per probe, of all calls."""
+    tokens: float | None
+    """Per completed probe: the target's, in and out."""
+    median_duration_ms: float | None
+    p95_duration_ms: float | None
+    error_rate: float | None
+    other_rate: float | None
+    """Answers without a readable decision among the completed; None if the side has no decisions at all."""
+
+    @classmethod
+    def of(cls, columns: Iterable[ColumnTotals], counts: Cell) -> Self:
+        """`counts` are those of the side's answers to the common scenarios."""
+        totals = ColumnTotals()
+        for column in columns:
+            totals.merge(column)
+        durations, errored = totals.histograms["durations_ms"], sum(each.probes for each in totals.errors.values())
+        completed = durations.count
+        return cls(
+            cost_usd=_share(totals.cost_usd, completed + errored),
+            tokens=_share(totals.tokens, completed),
+            median_duration_ms=durations.quantile(0.5),
+            p95_duration_ms=durations.quantile(0.95),
+            error_rate=_share(errored, completed + errored),
+            other_rate=_share(counts.other, counts.completed) if counts.decided else None,
+        )
+
+    def minus(self, other: "SideOperations") -> "SideOperations":
+        """The differences; None where either side has no figure."""
+        pairs = zip(self, other, strict=True)
+        return SideOperations(*(None if mine is None or its is None else mine - its for mine, its in pairs))
+
+
+class OperatingDifferences(NamedTuple):
+    baseline: SideOperations
+    comparison: SideOperations
+
+    @property
+    def difference(self) -> SideOperations:
+        return self.comparison.minus(self.baseline)
+
+
+def _share(amount: float | None, number: int) -> float | None:
+    return None if amount is None or not number else amount / number
