@@ -27,6 +27,7 @@ from cupel.commands import (
     rescores,
     resources,
     run,
+    scale,
     scenarios,
     schedules,
     show,
@@ -71,6 +72,7 @@ app.command()(stack.sources)
 app.command()(teardown.teardown)
 app.command()(run.run)
 app.command()(estimate.estimate)
+app.command()(scale.scale)
 app.command()(run.rerun)
 app.command()(run.watch)
 app.command()(show.runs)

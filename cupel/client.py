@@ -279,6 +279,14 @@ class Client:
         """What the run would cost and how long it would take; nothing is started."""
         return self._send("POST", "/runs/estimate", specification)
 
+    def create_scale_run(self, batch: Json) -> Json:
+        """Start a batch: many conversations with one system prompt; returns `{run, jobCount}`."""
+        return self._send("POST", "/scale-runs", batch, is_repeatable=True)
+
+    def estimate_scale_run(self, batch: Json) -> Json:
+        """What the batch would cost and how long it would take; nothing is started."""
+        return self._send("POST", "/scale-runs/estimate", batch)
+
     def list_runs(
         self,
         *,

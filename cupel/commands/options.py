@@ -62,7 +62,7 @@ Temperature = Annotated[
 ]
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", min=1, help="Maximum turns per conversation.")]
 Repeats = Annotated[
-    int, typer.Option("--repeats", min=1, max=100, help="Conversations per target, scenario and persona.")
+    int, typer.Option("--repeats", min=1, max=1_000, help="Conversations per target, scenario and persona.")
 ]
 JudgeModel = Annotated[
     str | None,

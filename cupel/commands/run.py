@@ -200,7 +200,7 @@ def rerun(
     ] = None,
     targets: TargetsFile = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, max=100, help="Conversations per target, scenario and persona.")
+        int | None, typer.Option(min=1, max=1_000, help="Conversations per target, scenario and persona.")
     ] = None,
     priority: RunPriority = None,
     temperature: Temperature = None,

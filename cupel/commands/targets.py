@@ -12,18 +12,18 @@ from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import near_name
 
 
-def split_models(models: list[str]) -> list[str]:
-    names = [name.strip() for option in models for name in option.split(",")]
+def split_models(models: list[str], option: str = "--models") -> list[str]:
+    names = [name.strip() for each in models for name in each.split(",")]
     if not all(names):
-        raise UsageError("--models: expected names such as openai/gpt-5-mini, separated by commas")
+        raise UsageError(f"{option}: expected names such as openai/gpt-5-mini, separated by commas")
     return names
 
 
-def chosen_targets(models: list[str] | None, file: str | None) -> Json:
+def chosen_targets(models: list[str] | None, file: str | None, option: str = "--models") -> Json:
     """`models` or `targets` of a request. UsageError unless exactly one of the options is given."""
     if (models is None) == (file is None):
-        raise UsageError("--models: specify either --models or --targets, a file")
-    return {"models": split_models(models)} if models is not None else {"targets": read_targets(file or "")}
+        raise UsageError(f"{option}: specify either {option} or --targets, a file")
+    return {"models": split_models(models, option)} if models is not None else {"targets": read_targets(file or "")}
 
 
 def read_targets(text: str) -> list[Json]:

@@ -171,6 +171,7 @@ class Evaluation:
             judge_model=self.grader_config.judge_model,
             persona_model=self.grader_config.persona_model,
             embedding_model=self.grader_config.embedding_model,
+            evaluators={},
             evaluator_url=self.grader_config.evaluator_url,
             definition_snapshot=self.content.to_json(),
         )

@@ -32,6 +32,7 @@ MODULES = {
     **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
     **dict.fromkeys(("comparisons", "experiments", "jobs")),
     "openapi.json": "openapi",
+    "scale-runs": "scale_runs",
     "definitions/scenarios": "scenarios",
     "evals/runs": "eval_runs",
     "playground": "eval_runs",

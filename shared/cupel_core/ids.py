@@ -1,7 +1,8 @@
-"""Identifiers that sort by creation time: a prefix, 48 bits of milliseconds, 80 random bits (ULID layout)."""
+"""Identifiers. Most sort by creation time: a prefix, 48 bits of milliseconds, 80 random bits (ULID layout)."""
 
 import secrets
 import time
+from hashlib import sha256
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32
 _LENGTH = 26
@@ -11,6 +12,11 @@ _SHORT_LENGTH = 12
 def new_id(prefix: str) -> str:
     """`new_id("run")` → `run_01jd3v6k0q8f7w2m5xz9c4htbn`."""
     return f"{prefix}_{_encode((time.time_ns() // 1_000_000) << 80 | secrets.randbits(80), _LENGTH)}"
+
+
+def content_id(prefix: str, content: bytes) -> str:
+    """The same for the same content, in the form of other ids."""
+    return f"{prefix}_{_encode(int.from_bytes(sha256(content).digest()[:17]) >> 6, _LENGTH)}"
 
 
 def new_short_id() -> str:

@@ -46,11 +46,15 @@ from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.runs.views import ProbeView, RunView
+from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
-Repeats = Annotated[Count100, Field(description="Conversations of each target with each scenario and persona")]
+Repeats = Annotated[
+    int,
+    Field(strict=True, ge=1, le=1_000, description="Conversations of each target with each scenario and persona"),
+]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 
 GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
@@ -286,6 +290,10 @@ class RunConfigResponse(ResponseModel):
     persona_model: str | None
     embedding_model: str | None
     evaluator_url: str | None
+    evaluators: Annotated[
+        dict[EvaluatorName, EvaluatorStatus],
+        Field(description="Of a batch: whether each default evaluator runs, or why not; empty for other runs"),
+    ]
     definition_snapshot: Annotated[
         dict[str, Any] | None,
         Field(description="The definition's content at the run's start; null in lists and for a run just started"),
@@ -310,6 +318,7 @@ class RunConfigResponse(ResponseModel):
             persona_model=graders.persona_model,
             embedding_model=graders.embedding_model,
             evaluator_url=graders.evaluator_url,
+            evaluators=dict(run.evaluators),
             definition_snapshot=view.definition_snapshot,
         )
 
@@ -439,6 +448,7 @@ class RunResponse(ResponseModel):
     eval_id: Annotated[str | None, Field(description="The eval that it is a run of")]
     execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
     playground: bool
+    scale: Annotated[bool, Field(description="Whether it was started as a batch")]
     status: RunStatus
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     pause_cause: Annotated[
@@ -487,6 +497,7 @@ class RunResponse(ResponseModel):
             eval_id=run.eval_id,
             execution_id=run.execution_id,
             playground=run.playground,
+            scale=run.scale,
             status=run.status,
             pause_reason=PauseReason.parse(run.pause_reason),
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,

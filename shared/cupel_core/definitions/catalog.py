@@ -34,11 +34,15 @@ def create(
     content: Mapping[str, Any],
     now: datetime,
     items: Sequence[CreateScenario] = (),
+    definition_id: str | None = None,
 ) -> Definition:
-    """With the scenarios `items`. Raises Invalid, naming the invalid fields of `content` and `scenarios`."""
+    """With the scenarios `items`, under a new id unless one is given, which must be free.
+
+    Raises Invalid, naming the invalid fields of `content` and `scenarios`.
+    """
     attached = attach_to_content(workspace, merge_overrides({}, content), now)
     checked, scenarios = _validate(workspace, attached, items, now)
-    unnamed = DefinitionHead(new_id("def"), "", now, now, version_label=labels.version_label or None)
+    unnamed = DefinitionHead(definition_id or new_id("def"), "", now, now, version_label=labels.version_label or None)
     head = labels.apply_to(unnamed)
     manifest = pages.write_pages(workspace, head.id, Manifest(), scenarios) if scenarios else None
     definitions.create(workspace, head, checked.to_json(), manifest)

@@ -1,6 +1,7 @@
 """Estimates of what a run would cost: checks all that a start checks, and writes nothing."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
 from itertools import chain
@@ -9,8 +10,10 @@ from cupel_core.accounts import get_provider
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_run
+from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.sampling import evenly
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.providers.account import Account
 from cupel_core.providers.expected_calls import expected_calls
 from cupel_core.runs.start import build_run
@@ -25,14 +28,17 @@ MAX_PAGES = 5
 def estimate(workspace: str, spec: RunSpec, now: datetime) -> RunEstimate:
     """Raises what a start would raise for this specification now."""
     run, snapshot = build_run(workspace, spec, now)
-    terms = RunTerms(
-        Content.from_json(snapshot.definition),
-        run.grader_config,
-        run.max_turns,
-        columns=len(run.plan.columns),
-    )
+    content = Content.from_json(snapshot.definition)
+    terms = RunTerms(content, run.grader_config, run.max_turns, columns=len(run.plan.columns))
+    return estimate_cases(workspace, terms, run.plan, run.params, _sampled_cases(snapshot))
+
+
+def estimate_cases(
+    workspace: str, terms: RunTerms, plan: Plan, params: ParameterFields, cases: Sequence[SampledCase]
+) -> RunEstimate:
+    """The estimate of a run from some of its cases."""
     calls = expected_calls(cache(partial(_account, workspace)))
-    return estimate_run(run_assumptions(terms, run.plan, run.params, _sampled_cases(snapshot), calls))
+    return estimate_run(run_assumptions(terms, plan, params, cases, calls))
 
 
 def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:

@@ -40,6 +40,9 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
         playground=run.playground,
         definition_version=run.definition_version,
         rerun_of=run.id,
+        evaluators={str(name): str(status) for name, status in run.evaluators.items()},
+        report=run.report,
+        scale=run.scale,
     )
 
 

@@ -14,6 +14,7 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run, StartedBy, StarterType
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.scoring.default_evaluators import statuses_from_json
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import merge_parameters
 from cupel_core.errors import Invalid
@@ -61,11 +62,8 @@ def start(
     definition, and Conflict while another request with the same key is in progress.
     """
     request = spec_to_text(spec) if request is None else request
-    if idempotency_key is not None:
-        answer = idempotency.find_answer(workspace, idempotency_key, request, now)
-        if answer is not None:
-            first_run = runs.decode_answer(answer)
-            return RunStarted(first_run, first_run.plan.total)
+    if idempotency_key is not None and (first := find_started(workspace, idempotency_key, request, now)):
+        return first
     run, snapshot = build_run(workspace, spec, now)
     run = replace(run, started_by=started_by, callbacks=webhooks.callback_scope(workspace))
     reservation = None
@@ -77,6 +75,15 @@ def start(
     created = runs.create(run, {"total": run.plan.total}, reservation)
     dispatch.enqueue(created)
     return RunStarted(created, created.plan.total)
+
+
+def find_started(workspace: str, idempotency_key: str, request: str, now: datetime) -> RunStarted | None:
+    """What an earlier request with this key has started; None if there was none. Raises what `start` raises."""
+    answer = idempotency.find_answer(workspace, idempotency_key, request, now)
+    if answer is None:
+        return None
+    run = runs.decode_answer(answer)
+    return RunStarted(run, run.plan.total)
 
 
 def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
@@ -174,4 +181,7 @@ def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Pl
         definition_name=definition.name,
         scenario_total=definition.manifest.total,
         rerun_of=spec.rerun_of,
+        evaluators=statuses_from_json(spec.evaluators),
+        report=spec.report,
+        scale=spec.scale,
     )

@@ -24,6 +24,7 @@ from cupel_core.settings import settings
 
 MAX_COLUMNS = 200
 """Targets times prompts: what a matrix of results, and the progress of a run, can show."""
+MAX_REPEATS = 1_000
 MAX_TARGETS_BYTES = 100 * 1024
 """Of a run's targets as JSON; the run is one item of at most 400 KB."""
 
@@ -116,8 +117,8 @@ def check_size(plan: Plan) -> None:
 def _range_errors(spec: RunSpec) -> Iterator[FieldError]:
     if not 1 <= spec.sample_percentage <= 100:
         yield FieldError("samplePercentage", "must be from 1 to 100")
-    if not 1 <= spec.repeats <= 100:
-        yield FieldError("repeats", "must be from 1 to 100")
+    if not 1 <= spec.repeats <= MAX_REPEATS:
+        yield FieldError("repeats", f"must be from 1 to {MAX_REPEATS:,}")
 
 
 def _target_errors(workspace: str, spec: RunSpec) -> Iterator[FieldError]:

@@ -83,13 +83,18 @@ class ExtraWrite(NamedTuple):
 def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inherited: Manifest | None = None) -> None:
     """Create the head and its first version; for a fork also the parent's edge and the inherited scenarios.
 
-    NotFound if the parent was deleted since it was read: its versions may be about to be erased.
+    NotFound if the parent was deleted since it was read: its versions may be about to be erased. Conflict if there is
+    a definition with this id.
     """
     try:
         _create(workspace, head, content, inherited)
     except TransactWriteError as error:
-        if head.parent is None or error_code(error) != "TransactionCanceledException":
+        if error_code(error) != "TransactionCanceledException":
             raise
+        if head.parent is None:
+            if find(workspace, head.id) is None:
+                raise
+            raise Conflict(f"there is a definition {head.id} already") from None
         get(workspace, head.parent.definition_id)
         raise Conflict("the definition to fork was changed at the same time; try again") from None
 

@@ -23,6 +23,7 @@ from cupel_core.domain.runs.run import (
 )
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.default_evaluators import statuses_from_json
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
@@ -100,6 +101,9 @@ def from_item(item: RunItem) -> Run:
         started_by=_started_by(item, body.get("startedBy")),
         rerun_of=body.get("rerunOf"),
         labels=RunLabels(body.get("name"), tuple(sorted(item.tags or ())), body.get("metadata") or {}),
+        evaluators=statuses_from_json(body.get("evaluators") or {}),
+        report=body.get("report", False),
+        scale=body.get("scale", False),
         callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
     )
 
@@ -151,6 +155,9 @@ def to_item(run: Run) -> RunItem:
         "rerunOf": run.rerun_of,
         "name": run.labels.name,
         "metadata": dict(run.labels.metadata) or None,
+        "evaluators": dict(run.evaluators) or None,
+        "report": run.report or None,
+        "scale": run.scale or None,
         "callbacks": run.callbacks,
     }
     return RunItem(

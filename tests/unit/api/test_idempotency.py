@@ -49,6 +49,7 @@ def requests_of(client: Client, definition_id: str) -> dict[str, tuple[str, dict
         "createEval": ("/v1/evals", {"name": "eval", **model}, "/v1/evals"),
         "createSchedule": ("/v1/schedules", schedule, "/v1/schedules"),
         "createRun": ("/v1/runs", run, "/v1/runs"),
+        "createScaleRun": ("/v1/scale-runs", {"models": ["sim/steady"], "userMessage": "hi", "count": 2}, "/v1/runs"),
     }
 
 
@@ -64,6 +65,7 @@ OPERATION_IDS = (
     "createEval",
     "createSchedule",
     "createRun",
+    "createScaleRun",
 )
 
 

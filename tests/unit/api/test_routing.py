@@ -75,5 +75,10 @@ def test_only_administrators_change_access_and_settings() -> None:
 
 def test_viewers_may_read_only() -> None:
     for_viewers = [one for one in OPERATIONS.values() if one.permits(AccessRole.VIEWER)]
-    reading = {"createEventTicket", "estimateRun", "estimateEvalRun"}  # they write nothing that others see
+    reading = {
+        "createEventTicket",
+        "estimateRun",
+        "estimateEvalRun",
+        "estimateScaleRun",
+    }  # they write nothing that others see
     assert {one.id for one in for_viewers if one.method != "GET"} == reading

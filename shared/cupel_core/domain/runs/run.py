@@ -1,5 +1,6 @@
 """The statuses of a run and the only transitions between them. The store repeats each guard as a write condition."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,6 +11,7 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.priority import Priority as Priority
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 
@@ -264,6 +266,12 @@ class Run:
     rerun_of: str | None = None
     """The run that it repeats."""
     labels: RunLabels = field(default_factory=RunLabels)
+    evaluators: Mapping[EvaluatorName, EvaluatorStatus] = field(default_factory=dict)
+    """Of a batch: its default evaluators."""
+    report: bool = False
+    """Whether a report is written when it completes."""
+    scale: bool = False
+    """Whether it was started as a batch."""
     callbacks: CallbackScope | None = None
     """What it calls the workspace's webhook for; None if there was no enabled webhook when it started."""
 

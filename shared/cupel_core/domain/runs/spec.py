@@ -19,6 +19,9 @@ _ADDED = frozenset(
         "params",
         "max_attempts",
         "call_timeout_seconds",
+        "evaluators",
+        "report",
+        "scale",
     }
 )
 
@@ -57,6 +60,12 @@ class RunSpec:
     """The run whose definition version, scenarios and personas it has, exactly as they were."""
     labels: LabelChanges = field(default_factory=LabelChanges)
     """A rerun has those of the run that it repeats, except for these."""
+    evaluators: Mapping[str, str] = field(default_factory=dict)
+    """The statuses of a batch's default evaluators by name; empty for other runs."""
+    report: bool = False
+    """Whether a report is written when it completes."""
+    scale: bool = False
+    """Whether it was started as a batch."""
 
     def to_json(self) -> dict[str, Any]:
         """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
@@ -156,4 +165,4 @@ def _params(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_unset_additions(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name not in _ADDED or value not in (None, (), {})}
+    return {name: value for name, value in data.items() if name not in _ADDED or value not in (None, False, (), {})}

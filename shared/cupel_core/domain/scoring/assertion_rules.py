@@ -39,7 +39,20 @@ OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, SELECT
 TRAJECTORY = "trajectory:"
 """How the types begin that check what a target called in a whole conversation."""
 _FIELDS = frozenset(
-    {"type", "value", "threshold", "weight", "metric", "provider", "tag", "config", "transform", "turn", "assert"}
+    {
+        "type",
+        "value",
+        "threshold",
+        "weight",
+        "metric",
+        "provider",
+        "tag",
+        "config",
+        "transform",
+        "turn",
+        "default",
+        "assert",
+    }
 )
 
 type ValueRule = Callable[[Any], str | None]
@@ -177,6 +190,8 @@ def _string_issues(assertion: Mapping[str, Any], field: str) -> Iterator[Asserti
             yield AssertionIssue(f"{field}.{name}", f"must be a string of at most {MAX_NAME_LENGTH} characters")
         elif name == "provider" and text is not None and not all(text.partition("/")):
             yield AssertionIssue(f"{field}.provider", "must be a model: provider/name")
+    if not isinstance(assertion.get("default", False), bool):
+        yield AssertionIssue(f"{field}.default", "must be true or false")
 
 
 def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:

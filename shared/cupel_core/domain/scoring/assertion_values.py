@@ -48,6 +48,11 @@ def has_variables(value: object) -> bool:
     return any(isinstance(text, str) and _VARIABLE.search(text) for text in texts)
 
 
+def escape_variables(text: str) -> str:
+    """The text as an assertion's value that is rendered as this text."""
+    return _VARIABLE.sub(lambda match: match[0] if match[1] else f"\\{match[0]}", text)
+
+
 def variable_names(text: str) -> set[str]:
     """The names of the variables that a text contains."""
     return {name for escape, name in _VARIABLE.findall(text) if not escape}

@@ -39,6 +39,8 @@ class Assertion:
     """What it checks instead of the whole answer (`output_transforms.py`)."""
     turn: int | None = None
     """Which answer of a conversation it checks, from 1; None for the last."""
+    is_default: bool = False
+    """Whether it is one of the default evaluators of a batch (`default_evaluators.py`)."""
     parts: tuple["Assertion", ...] = ()
     """The assertions of an assert-set."""
 
@@ -58,6 +60,7 @@ class Assertion:
             "config": dict(self.config) if self.config else None,
             "transform": self.transform,
             "turn": self.turn,
+            "default": self.is_default or None,
             "assert": [part.to_json() for part in self.parts] or None,
         }
         return {"type": self.type, **{name: value for name, value in fields.items() if value is not None}}
@@ -78,6 +81,7 @@ class Assertion:
             config=data.get("config"),
             transform=data.get("transform"),
             turn=data.get("turn"),
+            is_default=bool(data.get("default")),
             parts=tuple(map(cls.from_json, data.get("assert") or ())),
         )
 

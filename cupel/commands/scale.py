@@ -1,0 +1,142 @@
+"""`cupel scale`: many conversations with one system prompt, without a definition file."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cupel.commands.estimate import print_estimate
+from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
+from cupel.commands.options import (
+    AsJson,
+    JudgeModel,
+    MaxTurns,
+    Metadata,
+    PersonaModel,
+    RunName,
+    RunPriority,
+    Tags,
+    TargetsFile,
+    Temperature,
+    Watch,
+    label_fields,
+    model_option,
+)
+from cupel.commands.run import Experiment, watch_or_print
+from cupel.commands.targets import chosen_targets, model_names, warn_about_unlisted_models
+from cupel.errors import UsageError
+from cupel.json_types import Json, without_none
+from cupel.session import Session
+from cupel_core.domain.scoring.default_evaluators import EvaluatorName
+
+SystemFile = Annotated[Path | None, typer.Option("--system-file", help="File with the system prompt.")]
+Message = Annotated[
+    str | None, typer.Option("--message", help="The user's first message; default: the simulated user begins.")
+]
+Goal = Annotated[
+    str | None, typer.Option("--goal", help="When a conversation succeeds, and what the simulated user wants.")
+]
+Count = Annotated[int, typer.Option("--count", "-n", min=1, max=1_000, help="Conversations of each target.")]
+Personas = Annotated[
+    list[str] | None,
+    typer.Option("--persona", metavar="PERSONA", help="Simulated user, by its id; several share the conversations."),
+]
+Without = Annotated[
+    list[EvaluatorName] | None, typer.Option("--without", help="Default evaluator to switch off; may be repeated.")
+]
+AnswerFormat = Annotated[
+    str | None,
+    typer.Option("--format", metavar="JSON", help='What the last answer must be like, such as {"maxWords": 80}.'),
+]
+
+
+def scale(
+    ctx: typer.Context,
+    models: Annotated[
+        list[str] | None,
+        model_option("--model", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
+    ] = None,
+    targets: TargetsFile = None,
+    system_file: SystemFile = None,
+    message: Message = None,
+    goal: Goal = None,
+    count: Count = 10,
+    persona: Personas = None,
+    max_turns: MaxTurns = None,
+    temperature: Temperature = None,
+    max_output_tokens: Annotated[int | None, typer.Option(min=1, help="Of one answer of the target.")] = None,
+    judge_model: JudgeModel = None,
+    persona_model: PersonaModel = None,
+    without: Without = None,
+    answer_format: AnswerFormat = None,
+    evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
+    priority: RunPriority = None,
+    experiment: Experiment = None,
+    name: RunName = None,
+    tag: Tags = None,
+    metadata: Metadata = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only estimate cost and duration.")] = False,
+    watch: Watch = False,
+    fail_under: FailUnder = None,
+    allow_errors: AllowErrors = None,
+    junit: JunitFile = None,
+    worse_than: WorseThan = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start a batch: many conversations with one system prompt, checked by default evaluators."""
+    session = ctx.ensure_object(Session)
+    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch, worse_than=worse_than)
+    chosen = chosen_targets(models, targets, "--model")
+    if message is None and goal is None:
+        raise UsageError("--goal: specify --goal, --message or both")
+    warn_about_unlisted_models(session, [*model_names(chosen), judge_model, persona_model])
+    batch: Json = {
+        **chosen,
+        "count": count,
+        "evaluators": _evaluators(without, evaluator_url),
+        **without_none(
+            systemPrompt=_system(system_file),
+            userMessage=message,
+            goal=goal,
+            personaIds=persona,
+            maxTurns=max_turns,
+            temperature=temperature,
+            maxOutputTokens=max_output_tokens,
+            judgeModel=judge_model,
+            personaModel=persona_model,
+            format=_json_option("--format", answer_format),
+            priority=priority,
+            experimentId=experiment,
+        ),
+        **label_fields(name, tag, metadata),
+    }
+    with session.connect() as client:
+        if estimate:
+            print_estimate(session, client.estimate_scale_run(batch), as_json=as_json)
+            return
+        started = client.create_scale_run(batch)
+        watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
+
+
+def _system(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--system-file: {file}: cannot be read: {error}") from None
+
+
+def _evaluators(without: list[EvaluatorName] | None, url: str | None) -> Json:
+    external = {} if url is None else {"external": {"url": url}}
+    return {**{str(name): False for name in without or ()}, **external}
+
+
+def _json_option(option: str, text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: is not JSON: {error}") from None

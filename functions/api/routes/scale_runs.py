@@ -1,0 +1,28 @@
+"""Batches: runs of a definition that the request itself describes."""
+
+from api.routing import OperationRouter
+from cupel_core.access.starters import started_by
+from cupel_core.clock import utc_now
+from cupel_core.contract.estimates import EstimateResponse
+from cupel_core.contract.runs import RunStartedResponse
+from cupel_core.contract.scale_runs import CreateScaleRun, EstimateScaleRun
+from cupel_core.providers.prices import price_list_version
+
+router = OperationRouter()
+
+
+@router.operation("createScaleRun", status=201)
+def create_scale_run(body: CreateScaleRun) -> RunStartedResponse:
+    from cupel_core.runs.scaling import start_batch  # like the import of `start` in runs.py
+
+    request = f"createScaleRun\n{body.model_dump_json(exclude_unset=True)}"
+    caller, now = router.caller, utc_now()
+    started = start_batch(router.workspace, body.batch(), request, router.idempotency_key, now, started_by(caller))
+    return RunStartedResponse.of(*started)
+
+
+@router.operation("estimateScaleRun")
+def estimate_scale_run(body: EstimateScaleRun) -> EstimateResponse:
+    from cupel_core.runs.scaling import estimate_batch
+
+    return EstimateResponse.of(estimate_batch(router.workspace, body.batch(), utc_now()), price_list_version())

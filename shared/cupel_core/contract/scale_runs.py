@@ -1,0 +1,221 @@
+"""Batches: many conversations with one system prompt, started with one request."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
+
+from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
+from cupel_core.contract.parameters import JsonSchema, MaxAttempts, Models, Targets, Temperature, target_of, targets_of
+from cupel_core.contract.run_labels import LabelFields
+from cupel_core.contract.runs import ExperimentId
+from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
+from cupel_core.domain.runs.batches import Batch
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.default_evaluators import EvaluatorChoice, EvaluatorName, format_check
+from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
+
+MAX_COUNT = 1_000
+_GRADERS = ("judge_model", "persona_model")
+Share = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1)]
+ElementPath = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000)]
+
+
+def _safe(pattern: str) -> str:
+    if why := javascript_pattern_error(pattern):
+        raise ValueError(why)
+    return pattern
+
+
+Pattern = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=5_000), AfterValidator(_safe)]
+WordCount = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
+
+
+class JudgedEvaluatorInput(RequestModel):
+    """An evaluator that a judge decides."""
+
+    model_config = example({"judgeModel": "openai/gpt-5-mini", "threshold": 0.8})
+
+    judge_model: Annotated[ModelId | None, Field(description="Judge of this evaluator; that of the run if omitted")] = (
+        None
+    )
+    threshold: Annotated[
+        Share | None,
+        Field(description="Lowest score to pass. For the goal, a score of the whole conversation is then also needed"),
+    ] = None
+
+    def choice(self) -> EvaluatorChoice:
+        return EvaluatorChoice(True, self.judge_model, self.threshold)
+
+
+class ExternalEvaluatorInput(RequestModel):
+    """An evaluator of your own, called with each transcript; see docs/assertions.md."""
+
+    model_config = example({"url": "https://grader.example.com/eval"})
+
+    url: Annotated[CompleteUrl, Field(description="An absolute http(s) URL, called as it is")]
+
+
+class EvaluatorsInput(RequestModel):
+    """The default evaluators: false switches one off."""
+
+    model_config = example(
+        {
+            "toxicity": False,
+            "refusal": True,
+            "format": True,
+            "goal": {"judgeModel": "openai/gpt-5-mini", "threshold": 0.8},
+        }
+    )
+
+    goal: Annotated[Flag | JudgedEvaluatorInput, Field(description="Whether the goal is reached, by the judge")] = True
+    refusal: Annotated[Flag, Field(description="Whether the target refuses to answer; without a model")] = True
+    format: Annotated[Flag, Field(description="Whether the last answer has the requested `format`")] = True
+    toxicity: Annotated[
+        Flag | JudgedEvaluatorInput, Field(description="Whether the last answer is toxic, by the judge")
+    ] = True
+    external: Annotated[
+        ExternalEvaluatorInput | None,
+        Field(description="Instead of the workspace's external evaluator; null for none"),
+    ] = None
+
+    def choices(self) -> dict[EvaluatorName, EvaluatorChoice]:
+        return {name: _choice(getattr(self, name)) for name in EvaluatorName}
+
+
+def _choice(given: bool | JudgedEvaluatorInput) -> EvaluatorChoice:
+    return EvaluatorChoice(given) if isinstance(given, bool) else given.choice()
+
+
+class AnswerFormatInput(RequestModel):
+    """What the last answer must be like; at least one field."""
+
+    model_config = example(
+        {"jsonSchema": {"type": "object", "required": ["status"]}, "minWords": 1, "maxWords": 80, "pattern": "status"}
+    )
+
+    json_schema: Annotated[
+        JsonSchema | None, Field(description="JSON Schema that the answer satisfies; `{}` for any JSON")
+    ] = None
+    xml_elements: Annotated[
+        list[ElementPath] | None,
+        Field(max_length=100, description="Elements of an XML answer, such as `order.item`; empty for any XML"),
+    ] = None
+    pattern: Annotated[Pattern | None, Field(description="JavaScript regular expression with a match")] = None
+    min_words: Annotated[WordCount | None, Field(description="Fewest words of the answer")] = None
+    max_words: Annotated[WordCount | None, Field(description="Most words of the answer")] = None
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if not any(self.checks()):
+            raise ValueError("must have at least one of jsonSchema, xmlElements, pattern, minWords and maxWords")
+        if self.min_words is not None and self.max_words is not None and self.min_words > self.max_words:
+            raise ValueError("must have a minWords that is at most maxWords")
+        return self
+
+    def checks(self) -> Iterator[Assertion]:
+        if self.json_schema is not None:
+            yield format_check("is-json", self.json_schema or None)
+        if self.xml_elements is not None:
+            yield format_check("is-xml", self.xml_elements or None)
+        if self.pattern is not None:
+            yield format_check("regex", self.pattern)
+        words = {"min": self.min_words, "max": self.max_words}
+        if limits := {name: count for name, count in words.items() if count is not None}:
+            yield format_check("word-count", limits)
+
+
+class CreateScaleRun(LabelFields):
+    """Exactly one of `models`, `targets` and `connectorId`, and at least one of `userMessage` and `goal`."""
+
+    model_config = example(
+        {
+            "models": ["openai/gpt-5-mini"],
+            "systemPrompt": "You are the support agent of a shop. Refunds are possible within 30 days.",
+            "userMessage": "I bought this two months ago and want my money back.",
+            "goal": "The agent explains the 30-day limit and offers a repair.",
+            "count": 20,
+            "maxTurns": 6,
+            "judgeModel": "openai/gpt-5-mini",
+            "evaluators": {"toxicity": False},
+        }
+    )
+
+    models: Models | None = None
+    targets: Targets | None = None
+    connector_id: Id | None = None
+    system_prompt: Annotated[LongText | None, Field(description="May be omitted for an agent that has its own")] = None
+    user_message: Annotated[
+        Text | None, Field(description="The user's first message; without it, the simulated user begins")
+    ] = None
+    goal: Annotated[
+        Instructions | None, Field(description="When a conversation succeeds, and what the simulated user wants")
+    ] = None
+    count: Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT, description="Conversations of each target")]
+    persona_ids: Annotated[PersonaIds, Field(description="Simulated users that share the conversations evenly")] = (
+        Field(default_factory=list)
+    )
+    max_turns: Count100 | None = None
+    temperature: Temperature | None = None
+    max_output_tokens: Annotated[
+        int | None, Field(strict=True, ge=1, le=1_000_000, description="Of one answer of the target")
+    ] = None
+    max_attempts: MaxAttempts | None = None
+    judge_model: Annotated[ModelId | None, Field(description="Defaults to the workspace's; null for none")] = None
+    persona_model: Annotated[
+        ModelId | None, Field(description="Model that simulates the user; defaults to the workspace's, or to the judge")
+    ] = None
+    evaluators: Annotated[
+        EvaluatorsInput, Field(description="All of the default evaluators run unless they are switched off")
+    ] = EvaluatorsInput()
+    format: Annotated[AnswerFormatInput | None, Field(description="Checked by the evaluator of this name")] = None
+    priority: Priority = Priority.NORMAL
+    experiment_id: ExperimentId = None
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if sum(each is not None for each in (self.models, self.targets, self.connector_id)) != 1:
+            raise ValueError("must have exactly one of models, targets and connectorId")
+        if self.user_message is None and self.goal is None:
+            raise ValueError("must have at least one of userMessage and goal")
+        return self
+
+    def batch(self) -> Batch:
+        params = {"temperature": self.temperature, "maxOutputTokens": self.max_output_tokens}
+        return Batch(
+            targets=self._targets(),
+            count=self.count,
+            system=self.system_prompt,
+            opening=self.user_message,
+            goal=self.goal,
+            persona_ids=tuple(self.persona_ids),
+            max_turns=self.max_turns,
+            params={name: value for name, value in params.items() if value is not None},
+            max_attempts=self.max_attempts,
+            graders=self._graders(),
+            choices=self.evaluators.choices(),
+            format_checks=tuple(self.format.checks()) if self.format else (),
+            priority=self.priority,
+            experiment_id=self.experiment_id,
+            labels=self.labels(),
+        )
+
+    def _targets(self) -> tuple[Target, ...]:
+        if self.connector_id is not None:
+            return (target_of(None, self.connector_id),)
+        return targets_of(self.models, self.targets)
+
+    def _graders(self) -> dict[str, Any]:
+        """Fields of GraderConfig that the request sets; None for those that it switches off."""
+        given: dict[str, Any] = {name: getattr(self, name) for name in _GRADERS if name in self.model_fields_set}
+        if "external" in self.evaluators.model_fields_set:
+            external = self.evaluators.external
+            given["evaluator_url"] = external.url if external else None
+        return given
+
+
+class EstimateScaleRun(CreateScaleRun):
+    """The body of a start."""

@@ -1,0 +1,111 @@
+"""Batches: what the request of one becomes. A batch is an ordinary run of a definition with a single scenario."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cupel_core.domain.runs.labels import LabelChanges
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, EvaluatorChoice, EvaluatorName
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_parameters import ParameterFields
+
+FOLDER = "scale"
+"""Of the definitions that batches make."""
+_MAX_NAME_LENGTH = 80
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`count` conversations of each target. At least one of `opening` and `goal` is set."""
+
+    targets: tuple[Target, ...]
+    count: int
+    system: str | None = None
+    opening: str | None = None
+    """The user's first message; without it, the simulated user begins."""
+    goal: str | None = None
+    persona_ids: tuple[str, ...] = ()
+    max_turns: int | None = None
+    params: ParameterFields = field(default_factory=dict)
+    max_attempts: int | None = None
+    graders: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of GraderConfig that it sets; None for those that it switches off."""
+    choices: Mapping[EvaluatorName, EvaluatorChoice] = field(default_factory=dict)
+    format_checks: tuple[Assertion, ...] = ()
+    priority: Priority = Priority.NORMAL
+    experiment_id: str | None = None
+    labels: LabelChanges = field(default_factory=LabelChanges)
+    report: bool = False
+
+    @property
+    def repeats(self) -> int:
+        """Conversations of a target with each persona. Raises ValueError if the personas cannot share them evenly."""
+        share, rest = divmod(self.count, max(1, len(self.persona_ids)))
+        if rest or not share:
+            raise ValueError(self._nearest_counts(share * len(self.persona_ids)))
+        return share
+
+    def _nearest_counts(self, below: int) -> str:
+        nearest = [str(each) for each in (below, below + len(self.persona_ids)) if each]
+        return f"must be a multiple of the {len(self.persona_ids)} personas: {' or '.join(nearest)}"
+
+    def evaluators(self, defaults: GraderConfig) -> DefaultEvaluators:
+        """`defaults` are those of the workspace."""
+        judge = self.graders.get("judge_model", defaults.judge_model)
+        return DefaultEvaluators(self.goal, self.format_checks, self.choices, judge)
+
+    def content(self, evaluators: DefaultEvaluators) -> dict[str, Any]:
+        """The definition's, as JSON."""
+        assertions = [assertion.to_json() for assertion in evaluators.assertions()]
+        fields = {"system": self.system, "assertions": assertions}
+        return {name: value for name, value in fields.items() if value}
+
+    def scenario(self, evaluators: DefaultEvaluators) -> dict[str, Any]:
+        """Its only scenario, as JSON. The goal is what the simulated user wants, and what the judge decides."""
+        fields = {
+            "name": self.name,
+            "prompt": self.opening,
+            "instructions": self.goal,
+            "successCriteria": evaluators.criteria,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+    @property
+    def name(self) -> str:
+        """Of definition and scenario, in one line."""
+        text = " ".join((self.goal or self.opening or "").split())
+        printable = "".join(character for character in text if character.isprintable())
+        return (printable[: _MAX_NAME_LENGTH - 1] + "…" if len(printable) > _MAX_NAME_LENGTH else printable) or FOLDER
+
+    def spec(self, definition_id: str, evaluators: DefaultEvaluators) -> RunSpec:
+        """The run's. Its definition's first version has the content; people may have made others since."""
+        fields = {**self.graders, "judge_model": evaluators.criteria_judge}
+        return RunSpec(
+            definition_id=definition_id,
+            definition_version=1,
+            targets=self.targets,
+            repeats=self.repeats,
+            persona_ids=self.persona_ids or None,
+            params=self.params,
+            max_attempts=self.max_attempts,
+            max_turns=self.max_turns,
+            grader_config=GraderConfig(**{name: value for name, value in fields.items() if value is not None}),
+            disabled_graders=tuple(sorted(name for name, value in fields.items() if value is None)),
+            priority=self.priority,
+            experiment_id=self.experiment_id,
+            labels=self.labels,
+            evaluators={str(name): str(status) for name, status in evaluators.statuses().items()},
+            report=self.report,
+            scale=True,
+        )
+
+
+def content_text(content: Mapping[str, Any], scenario: Mapping[str, Any], number: int) -> bytes:
+    """What the definition's id is computed from: the same content has the same definition. `number` counts those of
+    the same content that were deleted."""
+    return json.dumps([content, scenario, number], sort_keys=True, ensure_ascii=True).encode()

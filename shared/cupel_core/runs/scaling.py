@@ -1,0 +1,136 @@
+"""Batches: finds or writes the definition that a batch describes, and starts an ordinary run of it.
+
+The definition's id follows from its content, so a request that is repeated, or sent twice at once, finds the definition
+of the first one. A crash between the two steps leaves a definition that the next request uses.
+"""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.definitions import catalog
+from cupel_core.definitions.scenarios import checked_scenarios
+from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.definitions.definitions import Content, Labels
+from cupel_core.domain.definitions.scenarios import Manifest, Scenario, ScenarioPage
+from cupel_core.domain.estimates.expectations import RunTerms, SampledCase
+from cupel_core.domain.estimates.run_estimate import RunEstimate
+from cupel_core.domain.runs.batches import FOLDER, Batch, content_text
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import StartedBy
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.errors import Conflict, FieldError, Invalid
+from cupel_core.ids import content_id
+from cupel_core.resources import personas
+from cupel_core.resources.evaluation_settings import workspace_grader_config
+from cupel_core.runs import start
+from cupel_core.runs.estimate import estimate_cases
+from cupel_core.runs.start import SYSTEM, RunStarted
+from cupel_core.runs.validation import check_required_models, check_size, check_spec
+from cupel_core.store import definitions
+
+_MAX_DELETED = 100
+_ONE_SCENARIO = Manifest(pages=(ScenarioPage("", 1),), next_ordinal=2)
+
+
+class _CheckedBatch(NamedTuple):
+    spec: RunSpec
+    """Of a definition that may not exist yet."""
+    evaluators: DefaultEvaluators
+    grader_config: GraderConfig
+    content: Content
+    scenario: Scenario
+    plan: Plan
+
+
+def start_batch(
+    workspace: str,
+    batch: Batch,
+    request: str,
+    idempotency_key: str | None,
+    now: datetime,
+    started_by: StartedBy = SYSTEM,
+) -> RunStarted:
+    """Start the run of a batch; `request` is what was requested. Raises what `start` raises.
+
+    Nothing is written unless the whole batch is valid.
+    """
+    if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
+        return first
+    checked = _check(workspace, batch, now)
+    definition_id = _find_or_create(workspace, batch, checked.evaluators, now)
+    spec = batch.spec(definition_id, checked.evaluators)
+    return start.start(workspace, spec, idempotency_key, now, started_by, request)
+
+
+def estimate_batch(workspace: str, batch: Batch, now: datetime) -> RunEstimate:
+    """Raises what a start would raise now, and writes nothing."""
+    checked = _check(workspace, batch, now)
+    columns = len(checked.plan.columns)
+    terms = RunTerms(checked.content, checked.grader_config, batch.max_turns, columns=columns)
+    cases = [SampledCase(checked.scenario, bool(batch.persona_ids))]
+    return estimate_cases(workspace, terms, checked.plan, batch.params, cases)
+
+
+def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:
+    defaults = workspace_grader_config(workspace)
+    evaluators = batch.evaluators(defaults)
+    try:
+        spec = batch.spec("", evaluators)
+    except ValueError as error:
+        raise Invalid.field("count", str(error)) from None
+    config = spec.grader_config.with_defaults(defaults).without(spec.disabled_graders)
+    _check_opening(batch, config)
+    content = validate_content(batch.content(evaluators))
+    scenario = checked_scenarios(workspace, [_scenario(batch, evaluators)], "scenarios", now)[0]
+    check_spec(workspace, spec, config, _ONE_SCENARIO)
+    check_required_models(config, content, [scenario])
+    _check_personas(workspace, batch)
+    plan = Plan(spec.targets, (max(1, len(batch.persona_ids)),), spec.repeats)
+    check_size(plan)
+    return _CheckedBatch(spec, evaluators, config, content, scenario, plan)
+
+
+def _check_personas(workspace: str, batch: Batch) -> None:
+    known = personas.get_many(workspace, batch.persona_ids)
+    missing = [number for number, persona_id in enumerate(batch.persona_ids) if persona_id not in known]
+    if missing:
+        unknown = (FieldError(f"personaIds.{number}", "there is no such persona") for number in missing)
+        raise Invalid.fields(unknown)
+
+
+def _check_opening(batch: Batch, config: GraderConfig) -> None:
+    if batch.opening is None and not (config.persona_model or config.judge_model):
+        raise Invalid.field(
+            "userMessage", "is required without a judgeModel or personaModel, which would write the first message"
+        )
+
+
+def _scenario(batch: Batch, evaluators: DefaultEvaluators) -> CreateScenario:
+    return CreateScenario.model_validate(batch.scenario(evaluators))
+
+
+def _find_or_create(workspace: str, batch: Batch, evaluators: DefaultEvaluators, now: datetime) -> str:
+    """The definition with this content; one that was deleted is left alone."""
+    content, scenario = batch.content(evaluators), batch.scenario(evaluators)
+    for number in range(_MAX_DELETED):
+        definition_id = content_id("def", content_text(content, scenario, number))
+        found = definitions.find(workspace, definition_id)
+        if found is None:
+            _create(workspace, definition_id, batch, evaluators, now)
+            return definition_id
+        if found.deleted_at is None:
+            return definition_id
+    raise Conflict("definitions with this content were deleted too often; change the system prompt or the goal")
+
+
+def _create(workspace: str, definition_id: str, batch: Batch, evaluators: DefaultEvaluators, now: datetime) -> None:
+    """A concurrent request may have created the same one."""
+    labels, items = Labels(batch.name, FOLDER), [_scenario(batch, evaluators)]
+    try:
+        catalog.create(workspace, labels, batch.content(evaluators), now, items, definition_id=definition_id)
+    except Conflict:
+        if definitions.find(workspace, definition_id) is None:
+            raise

@@ -1,0 +1,72 @@
+"""`cupel scale`, against the real API function."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cupel.client import Client
+from cupel_core.settings import Settings
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
+from tests.unit.cupel.fake_api import Cupel
+
+GOAL = ("--goal", "The agent explains the limit.")
+
+
+@pytest.fixture
+def client(cloud: Settings) -> Client:
+    return connect_to_api_function()
+
+
+@pytest.fixture
+def cupel(client: Client) -> Cupel:
+    return command_of(client)
+
+
+@pytest.fixture
+def system_file(tmp_path: Path) -> str:
+    path = tmp_path / "prompt.md"
+    path.write_text("Refunds are possible within 30 days.")
+    return str(path)
+
+
+def started(cupel: Cupel, *arguments: str) -> dict[str, Any]:
+    answer = cupel("scale", "--model", "sim/steady", *arguments, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    run: dict[str, Any] = json.loads(answer.stdout)["run"]
+    return run
+
+
+def test_a_batch_is_started_from_options(cupel: Cupel, client: Client, system_file: str) -> None:
+    judged = ("--judge-model", "sim/bold", "--without", "toxicity", "--format", '{"maxWords": 80}')
+    run = started(cupel, "--system-file", system_file, *GOAL, "--message", "Hello", "-n", "20", *judged)
+    snapshot = client.get_run(run["id"])["config"]["definitionSnapshot"]
+    assert run["progress"]["total"] == 20
+    assert snapshot["system"] == "Refunds are possible within 30 days."
+    assert [each["type"] for each in snapshot["assertions"]] == ["not-is-refusal", "word-count"]
+
+
+def test_an_estimate_starts_nothing(cupel: Cupel, client: Client) -> None:
+    answer = cupel("scale", "--model", "sim/steady", "--message", "Hello", "-n", "3", "--estimate")
+    assert "3 probes: $0.00" in answer.stdout, answer.stderr
+    assert list(client.list_runs()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ((), "--goal"),
+        ((*GOAL, "--system-file", "missing.md"), "--system-file"),
+        ((*GOAL, "--format", "{"), "--format"),
+    ],
+)
+def test_an_unusable_option_is_named(cupel: Cupel, arguments: tuple[str, ...], option: str) -> None:
+    answer = cupel("scale", "--model", "sim/steady", *arguments)
+    assert (answer.exit_code, option in answer.stderr) == (2, True)
+
+
+def test_what_the_api_refuses_is_shown(cupel: Cupel) -> None:
+    answer = cupel("scale", "--model", "sim/steady", *GOAL)
+    assert answer.exit_code != 0
+    assert "userMessage: is required without a judgeModel" in answer.stderr
