@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from cupel.errors import CupelError
 from cupel.json_types import Json
 from cupel.session import Session
-from cupel.watch import FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_GROWTH
+from cupel.watch import MAX_WAIT_SECONDS, WAIT_GROWTH
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 
 if TYPE_CHECKING:
     from cupel.client import Client
+
+
+_FIRST_WAIT_SECONDS = 0.1
+"""Runs of some hundred scenarios are compared in a few tenths of a second."""
 
 
 class FailIf(StrEnum):
@@ -38,7 +42,7 @@ def compare(session: Session, client: "Client", request: Json) -> Json:
     comparison = client.create_comparison(request)
     with session.err.status("comparing") as display:
         for comparison in _poll(session, client, comparison):  # noqa: B020 - each is the same comparison, later
-            if comparison["status"] == "QUEUED":
+            if comparison["status"] == "QUEUED" and session.err.is_terminal:
                 display.update(_stage(client.get_job(comparison["jobId"])))
     if comparison["status"] == "FAILED":
         raise CupelError(f"the runs cannot be compared: {comparison['failure']['why']}")
@@ -57,7 +61,7 @@ def refused(figures: Json, fail_if: Iterable[FailIf]) -> list[Json]:
 
 
 def _poll(session: Session, client: "Client", comparison: Json) -> Iterator[Json]:
-    wait = FIRST_WAIT_SECONDS
+    wait = _FIRST_WAIT_SECONDS
     while True:
         yield comparison
         if comparison["status"] in ("COMPLETED", "FAILED"):

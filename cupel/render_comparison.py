@@ -42,7 +42,7 @@ def notes(figures: Json) -> Iterator[str]:
     """What the rows say in words, what to bear in mind, and what changed between the sides."""
     rows = rows_of(figures)
     for row in rows:
-        yield row["sentence"]
+        yield row["sentence"] if len(rows) == 1 else f"{row_title(row)}: {row['sentence']}"
     cautions = {caution["code"]: caution["message"] for row in rows for caution in row["cautions"]}
     yield from (f"caution: {message}" for message in cautions.values())
     yield from _unmatched(figures)
@@ -95,16 +95,19 @@ _OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
 
 
 def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
-    numbers = ["baseline", "comparison", "difference", "q"]
-    columns = table("most changed scenarios", *numbers, right=numbers)
+    """Those that changed, with the pair of columns if there are several."""
+    numbers, rows = ["baseline", "comparison", "difference", "q"], figures["rows"]
+    columns = table("most changed scenarios", *(["target"] * (len(rows) > 1)), *numbers, right=numbers)
     for scenario in scenarios:
-        columns.add_row(
-            escape(scenario["scenarioName"]),
-            format_value(figures, scenario["baseline"]),
-            format_value(figures, scenario["comparison"]),
-            format_difference(figures, scenario["difference"]),
-            format_p(scenario["q"]),
-        )
+        if scenario["difference"]:
+            columns.add_row(
+                escape(scenario["scenarioName"]),
+                *([escape(row_title(rows[scenario["row"]]))] * (len(rows) > 1)),
+                format_value(figures, scenario["baseline"]),
+                format_value(figures, scenario["comparison"]),
+                format_difference(figures, scenario["difference"]),
+                format_p(scenario["q"]),
+            )
     return columns
 
 

@@ -33,6 +33,26 @@ class TargetNames:
         """The items with the name of their target and prompt as `column`."""
         return [{**item, "column": self.of_column(column_of(item)).name} for item in items]
 
+    def in_text(self, text: str, targets: Iterable[str]) -> str:
+        """The text with the names of these targets."""
+        for target in targets:
+            text = text.replace(target, self.of(target))
+        return text
+
+    def in_figures(self, figures: Json) -> Json:
+        """The figures of a comparison with the names of their targets."""
+        rows = [self._in_row(row) for row in figures["rows"]]
+        return {**figures, "rows": rows, "overall": figures["overall"] and self._in_row(figures["overall"])}
+
+    def _in_row(self, row: Json) -> Json:
+        sides = {name: row[name] for name in ("baseline", "comparison")}
+        targets = {column["targetId"] for columns in sides.values() for column in columns}
+        named = {
+            name: [{**column, "targetId": self.of(column["targetId"])} for column in columns]
+            for name, columns in sides.items()
+        }
+        return {**row, **named, "sentence": self.in_text(row["sentence"], targets)}
+
     def of_column(self, column: RunColumn) -> RunColumn:
         return replace(column, target=self.of(column.target))
 

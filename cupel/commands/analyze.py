@@ -75,9 +75,7 @@ def print_analysis(
     names = TargetNames(client)
     targets = {column["targetId"] for column in (analysis["figures"] or {"columns": ()})["columns"]}
     for line in analysis_lines(analysis, contested, without):
-        for target in targets:
-            line = line.replace(target, names.of(target))
-        session.out.print(line, markup=False, soft_wrap=True)
+        session.out.print(names.in_text(line, targets), markup=False, soft_wrap=True)
 
 
 def _print_scenarios(session: Session, client: "Client", run: Json, count: int, model: str | None) -> None:

@@ -12,6 +12,7 @@ from cupel.comparing import compare as compute
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
+from cupel.target_names import TargetNames
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.metrics import Metric
 
@@ -137,16 +138,25 @@ def print_comparison(session: Session, figures: Json) -> None:
 
 def _print(session: Session, client: "Client", comparison: Json, scenarios: int, *, as_json: bool) -> None:
     figures = comparison["figures"]
-    changed = client.list_comparison_scenarios(comparison["id"]).first(scenarios) if figures and scenarios else []
+    changed = _most_changed(client, comparison, scenarios) if figures and scenarios else []
     if as_json:
         session.print_json({**comparison, "scenarios": changed})
     elif figures is None:
         session.out.print(render_comparison.comparisons_table([comparison]))
     else:
+        figures = TargetNames(client).in_figures(figures)
         print_comparison(session, figures)
-        if changed:
+        if any(each["difference"] for each in changed):
             session.out.print()
             session.out.print(render_comparison.scenarios_table(figures, changed))
+
+
+def _most_changed(client: "Client", comparison: Json, count: int) -> list[Json]:
+    """Of all rows together, each with the number of its `row`."""
+    rows = range(len(comparison["figures"]["rows"]))
+    listed = ((row, client.list_comparison_scenarios(comparison["id"], row=row).first(count)) for row in rows)
+    scenarios = [{**scenario, "row": row} for row, found in listed for scenario in found]
+    return sorted(scenarios, key=lambda each: -abs(each["difference"]))[:count]
 
 
 def _side(run_id: str, targets: list[str] | None, prompts: list[str] | None) -> Json:

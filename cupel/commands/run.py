@@ -45,6 +45,7 @@ from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.render_analysis import BELOW_RESULTS
 from cupel.session import Session
+from cupel.target_names import TargetNames
 from cupel.watch import watch as follow_to_end
 from cupel_core.domain.runs.run import RunStatus
 
@@ -368,7 +369,7 @@ def _is_not_worse(session: Session, client: "Client", baseline: str, run: Json, 
     comparison = compare(session, client, request)
     if not as_json:
         session.out.print()
-        print_comparison(session, comparison["figures"])
+        print_comparison(session, TargetNames(client).in_figures(comparison["figures"]))
     return is_accepted(session, comparison, [FailIf.LOWER])
 
 

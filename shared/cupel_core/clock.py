@@ -14,3 +14,11 @@ def to_iso(moment: datetime) -> str:
 
 def from_iso(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def to_optional_iso(moment: datetime | None) -> str | None:
+    return None if moment is None else to_iso(moment)
+
+
+def from_optional_iso(text: str | None) -> datetime | None:
+    return from_iso(text) if text else None

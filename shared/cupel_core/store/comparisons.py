@@ -5,11 +5,9 @@ from dataclasses import asdict
 from typing import Any
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute, UnicodeSetAttribute
-from pynamodb.exceptions import TransactWriteError
-from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.runs.run import RunFailure
@@ -17,8 +15,8 @@ from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import blobs, jobs, keys
-from cupel_core.store.listing import list_newest
-from cupel_core.store.table import CreationIndex, Item, connection, error_code, updated
+from cupel_core.store.listing import all_of, list_newest
+from cupel_core.store.table import CreationIndex, Item, conditional_transaction, connection, updated
 
 _SORT_KEY = "comparison"
 
@@ -40,17 +38,12 @@ class ComparisonLinkItem(Item):
 def create(comparison: ComparisonRecord, job: Job) -> bool:
     """Create a comparison that is new or has failed, and its job; False if there is one that has not."""
     is_new_or_failed = ComparisonItem.pk.does_not_exist() | (ComparisonItem.status == JobStatus.FAILED)
-    try:
-        with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(comparison), condition=is_new_or_failed)
-            for run_id in comparison.spec.run_ids:
-                transaction.save(_link(comparison.workspace, run_id, comparison.id))
-            jobs.add(transaction, job, replaces_failed=True)
-    except TransactWriteError as error:
-        if error_code(error) != "TransactionCanceledException":
-            raise
-        return False
-    return True
+    with conditional_transaction() as transaction:
+        transaction.save(_to_item(comparison), condition=is_new_or_failed)
+        for run_id in comparison.spec.run_ids:
+            transaction.save(_link(comparison.workspace, run_id, comparison.id))
+        jobs.add(transaction, job, replaces_failed=True)
+    return transaction.is_committed
 
 
 def get(workspace: str, comparison_id: str) -> ComparisonRecord:
@@ -72,12 +65,10 @@ def list_comparisons(
     workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
 ) -> Page[ComparisonRecord]:
     """A page of comparisons, newest first; a filter that is None matches all."""
-    condition: Condition | None = None
-    if run_id is not None:
-        condition = ComparisonItem.run_ids.contains(run_id)
-    if experiment_id is not None:
-        of_experiment = ComparisonItem.experiment_id == experiment_id
-        condition = of_experiment if condition is None else condition & of_experiment
+    condition = all_of(
+        None if run_id is None else ComparisonItem.run_ids.contains(run_id),
+        None if experiment_id is None else ComparisonItem.experiment_id == experiment_id,
+    )
     entries = list_newest(
         ComparisonItem,
         f"{workspace}#comparisons",
@@ -166,7 +157,7 @@ def _body(comparison: ComparisonRecord) -> dict[str, Any]:
         "spec": comparison.spec.to_json(),
         "revisions": list(comparison.revisions),
         "createdAt": to_iso(comparison.created_at),
-        "completedAt": comparison.completed_at and to_iso(comparison.completed_at),
+        "completedAt": to_optional_iso(comparison.completed_at),
         "verdict": comparison.verdict,
         "sentence": comparison.sentence,
         "failure": comparison.failure and asdict(comparison.failure),
@@ -175,8 +166,7 @@ def _body(comparison: ComparisonRecord) -> dict[str, Any]:
 
 def _from_item(workspace: str, item: ComparisonItem) -> ComparisonRecord:
     body: dict[str, Any] = item.body
-    completed, failure = body["completedAt"], body["failure"]
-    baseline, comparison = body["revisions"]
+    failure, (baseline, comparison) = body["failure"], body["revisions"]
     return ComparisonRecord(
         workspace=workspace,
         id=item.pk.rpartition("#")[2],
@@ -187,5 +177,5 @@ def _from_item(workspace: str, item: ComparisonItem) -> ComparisonRecord:
         verdict=body["verdict"],
         sentence=body["sentence"],
         failure=RunFailure(**failure) if failure else None,
-        completed_at=from_iso(completed) if completed else None,
+        completed_at=from_optional_iso(body["completedAt"]),
     )

@@ -18,7 +18,7 @@ from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import ANY_TIME, Creation, Page, fill_page
 from cupel_core.store import idempotency_keys, keys, partitions
-from cupel_core.store.listing import list_newest
+from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code
 
 _HEAD = "head"
@@ -298,15 +298,11 @@ def _get_version_item(workspace: str, version: DefinitionVersion) -> VersionItem
 
 
 def _filter(folder: str | None, search: str | None, tag: str | None, *, include_children: bool) -> Condition | None:
-    condition: Condition | None = None
-    for part in (
+    return all_of(
         _in_folder(folder, include_children=include_children) if folder else None,
         HeadItem.folded_name.contains(search.casefold()) if search else None,
         HeadItem.tags.contains(tag) if tag else None,
-    ):
-        if part is not None:
-            condition = part if condition is None else condition & part
-    return condition
+    )
 
 
 def _not_found(definition_id: str) -> NotFound:

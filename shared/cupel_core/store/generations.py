@@ -8,13 +8,13 @@ pays for a model call twice nor adds scenarios twice.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.clock import from_iso, to_iso, to_optional_iso
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationMode, GenerationStatus
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
@@ -24,7 +24,9 @@ from cupel_core.messages import GenerationRequest
 from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.definitions import ExtraWrite
-from cupel_core.store.table import Item, error_code, updated
+from cupel_core.store.listing import all_of
+from cupel_core.store.open_work import OpenWork
+from cupel_core.store.table import Item, error_code
 
 
 class GenerationItem(Item):
@@ -42,17 +44,6 @@ class OpenGenerationItem(Item):
     touched_at = UnicodeAttribute(attr_name="touchedAt")
 
 
-class OpenGeneration(NamedTuple):
-    """A generation whose end the sweeper has not seen, and when its message was last sent for certain."""
-
-    request: GenerationRequest
-    touched_at: datetime
-
-    @property
-    def sort_key(self) -> str:
-        return keys.open_generation(self.request.workspace, self.request.definition_id, self.request.generation_id)
-
-
 def create(generation: Generation) -> None:
     """Create a generation, and list it for the sweeper in the same transaction: its message may be lost."""
     open_item = OpenGenerationItem(
@@ -68,24 +59,14 @@ def create(generation: Generation) -> None:
         transaction.save(open_item)
 
 
-def list_open(after: str | None = None) -> Iterator[OpenGeneration]:
+def list_open(after: str | None = None) -> Iterator[OpenWork[GenerationRequest]]:
     """The generations whose end the sweeper has not seen; those after a sort key, if one is given."""
     condition = OpenGenerationItem.sk > after if after else None
     for item in OpenGenerationItem.query(keys.OPEN_GENERATIONS, condition):
         request = GenerationRequest(
             workspace=item.workspace, definition_id=item.definition_id, generation_id=item.generation_id
         )
-        yield OpenGeneration(request, from_iso(item.touched_at))
-
-
-def touch_open(open_generation: OpenGeneration, now: datetime) -> None:
-    """Note that the generation's message was sent again."""
-    item = OpenGenerationItem(keys.OPEN_GENERATIONS, open_generation.sort_key)
-    updated(item, [OpenGenerationItem.touched_at.set(to_iso(now))], OpenGenerationItem.pk.exists())
-
-
-def remove_open(open_generation: OpenGeneration) -> None:
-    OpenGenerationItem(keys.OPEN_GENERATIONS, open_generation.sort_key).delete()
+        yield OpenWork(item.pk, item.sk, request, from_iso(item.touched_at))
 
 
 def erase_all(workspace: str, definition_id: str) -> None:
@@ -172,10 +153,10 @@ def _has_ended(pk: str, generation_id: str) -> bool:
 
 def _write(before: Generation, after: Generation, extra_condition: Condition | None, until: datetime | None) -> bool:
     """Replace `before` with `after`; False if another consumer has advanced or ended it meanwhile."""
-    condition = (GenerationItem.written == before.completed) & GenerationItem.status.is_in(*UNFINISHED)
+    is_as_read = (GenerationItem.written == before.completed) & GenerationItem.status.is_in(*UNFINISHED)
     item = _to_item(after, until)
     try:
-        item.save(condition=condition & extra_condition if extra_condition is not None else condition)
+        item.save(condition=all_of(is_as_read, extra_condition))
     except PutError as error:
         if error_code(error) != "ConditionalCheckFailedException":
             raise
@@ -193,7 +174,7 @@ def _to_item(generation: Generation, leased_until: datetime | None = None) -> Ge
         _sort_key(generation.id),
         status=generation.status,
         written=generation.completed,
-        leased_until=leased_until and to_iso(leased_until),
+        leased_until=to_optional_iso(leased_until),
         body={
             "mode": generation.mode,
             "definitionVersion": generation.definition_version,

@@ -10,19 +10,19 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
-from pynamodb.exceptions import PutError, TransactWriteError
-from pynamodb.expressions.condition import Condition
+from pynamodb.exceptions import PutError
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.errors import NotFound
 from cupel_core.messages import JobRequest
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys, listing
-from cupel_core.store.listing import list_newest
-from cupel_core.store.table import CreationIndex, Item, connection, error_code, updated
+from cupel_core.store.listing import all_of, list_newest
+from cupel_core.store.open_work import OpenWork
+from cupel_core.store.table import CreationIndex, Item, conditional_transaction, error_code, updated
 
 RETENTION = timedelta(days=30)
 """How long a job that is over is listed."""
@@ -46,17 +46,6 @@ class OpenJobItem(Item):
     workspace = UnicodeAttribute()
     job_id = UnicodeAttribute(attr_name="jobId")
     touched_at = UnicodeAttribute(attr_name="touchedAt")
-
-
-class OpenJob(NamedTuple):
-    """A job whose end the sweeper has not seen, and when its message was last sent for certain."""
-
-    request: JobRequest
-    touched_at: datetime
-
-    @property
-    def sort_key(self) -> str:
-        return keys.open_job(self.request.workspace, self.request.job_id)
 
 
 class LeasedJob(NamedTuple):
@@ -90,19 +79,17 @@ def get_leased(workspace: str, job_id: str) -> LeasedJob:
         item = JobItem.get(keys.job(workspace, job_id), _SORT_KEY, consistent_read=True)
     except JobItem.DoesNotExist:
         raise NotFound(f"there is no job {job_id}") from None
-    return LeasedJob(_from_item(workspace, item), from_iso(item.leased_until) if item.leased_until else None)
+    return LeasedJob(_from_item(workspace, item), from_optional_iso(item.leased_until))
 
 
 def list_jobs(
     workspace: str, *, run_id: str | None, status: JobStatus | None, limit: int, cursor: str | None
 ) -> Page[Job]:
     """A page of jobs, newest first; a filter that is None matches all."""
-    condition: Condition | None = None
-    if run_id is not None:
-        condition = JobItem.run_ids.contains(run_id)
-    if status is not None:
-        has_status = JobItem.status == status
-        condition = has_status if condition is None else condition & has_status
+    condition = all_of(
+        None if run_id is None else JobItem.run_ids.contains(run_id),
+        None if status is None else JobItem.status == status,
+    )
     entries = list_newest(
         JobItem, f"{workspace}#jobs", limit, cursor, condition=condition, is_selective=condition is not None
     )
@@ -135,16 +122,11 @@ def note_progress(job: Job, until: datetime) -> bool:
 
 def end(job: Job) -> bool:
     """Store how a job ended; False if another worker has ended it or taken its lease."""
-    try:
-        with TransactWrite(connection=connection()) as transaction:
-            is_own = (JobItem.attempts == job.attempts) & JobItem.status.is_in(JobStatus.QUEUED, JobStatus.RUNNING)
-            transaction.save(_to_item(job, None), condition=is_own)
-            transaction.delete(OpenJobItem(keys.OPEN_JOBS, keys.open_job(job.workspace, job.id)))
-    except TransactWriteError as error:
-        if error_code(error) != "TransactionCanceledException":
-            raise
-        return False
-    return True
+    is_own = (JobItem.attempts == job.attempts) & JobItem.status.is_in(JobStatus.QUEUED, JobStatus.RUNNING)
+    with conditional_transaction() as transaction:
+        transaction.save(_to_item(job, None), condition=is_own)
+        transaction.delete(OpenJobItem(keys.OPEN_JOBS, keys.open_job(job.workspace, job.id)))
+    return transaction.is_committed
 
 
 def release(job: Job) -> None:
@@ -153,20 +135,11 @@ def release(job: Job) -> None:
     updated(item, [JobItem.leased_until.remove()], JobItem.attempts == job.attempts)
 
 
-def list_open(after: str | None = None) -> Iterator[OpenJob]:
+def list_open(after: str | None = None) -> Iterator[OpenWork[JobRequest]]:
     """The jobs whose end the sweeper has not seen; those after a sort key, if one is given."""
     for item in OpenJobItem.query(keys.OPEN_JOBS, OpenJobItem.sk > after if after else None):
-        yield OpenJob(JobRequest(workspace=item.workspace, job_id=item.job_id), from_iso(item.touched_at))
-
-
-def touch_open(open_job: OpenJob, now: datetime) -> None:
-    """Note that the job's message was sent again."""
-    item = OpenJobItem(keys.OPEN_JOBS, open_job.sort_key)
-    updated(item, [OpenJobItem.touched_at.set(to_iso(now))], OpenJobItem.pk.exists())
-
-
-def remove_open(open_job: OpenJob) -> None:
-    OpenJobItem(keys.OPEN_JOBS, open_job.sort_key).delete()
+        request = JobRequest(workspace=item.workspace, job_id=item.job_id)
+        yield OpenWork(item.pk, item.sk, request, from_iso(item.touched_at))
 
 
 def list_ids(workspace: str) -> Iterator[str]:
@@ -188,7 +161,7 @@ def _to_item(job: Job, leased_until: datetime | None) -> JobItem:
         status=job.status,
         attempts=job.attempts,
         run_ids=set(job.run_ids),
-        leased_until=leased_until and to_iso(leased_until),
+        leased_until=to_optional_iso(leased_until),
         ttl=int((job.completed_at + RETENTION).timestamp()) if job.completed_at else None,
         body=_body(job),
     )
@@ -201,8 +174,8 @@ def _body(job: Job) -> dict[str, object]:
         "runIds": list(job.run_ids),
         "createdAt": to_iso(job.created_at),
         "updatedAt": to_iso(job.updated_at),
-        "startedAt": job.started_at and to_iso(job.started_at),
-        "completedAt": job.completed_at and to_iso(job.completed_at),
+        "startedAt": to_optional_iso(job.started_at),
+        "completedAt": to_optional_iso(job.completed_at),
         "stage": job.stage,
         "done": job.done,
         "total": job.total,
@@ -211,8 +184,7 @@ def _body(job: Job) -> dict[str, object]:
 
 
 def _from_item(workspace: str, item: JobItem) -> Job:
-    body = item.body
-    started, completed, failure = body["startedAt"], body["completedAt"], body["failure"]
+    body, failure = item.body, item.body["failure"]
     return Job(
         workspace=workspace,
         id=item.pk.rpartition("#")[2],
@@ -227,6 +199,6 @@ def _from_item(workspace: str, item: JobItem) -> Job:
         done=body["done"],
         total=body["total"],
         failure=RunFailure(**failure) if failure else None,
-        started_at=from_iso(started) if started else None,
-        completed_at=from_iso(completed) if completed else None,
+        started_at=from_optional_iso(body["startedAt"]),
+        completed_at=from_optional_iso(body["completedAt"]),
     )

@@ -1,6 +1,8 @@
 """Lists that are read from the table no further than a request needs."""
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import and_
 from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
@@ -52,6 +54,12 @@ def list_newest[I: Item](
         if last is not None and pages.total_scanned_count >= MAX_EXAMINED:
             yield Entry(_cursor_after(last, by_sort_key=by_sort_key), None)
             return
+
+
+def all_of(*conditions: Condition | None) -> Condition | None:
+    """A condition that all of these make, without those that are None; None if there is none."""
+    given = [condition for condition in conditions if condition is not None]
+    return reduce(and_, given) if given else None
 
 
 def list_ids(model: type[Item], *partitions: str) -> Iterator[str]:

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import TransactWriteError, UpdateError
+from pynamodb.exceptions import UpdateError
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreStatus
 from cupel_core.errors import NotFound
@@ -19,7 +19,7 @@ from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
 from cupel_core.store.idempotency_keys import IdempotencyItem
 from cupel_core.store.listing import list_newest
-from cupel_core.store.table import Item, connection, error_code
+from cupel_core.store.table import Item, conditional_transaction, connection, error_code
 
 
 class RescoreItem(Item):
@@ -101,15 +101,10 @@ def end(rescore: Rescore) -> Rescore:
     """Store how a rescore ended, unless it has ended already. Returns it as stored."""
     ref = RunRef(rescore.workspace, rescore.run_id)
     still_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
-    try:
-        with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(rescore), condition=still_open)
-            transaction.delete(_open_item(ref, rescore.id, rescore.created_at))
-    except TransactWriteError as error:
-        if error_code(error) != "TransactionCanceledException":
-            raise
-        return get(ref, rescore.id)
-    return rescore
+    with conditional_transaction() as transaction:
+        transaction.save(_to_item(rescore), condition=still_open)
+        transaction.delete(_open_item(ref, rescore.id, rescore.created_at))
+    return rescore if transaction.is_committed else get(ref, rescore.id)
 
 
 def list_open_rescores(after: str | None = None) -> Iterator[OpenRescore]:
@@ -158,7 +153,7 @@ def _to_item(rescore: Rescore) -> RescoreItem:
         "probes": rescore.probe_count,
         "generation": rescore.retry_round,
         "createdAt": to_iso(rescore.created_at),
-        "completedAt": rescore.completed_at and to_iso(rescore.completed_at),
+        "completedAt": to_optional_iso(rescore.completed_at),
         "failure": rescore.failure and asdict(rescore.failure),
         "tally": rescore.counts and asdict(rescore.counts),
     }
@@ -167,7 +162,7 @@ def _to_item(rescore: Rescore) -> RescoreItem:
 
 def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
     body: dict[str, Any] = item.body
-    ended, failure, counts = body["completedAt"], body["failure"], body["tally"]
+    failure, counts = body["failure"], body["tally"]
     known = Rescore(
         workspace=ref.workspace,
         run_id=ref.run_id,
@@ -181,7 +176,7 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
     )
     return replace(
         known,
-        completed_at=from_iso(ended) if ended else None,
+        completed_at=from_optional_iso(body["completedAt"]),
         failure=RunFailure(**failure) if failure else None,
         counts=RescoreCounts(**counts) if counts else None,
     )

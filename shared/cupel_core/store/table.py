@@ -8,11 +8,12 @@ from botocore.exceptions import ClientError
 from botocore.session import Session
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.connection import Connection, TableConnection
-from pynamodb.exceptions import PynamoDBException, UpdateError
+from pynamodb.exceptions import PynamoDBException, TransactWriteError, UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
+from pynamodb.transactions import TransactWrite
 
 from cupel_core.settings import settings
 from cupel_core.store import clients
@@ -93,6 +94,25 @@ def connection() -> Connection:
     with clients.CREATION:
         shared.client  # noqa: B018 - creates it
     return shared
+
+
+class ConditionalTransaction(TransactWrite):
+    """A transaction that is not committed if a condition is not met; `is_committed` then says so after the block."""
+
+    is_committed = False
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
+        try:
+            super().__exit__(exc_type, exc_val, exc_tb)  # type: ignore[no-untyped-call]
+        except TransactWriteError as error:
+            if error_code(error) != "TransactionCanceledException":
+                raise
+        else:
+            self.is_committed = exc_type is None
+
+
+def conditional_transaction() -> ConditionalTransaction:
+    return ConditionalTransaction(connection=connection())
 
 
 def updated(item: Item, actions: Sequence[Action], condition: Condition) -> bool:

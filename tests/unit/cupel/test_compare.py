@@ -52,6 +52,21 @@ def test_it_waits_for_the_comparison_and_shows_it(cupel: Cupel, baseline: Run, r
     assert "case 2" not in result.stdout
 
 
+def test_of_several_targets_each_verdict_and_scenario_names_its_own(cupel: Cupel) -> None:
+    models = ("sim/steady", "sim/bold")
+    before, after = (run_of("def_shared", passes, models=models) for passes in ("+" * 16, "-" + "+" * 14 + "-"))
+    printed = cupel("compare", before.id, after.id).stdout
+    assert "sim/steady: Not enough data: sim/steady has a pass rate that is 12.5 percentage points lower" in printed
+    assert "2 targets: " in printed
+    changed = printed[printed.index("most changed scenarios") :].splitlines()[1:]
+    assert [line.split()[:3] for line in changed] == [["case", "0", "sim/steady"], ["case", "7", "sim/bold"]]
+
+
+def test_runs_without_a_difference_have_no_changed_scenarios(cupel: Cupel) -> None:
+    before, after = (run_of("def_shared", "+-") for _ in range(2))
+    assert "most changed" not in cupel("compare", before.id, after.id).stdout
+
+
 def test_what_the_sides_took_stands_below_the_verdicts(cupel: Cupel, baseline: Run, run: Run) -> None:
     printed = cupel("compare", baseline.id, run.id).stdout
     assert "tokens per probe" in printed

@@ -67,3 +67,12 @@ def test_the_live_view_shows_names(api: FakeApi, connect: Connect) -> None:
     session = Session(connect=connect, err=PlainTextConsole(stderr=True, force_terminal=True, width=120))
     shown = CliRunner().invoke(app, ["watch", "run_1"], obj=session).stderr
     assert ("connector/Booking bot" in shown, AGENT in shown) == (True, False)
+
+
+def test_a_comparison_names_agents_in_tables_and_sentences(client: Client) -> None:
+    column = column_fields(AGENT)
+    row = {"baseline": [column], "comparison": [column], "sentence": f"{AGENT} rates higher than in the baseline."}
+    named = TargetNames(client).in_figures({"rows": [row], "overall": None})
+    [shown] = named["rows"]
+    assert shown["sentence"] == "connector/Booking bot rates higher than in the baseline."
+    assert shown["comparison"][0]["targetId"] == "connector/Booking bot"

@@ -7,6 +7,7 @@ from enum import StrEnum
 from cupel_core.domain.analysis.agreement import MAX_COLUMNS
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate
+from cupel_core.domain.analysis.insight_texts import format_percentage
 from cupel_core.domain.analysis.metrics import Metric
 
 SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
@@ -107,7 +108,8 @@ def _errors(given: CautionInput) -> Iterator[Caution]:
     if rates and max(rates) - min(rates) > UNEVEN_ERRORS:
         yield Caution(
             CautionCode.UNEVEN_ERRORS,
-            f"between {min(rates):.0%} and {max(rates):.0%} of the targets' probes errored: what is missing may differ",
+            f"between {format_percentage(min(rates))} and {format_percentage(max(rates))} of the targets' probes "
+            "errored: what is missing may differ",
         )
 
 

@@ -5,7 +5,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis, DimensionFigures, Trend
-from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_p, format_value, measure
+from cupel_core.domain.analysis.insight_texts import (
+    Insight,
+    enumerate_names,
+    format_p,
+    format_percentage,
+    format_value,
+    measure,
+)
 from cupel_core.domain.analysis.metrics import Metric
 
 _LEVEL = 0.05
@@ -97,9 +104,10 @@ def _effect_text(part: _DimensionPart, metric: Metric, names: Sequence[str]) -> 
     values = [(score, value) for score, each in levels if (value := each.value(metric)) is not None]
     (first, low), *_, (last, high) = values
     return (
-        f"{part.dimension.name} matters most: {part.prefix(names)}its levels explain {effect.eta_squared or 0.0:.0%} "
-        f"of the differences between scenarios ({measure(metric)} {format_value(low, metric)} at {first:g}, "
-        f"{format_value(high, metric)} at {last:g}, {format_p(effect.adjusted_p)})."
+        f"{part.dimension.name} matters most: {part.prefix(names)}its levels explain "
+        f"{format_percentage(effect.eta_squared)} of the differences between scenarios ({measure(metric)} "
+        f"{format_value(low, metric)} at {first:g}, {format_value(high, metric)} at {last:g}, "
+        f"{format_p(effect.adjusted_p)})."
     )
 
 

@@ -23,6 +23,11 @@ def format_value(value: float | None, metric: Metric) -> str:
     return f"{value:.2f}" if metric is Metric.DECISION else f"{100 * value:.3g} %"
 
 
+def format_percentage(share: float | None) -> str:
+    """`86 %`; a share that is not known counts as none."""
+    return f"{100 * (share or 0.0):.0f} %"
+
+
 def format_interval(interval: Interval, metric: Metric) -> str:
     """`3.10 to 3.74`."""
     return f"{format_value(interval.low, metric)} to {format_value(interval.high, metric)}"

@@ -6,7 +6,7 @@ from cupel_core.domain.analysis.basic import BasicAnalysis
 from cupel_core.domain.analysis.cautions import HIGH_OTHER
 from cupel_core.domain.analysis.dimension_insights import strongest_effect, strongest_trend, without_effect
 from cupel_core.domain.analysis.extrapolation import extrapolation_text
-from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_value, measure
+from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_percentage, format_value, measure
 from cupel_core.domain.analysis.metrics import Metric
 
 MAX_INSIGHTS = 12
@@ -104,7 +104,7 @@ def _other(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if found.metric is Metric.DECISION and (each.other_rate.share or 0.0) > HIGH_OTHER
     ]
     if shares:
-        listed = enumerate_names([f"{name} ({share:.0%})" for name, share in shares])
+        listed = enumerate_names([f"{name} ({format_percentage(share)})" for name, share in shares])
         yield Insight("other", f"Many answers have no readable decision: {listed}.", {"shares": dict(shares)})
 
 
@@ -115,7 +115,7 @@ def _errors(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if (each.error_rate or 0.0) > _HIGH_ERRORS
     ]
     if rates:
-        listed = enumerate_names([f"{name} ({rate:.0%})" for name, rate in rates])
+        listed = enumerate_names([f"{name} ({format_percentage(rate)})" for name, rate in rates])
         yield Insight(
             "errors", f"Many probes errored, which counts neither for nor against: {listed}.", {"rates": dict(rates)}
         )

@@ -258,5 +258,5 @@ def test_a_dimension_that_divides_the_targets_is_the_strongest_by_its_effect_on_
     made = answers(plan, lambda name, case: str(opposed[name.partition("/")[2]](int(score(case)))))
     found = run(made, plan)
     texts = [each.text for each in insights(found, ("steady", "contrarian"))]
-    assert any(text.startswith("stakes matters most: for steady, its levels explain 100%") for text in texts)
+    assert any(text.startswith("stakes matters most: for steady, its levels explain 100 %") for text in texts)
     assert not any(text.startswith("No effect") for text in texts)

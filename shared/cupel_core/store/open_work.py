@@ -1,0 +1,36 @@
+"""Queued work that has not ended. It is listed for the sweeper, because the message that starts it may be lost."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from pynamodb.attributes import UnicodeAttribute
+
+from cupel_core.clock import to_iso
+from cupel_core.messages import GenerationRequest, JobRequest
+from cupel_core.store.table import Item, updated
+
+
+class OpenWork[R: (GenerationRequest, JobRequest)](NamedTuple):
+    """Work whose end the sweeper has not seen, and when its message was last sent for certain."""
+
+    partition: str
+    """Of the table, like `sort_key`."""
+    sort_key: str
+    request: R
+    touched_at: datetime
+
+
+class _TouchedItem(Item):
+    """What the items of these lists have in common."""
+
+    touched_at = UnicodeAttribute(attr_name="touchedAt")
+
+
+def touch[R: (GenerationRequest, JobRequest)](work: OpenWork[R], now: datetime) -> None:
+    """Note that the work's message was sent again."""
+    item = _TouchedItem(work.partition, work.sort_key)
+    updated(item, [_TouchedItem.touched_at.set(to_iso(now))], _TouchedItem.pk.exists())
+
+
+def remove[R: (GenerationRequest, JobRequest)](work: OpenWork[R]) -> None:
+    _TouchedItem(work.partition, work.sort_key).delete()
