@@ -10,7 +10,7 @@ from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS, Provider, find_provider, provider_of
-from cupel_core.providers.account import Account, is_service_account_key
+from cupel_core.providers.account import Account, is_key_file
 
 _KEY_VARIABLES = {
     "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -57,7 +57,7 @@ class AccountResolver:
             prices=_read_prices(provider, self._overrides.get(provider.name, {}).get("prices", {})),
             allow_private=True,
         )
-        if provider.name == "vertex" and is_service_account_key(account.api_key or ""):
+        if provider.name == "vertex" and is_key_file(account.api_key or ""):
             require_extra("vertex", f"{field}: {model}")
         if provider.needs_key and not account.api_key:
             variable = _key_variables(provider)[0]

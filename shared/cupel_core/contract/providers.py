@@ -10,12 +10,17 @@ from cupel_core.contract.fields import SINGLE_LINE, Flag, ProviderUrl, is_visibl
 from cupel_core.domain.resources.providers import ModelPrice, ModelView, ProviderChanges, ProviderView
 
 _MAX_KEY_FILE_LENGTH = 8_192
+_KEY_FILES = (("client_email", "private_key"), ("appId", "password", "tenant"))
+"""What the keys of service accounts and the credentials of service principals have."""
 
 
 def _valid_key(secret: SecretStr) -> SecretStr:
     key = secret.get_secret_value()
     if not (is_visible_ascii(key) or _is_key_file(key)):
-        raise ValueError("must be 1 to 4096 visible ASCII characters, or the JSON of a Google service account's key")
+        raise ValueError(
+            "must be 1 to 4096 visible ASCII characters, the JSON of a Google service account's key, or the JSON of a "
+            "service principal of Microsoft Entra ID, with appId, password and tenant"
+        )
     return secret
 
 
@@ -26,7 +31,7 @@ def _is_key_file(text: str) -> bool:
         key = orjson.loads(text)
     except ValueError:
         return False
-    return isinstance(key, dict) and all(isinstance(key.get(name), str) for name in ("client_email", "private_key"))
+    return isinstance(key, dict) and any(all(isinstance(key.get(name), str) for name in file) for file in _KEY_FILES)
 
 
 ApiKey = Annotated[SecretStr, AfterValidator(_valid_key), Field(description="Stored as a secret and never returned")]

@@ -8,8 +8,9 @@ from cupel_core.domain.resources.providers import ModelPrice
 DEFAULT_PARALLEL_REQUESTS = 50
 
 
-def is_service_account_key(api_key: str) -> bool:
-    """Whether an API key of Vertex AI is the JSON of a service account's key."""
+def is_key_file(api_key: str) -> bool:
+    """Whether an API key is JSON for which access tokens are requested: a service account's key of Google Cloud, or a
+    service principal of Microsoft Entra ID."""
     return api_key.lstrip().startswith("{")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.turns.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
-from cupel_core.providers import bedrock, model_name_of, openai, provider_of
+from cupel_core.providers import bedrock, model_name_of, openai, provider_of, vertex
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import sanitized
 from cupel_core.providers.errors import ProviderError, malformed_reply_error
@@ -80,11 +80,27 @@ async def _call_provider(
     from cupel_core.providers import http
 
     request_for, parse = _WIRE_FORMATS[wire_format]
-    response = await http.post(account, request_for(account, name, texts), timeout_seconds, utc_now(), send)
-    try:
-        return parse(orjson.loads(response.content))
-    except (orjson.JSONDecodeError, ValidationError) as error:
-        raise malformed_reply_error(error) from None
+    account = await http.with_access_token(account, utc_now(), send)
+
+    async def embed_together(part: tuple[str, ...]) -> Embeddings:
+        response = await http.post(account, request_for(account, name, part), timeout_seconds, utc_now(), send)
+        try:
+            return parse(orjson.loads(response.content))
+        except (orjson.JSONDecodeError, ValidationError) as error:
+            raise malformed_reply_error(error) from None
+
+    if wire_format not in _ONE_TEXT_PER_CALL:
+        return await embed_together(texts)
+    return _joined(await asyncio.gather(*(embed_together((text,)) for text in texts)))
+
+
+def _joined(parts: Iterable[Embeddings]) -> Embeddings:
+    vectors: list[Vector] = []
+    usage = Usage()
+    for part in parts:
+        vectors += part.vectors
+        usage += part.usage
+    return Embeddings(tuple(vectors), usage)
 
 
 def openai_request(account: Account, name: str, texts: tuple[str, ...]) -> WireRequest:
@@ -133,11 +149,41 @@ def parse_google(body: object) -> Embeddings:
     return Embeddings(tuple(item.values for item in response.embeddings))
 
 
+def vertex_request(account: Account, name: str, texts: tuple[str, ...]) -> WireRequest:
+    return vertex.prediction_request(account, name, {"instances": [{"content": text} for text in texts]})
+
+
+class _VertexStatistics(BaseModel):
+    token_count: TokenCount = 0
+
+
+class _VertexEmbedding(BaseModel):
+    values: Vector
+    statistics: _VertexStatistics | None = None
+
+
+class _VertexPrediction(BaseModel):
+    embeddings: _VertexEmbedding
+
+
+class _VertexEmbeddingsResponse(BaseModel):
+    predictions: list[_VertexPrediction]
+
+
+def parse_vertex(body: object) -> Embeddings:
+    found = [prediction.embeddings for prediction in _VertexEmbeddingsResponse.model_validate(body).predictions]
+    tokens = sum(each.statistics.token_count for each in found if each.statistics)
+    return Embeddings(tuple(each.values for each in found), Usage(tokens))
+
+
+_ONE_TEXT_PER_CALL = frozenset({"vertex"})
+"""Gemini's embedding models on Vertex AI refuse several."""
 _WIRE_FORMATS: Mapping[
     str, tuple[Callable[[Account, str, tuple[str, ...]], WireRequest], Callable[[object], Embeddings]]
 ] = {
     "openai": (openai_request, parse_openai),
     "google": (google_request, parse_google),
+    "vertex": (vertex_request, parse_vertex),
 }
 
 

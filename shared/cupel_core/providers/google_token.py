@@ -1,24 +1,18 @@
 """Access tokens for a service account of Google Cloud, from the JSON of its key.
 
-A token is valid for an hour. It is requested with a JWT that the key signs (RFC 7523), and shared by all calls of a
-process.
+A token is valid for an hour. It is requested with a JWT that the key signs (RFC 7523).
 """
 
-import asyncio
-import hashlib
-from collections import OrderedDict, defaultdict
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING
 
-import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.providers.account import Account, is_service_account_key
-from cupel_core.providers.call_time import setting_up
-from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
+from cupel_core.providers.access_tokens import AccessToken, AccessTokens, parse_token
+from cupel_core.providers.account import Account, is_key_file
+from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.wire_format import WireRequest
 
 if TYPE_CHECKING:
@@ -28,9 +22,8 @@ TOKEN_URL = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _LIFETIME_SECONDS = 3_600
-_MARGIN_SECONDS = 300
-"""A token is replaced so long before it expires: no call lasts longer."""
-_MAX_TOKENS = 100
+
+tokens = AccessTokens()
 
 
 class _ServiceAccountKey(BaseModel):
@@ -41,56 +34,18 @@ class _ServiceAccountKey(BaseModel):
     private_key_id: str | None = None
 
 
-class _AccessTokenResponse(BaseModel):
-    access_token: str
-    expires_in: float = _LIFETIME_SECONDS
-
-
-class _AccessToken(NamedTuple):
-    text: str
-    expires_at: float
-
-
-_tokens: OrderedDict[str, _AccessToken] = OrderedDict()
-_locks: WeakKeyDictionary[asyncio.AbstractEventLoop, defaultdict[str, asyncio.Lock]] = WeakKeyDictionary()
-
-
 async def with_access_token(account: Account, send: "SendRequest", now: datetime) -> Account:
     """The account with a valid access token instead of its service account's key. Raises `ProviderError`."""
     key = account.api_key or ""
-    if not is_service_account_key(key):
+    if not is_key_file(key):
         return account
-    digest = hashlib.sha256(key.encode()).hexdigest()
-    locks = _locks.setdefault(asyncio.get_running_loop(), defaultdict(asyncio.Lock))
-    with setting_up():
-        async with locks[digest]:
-            token = _tokens.get(digest)
-            if token is None or token.expires_at < now.timestamp() + _MARGIN_SECONDS:
-                token = await _request_token(key, send, now)
-                _remember(digest, token)
-    return replace(account, api_key=token.text)
 
+    async def request() -> AccessToken:
+        form: dict[str, object] = {"grant_type": _GRANT, "assertion": _signed_claim(key, now)}
+        response = await send(WireRequest(TOKEN_URL, form, is_form=True))
+        return parse_token(response, "Google refused the service account's key", now)
 
-def _remember(digest: str, token: _AccessToken) -> None:
-    _tokens[digest] = token
-    _tokens.move_to_end(digest)
-    if len(_tokens) > _MAX_TOKENS:
-        _tokens.popitem(last=False)
-
-
-async def _request_token(key: str, send: "SendRequest", now: datetime) -> _AccessToken:
-    form: dict[str, object] = {"grant_type": _GRANT, "assertion": _signed_claim(key, now)}
-    response = await send(WireRequest(TOKEN_URL, form, is_form=True))
-    if response.status in (400, 401, 403):
-        reason = response.content[:300].decode(errors="replace")
-        raise ProviderError(ProbeErrorCode.AUTH, f"Google refused the service account's key: {reason}")
-    if not response.ok:
-        raise error_from_response(response.status, response.headers, response.content, now)
-    try:
-        answer = _AccessTokenResponse.model_validate(orjson.loads(response.content))
-    except (orjson.JSONDecodeError, ValidationError) as error:
-        raise malformed_reply_error(error) from None
-    return _AccessToken(answer.access_token, now.timestamp() + min(answer.expires_in, _LIFETIME_SECONDS))
+    return replace(account, api_key=await tokens.get(key, now, request))
 
 
 def _signed_claim(key: str, now: datetime) -> str:

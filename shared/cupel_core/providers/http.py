@@ -16,12 +16,11 @@ import orjson
 from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
-from cupel_core.providers import find_provider, safe_http
+from cupel_core.providers import entra_token, find_provider, google_token, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
 from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
-from cupel_core.providers.google_token import with_access_token
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
 from cupel_core.providers.safe_http import HttpResponse
 from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
@@ -29,6 +28,8 @@ from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
 MAX_REPLY_BYTES = 4_000_000
 """An answer may have a million characters, with up to four bytes each."""
 _DNS_CACHE_SECONDS = 300
+
+_TOKEN_SOURCES = {"azure": entra_token.with_access_token, "vertex": google_token.with_access_token}
 
 type SendRequest = Callable[[WireRequest], Awaitable[HttpResponse]]
 """Sends a request to an official address. Raises `ProviderError` if there is no response."""
@@ -75,8 +76,7 @@ async def exchange(
     send: SendRequest | None = None,
 ) -> Reply:
     """Make one attempt. Raises `ProviderError`; a timeout of an official address is the caller's."""
-    if account.provider == "vertex":
-        account = await with_access_token(account, send or send_request, now)
+    account = await with_access_token(account, now, send)
     wire_request = wire_format.request_for(account, model_name, request)
     response = await post(account, wire_request, timeout_seconds, now, send)
     try:
@@ -85,6 +85,12 @@ async def exchange(
         raise malformed_reply_error(error) from None
     exhausted = parse_exhausted_allowance(response.headers, now)
     return reply if exhausted is None else replace(reply, exhausted_allowance=exhausted)
+
+
+async def with_access_token(account: Account, now: datetime, send: SendRequest | None = None) -> Account:
+    """The account as it is, or with an access token that its provider grants for its key. Raises `ProviderError`."""
+    source = _TOKEN_SOURCES.get(account.provider)
+    return account if source is None else await source(account, send or send_request, now)
 
 
 async def post(
@@ -113,5 +119,11 @@ async def post(
     else:
         response = await (send or send_request)(request)
     if not response.ok:
-        raise error_from_response(response.status, response.headers, response.content, now)
+        raise error_from_response(response.status, response.headers, _without_key(response.content, account), now)
     return response
+
+
+def _without_key(content: bytes, account: Account) -> bytes:
+    """Some servers repeat the key or the access token that they refuse."""
+    key = (account.api_key or "").strip().encode()
+    return content.replace(key, b"[key]") if key else content

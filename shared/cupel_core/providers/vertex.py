@@ -28,6 +28,11 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
     return WireRequest(_url(account, "google", model_name, "generateContent"), body, headers)
 
 
+def prediction_request(account: Account, model_name: str, body: dict[str, object]) -> WireRequest:
+    """For Google's models that do not generate content, such as embeddings."""
+    return WireRequest(_url(account, "google", model_name, "predict"), body, key_header(account))
+
+
 def parse(body: object) -> Reply:
     is_message = isinstance(body, dict) and body.get("type") == "message"
     return anthropic.parse(body) if is_message else google.parse(body)

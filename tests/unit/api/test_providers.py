@@ -226,6 +226,12 @@ def test_the_key_of_a_google_service_account_is_the_json_of_its_file(client: Cli
     assert accounts.load_account("acme", "vertex").api_key == SERVICE_ACCOUNT
 
 
+def test_the_credentials_of_an_azure_service_principal_are_the_json_of_their_file(client: Client) -> None:
+    credentials = '{\n  "appId": "1", "displayName": "cupel",\n  "password": "s~cret", "tenant": "contoso.com"\n}'
+    assert client.put("/v1/providers/azure", {"apiKey": credentials}).json()["hasKey"] is True
+    assert accounts.load_account("acme", "azure").api_key == credentials
+
+
 @pytest.mark.parametrize(
     "key", ["two words", '{"client_email": "a"}', "[" * 5_000, SERVICE_ACCOUNT + " " * 9_000, "{" + "é" * 9]
 )

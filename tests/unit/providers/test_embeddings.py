@@ -57,6 +57,18 @@ async def test_google_s_format_has_a_request_per_text() -> None:
     }
 
 
+VERTEX = {"predictions": [{"embeddings": {"values": [1.0, 0.0], "statistics": {"truncated": False, "token_count": 2}}}]}
+
+
+async def test_vertex_has_a_call_per_text() -> None:
+    send = answering(200, VERTEX)
+    result = await ask("vertex/gemini-embedding-001", send)
+    assert result == Embeddings(((1.0, 0.0), (1.0, 0.0)), Usage(4))
+    assert [request.url.rpartition("/")[2] for request in send.requests] == ["gemini-embedding-001:predict"] * 2
+    assert [request.body for request in send.requests] == [{"instances": [{"content": text}]} for text in TEXTS]
+    assert send.requests[0].headers == {"x-goog-api-key": "key-1"}
+
+
 class Titan:
     def __init__(self) -> None:
         self.requests: list[Any] = []

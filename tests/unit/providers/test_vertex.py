@@ -53,9 +53,9 @@ PRIVATE = rsa.generate_private_key(65537, 2048)
 
 @pytest.fixture(autouse=True)
 def _no_tokens() -> Iterator[None]:
-    google_token._tokens.clear()
+    google_token.tokens.clear()
     yield
-    google_token._tokens.clear()
+    google_token.tokens.clear()
 
 
 def account(key: str | None = "AIza-key", base_url: str = PROJECT) -> Account:
