@@ -23,7 +23,7 @@ PARALLEL = 20
 LATENCY_SECONDS = 0.2
 MAX_CALLS = 1.05 * PROBES
 MAX_RECOVERY_SECONDS = 60.0
-"""Until the slices of dead workers are processed again; the run's remaining calls come on top."""
+"""Until the slices of dead workers are processed again; what the remaining calls take comes on top."""
 
 
 class KilledRun(NamedTuple):
@@ -31,8 +31,11 @@ class KilledRun(NamedTuple):
 
     run: Json
     counts: Json
-    seconds_to_end: float
-    calls_left: int
+    seconds_before: float
+    """From the start to the workers' death."""
+    seconds_after: float
+    """From then to the last outcome."""
+    completed_before: int
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +43,19 @@ def killed(stack: LocalStack, stack_paths: StackPaths, api: Client, model_server
     model_server.reset()
     model_server.configure(latencySeconds=LATENCY_SECONDS)
     api.update_provider("custom", {"baseUrl": f"{model_server.url}/v1", "maxParallelRequests": PARALLEL})
-    run_id = start_run(api, create_definition(api, PROBES), "custom/bench")
-    wait_until(lambda: api.get_run(run_id)["progress"]["completed"] >= PROBES // 2)
+    definition_id, started_at = create_definition(api, PROBES), time.monotonic()
+    run_id = start_run(api, definition_id, "custom/bench")
+    wait_until(lambda: completed(api, run_id) >= PROBES // 2)
     assert kill_workers(stack_paths) >= 1
-    killed_at, calls_left = time.monotonic(), PROBES - api.get_run(run_id)["progress"]["completed"]
-    run = wait_for_end(api, run_id, seconds=180)
-    result = KilledRun(run, model_server.counts(), time.monotonic() - killed_at, calls_left)
-    print(f"{result.counts['requests']} model calls for {PROBES} probes, {result.seconds_to_end:.0f} s after the death")
-    return result
+    killed_at, completed_before = time.monotonic(), completed(api, run_id)
+    wait_until(lambda: completed(api, run_id) == PROBES, seconds=180)
+    seconds_after, run = time.monotonic() - killed_at, wait_for_end(api, run_id, seconds=180)
+    print(f"{model_server.counts()['requests']} model calls for {PROBES} probes, {seconds_after:.0f} s after the death")
+    return KilledRun(run, model_server.counts(), killed_at - started_at, seconds_after, completed_before)
+
+
+def completed(api: Client, run_id: str) -> int:
+    return int(api.get_run(run_id)["progress"]["completed"])
 
 
 def kill_workers(stack_paths: StackPaths) -> int:
@@ -82,5 +90,6 @@ def test_only_calls_in_flight_are_repeated(killed: KilledRun) -> None:
 
 
 def test_the_slices_of_dead_workers_are_taken_over_within_a_minute(killed: KilledRun) -> None:
-    remaining_seconds = killed.calls_left * LATENCY_SECONDS / PARALLEL
-    assert killed.seconds_to_end < MAX_RECOVERY_SECONDS + remaining_seconds
+    """The remaining probes take as long as the others before, on a busy machine longer than their calls alone."""
+    remaining_seconds = killed.seconds_before * (PROBES - killed.completed_before) / killed.completed_before
+    assert killed.seconds_after < MAX_RECOVERY_SECONDS + remaining_seconds
