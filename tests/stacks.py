@@ -17,6 +17,7 @@ from cupel.client import Client
 from cupel.stack import lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.emulator import find_free_port
+from cupel.stack.origins import DEFAULT_ORIGINS, choose_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
 from tests.aws_calls import recording
 
@@ -31,6 +32,8 @@ def stack_paths(tmp_path_factory: pytest.TempPathFactory) -> StackPaths:
 
 
 CALLS_FILE = "calls.jsonl"
+PAGE_ORIGIN = "https://pages.example:8443"
+"""Of a web page on another server, which may call the stack."""
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +41,7 @@ def stack(stack_paths: StackPaths) -> Iterator[LocalStack]:
     """At the end, every AWS call that the functions have made must be one that their policies allow."""
     from tests.aws_calls import policies  # reads the template, which most tests do not need
 
+    choose_origins(stack_paths, (*DEFAULT_ORIGINS, PAGE_ORIGIN))
     try:
         yield lifecycle.up(stack_paths, find_free_port(), print)
         calls = recording.read(stack_paths.state / CALLS_FILE, STACK_NAME)

@@ -24,12 +24,25 @@ Port = Annotated[
 ]
 
 
-def up(ctx: typer.Context, port: Port = None) -> None:
+AllowedOrigins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-origin",
+        help="Origin of a web page that may call the API; repeatable, replaces all, remembered.",
+        show_default=False,
+    ),
+]
+
+
+def up(ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = None) -> None:
     """Start the embedded cloud, and deploy the stack to it from the sources."""
     paths = _find_stack("cupel up")
     from cupel.stack import lifecycle
+    from cupel.stack.origins import choose_origins
 
     session = ctx.ensure_object(Session)
+    if allow_origin:
+        choose_origins(paths, allow_origin)
     local = lifecycle.up(paths, port, session.remark)
     session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
 

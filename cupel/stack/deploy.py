@@ -1,24 +1,33 @@
 """Deploys the build to the embedded cloud, with the same `sam deploy` that is used for AWS."""
 
 import platform
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from cupel.errors import CupelError
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator, save_deployment
+from cupel.stack.origins import read_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.workers import MEMORY_MB, probe_workers
 
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
-_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
+CORS: dict[str, Any] = {
+    "AllowMethods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+    "AllowHeaders": ["Authorization", "Content-Type", "If-Match", "Idempotency-Key", "Last-Event-ID"],
+    "ExposeHeaders": ["ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "apigw-requestid"],
+    "MaxAge": 600,
+}
+"""What the API function answers on AWS."""
 _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
 
 
 def is_recorded(paths: StackPaths, digest: str) -> bool:
-    """Whether these sources were deployed last; the embedded cloud may have lost its data since then."""
+    """Whether these sources were deployed last, for the same origins; the data may have been lost since then."""
     record = _record(paths)
-    return record.is_file() and record.read_text() == digest
+    return record.is_file() and record.read_text() == _deployment(paths, digest)
 
 
 def is_deployed(paths: StackPaths, emulator: Emulator, digest: str) -> bool:
@@ -27,25 +36,30 @@ def is_deployed(paths: StackPaths, emulator: Emulator, digest: str) -> bool:
 
 def deploy(paths: StackPaths, emulator: Emulator, digest: str) -> None:
     _record(paths).unlink(missing_ok=True)
+    origins = read_origins(paths)
     configuration = str(paths.repository / "samconfig.toml")
     command = ["sam", "deploy", "--config-file", configuration, "--template-file", str(paths.build / "template.yaml")]
     command += ["--stack-name", STACK_NAME]
     command += ["--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"]
-    command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters().items())]
+    command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters(origins).items())]
     run(command, paths, child_environment(paths, emulator.endpoint_url), paths.deploy_log)
-    _configure_cors(emulator)
+    _configure_cors(emulator, origins)
     save_deployment(emulator)
-    _record(paths).write_text(digest)
+    _record(paths).write_text(_deployment(paths, digest))
 
 
-def _parameters() -> dict[str, str]:
+def _deployment(paths: StackPaths, digest: str) -> str:
+    return "\n".join((digest, *read_origins(paths)))
+
+
+def _parameters(origins: Sequence[str]) -> dict[str, str]:
     """The parameters that differ on one machine; the others keep the template's defaults."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
         raise CupelError(f"unsupported machine architecture {machine}; supported: {', '.join(_ARCHITECTURES)}")
     return {
         "Architecture": _ARCHITECTURES[machine],
-        "AllowedOrigins": ",".join(_ORIGINS),
+        "AllowedOrigins": ",".join(origins),
         "DataDeletionPolicy": "Delete",
         "ProbeTimeoutSeconds": "120",
         "ProbeWorkers": str(probe_workers()),
@@ -55,20 +69,14 @@ def _parameters() -> dict[str, str]:
     }
 
 
-def _configure_cors(emulator: Emulator) -> None:
+def _configure_cors(emulator: Emulator, origins: Sequence[str]) -> None:
     """Set the allowed origins: the emulator handles all OPTIONS requests itself and ignores the template's origins.
 
     On AWS, the API function handles OPTIONS requests with the same headers.
     """
     make_client("apigatewayv2", emulator).update_api(
         ApiId=STACK_NAME,
-        CorsConfiguration={
-            "AllowOrigins": list(_ORIGINS),
-            "AllowMethods": ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
-            "AllowHeaders": ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
-            "ExposeHeaders": ["Retry-After", "Location"],
-            "MaxAge": 600,
-        },
+        CorsConfiguration={"AllowOrigins": list(origins), **CORS},
     )
 
 

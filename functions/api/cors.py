@@ -7,12 +7,12 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from api.admission import methods_at
 from cupel_core.settings import settings
 
-_PREFLIGHT = {
+PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, Idempotency-Key, Last-Event-ID",
     "Access-Control-Max-Age": "600",
 }
-_EXPOSED = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, apigw-requestid"
+EXPOSED = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, apigw-requestid"
 """API Gateway adds the last one; problem documents have it as `requestId`."""
 
 
@@ -27,7 +27,7 @@ def add_cors_headers(request: APIGatewayProxyEventV2, response: dict[str, Any]) 
     headers = dict(response["headers"])
     origin = request.headers.get("origin", "")
     if origin in settings().origins:
-        headers |= {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
+        headers |= {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": EXPOSED}
         if request.http_method == "OPTIONS":
-            headers |= _PREFLIGHT
+            headers |= PREFLIGHT
     return {**response, "headers": headers}

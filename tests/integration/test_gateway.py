@@ -1,6 +1,7 @@
 """Rejected requests, as answered by gateway, authorizer and API together."""
 
 from collections.abc import Callable
+from hashlib import sha256
 from time import time
 from typing import Any
 
@@ -12,7 +13,8 @@ from cupel.stack.address import LocalStack
 from cupel_core.access.request_rates import key_of
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.domain.limits.request_rate import FREE_BURST
-from tests.stacks import table_of
+from tests.files_for_tests import png
+from tests.stacks import PAGE_ORIGIN, table_of
 
 PROBLEM = "application/problem+json"
 ORIGIN = "http://localhost:5173"
@@ -52,6 +54,43 @@ def test_a_preflight_allows_the_methods_and_headers_of_the_api(stack: LocalStack
     assert response.status_code == 204
     assert "POST" in response.headers["access-control-allow-methods"]
     assert "idempotency-key" in response.headers["access-control-allow-headers"].lower()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+def test_a_page_of_a_configured_origin_may_send_requests_with_a_token(stack: LocalStack, method: str) -> None:
+    asked = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": "authorization,content-type"}
+    preflight = send(stack, "OPTIONS", "/definitions", Origin=PAGE_ORIGIN, **asked)
+    assert preflight.headers["access-control-allow-origin"] == PAGE_ORIGIN
+    assert method.lower() in _names(preflight, "access-control-allow-methods")
+    assert {"authorization", "content-type", "if-match"} <= _names(preflight, "access-control-allow-headers")
+
+
+def test_a_page_of_a_configured_origin_reads_the_response_and_its_version(stack: LocalStack) -> None:
+    response = send(stack, "GET", "/settings", Origin=PAGE_ORIGIN, Authorization=f"Bearer {stack.token}")
+    assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, PAGE_ORIGIN)
+    assert {"etag", "location", "retry-after"} <= _names(response, "access-control-expose-headers")
+
+
+def test_a_preflight_of_another_origin_allows_nothing(stack: LocalStack) -> None:
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    response = send(stack, "OPTIONS", "/runs", Origin="https://evil.example", **asked)
+    assert response.headers.get("access-control-allow-origin") not in ("*", "https://evil.example")
+
+
+def test_a_page_uploads_a_file_to_its_address(api: Client) -> None:
+    content = png(3, 2)
+    sizes = {"name": "x.png", "type": "image/png", "size": len(content), "sha256": sha256(content).hexdigest()}
+    upload = api.create_file(sizes)["upload"]
+    names = ",".join(sorted(name.lower() for name in upload["headers"]))
+    asked = {"Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": names}
+    preflight = httpx.options(upload["url"], headers={"Origin": PAGE_ORIGIN, **asked}, trust_env=False)
+    assert preflight.headers["access-control-allow-origin"] in (PAGE_ORIGIN, "*")
+    stored = httpx.put(upload["url"], content=content, headers={**upload["headers"], "Origin": PAGE_ORIGIN})
+    assert (stored.status_code, stored.headers["access-control-allow-origin"]) == (200, PAGE_ORIGIN)
+
+
+def _names(response: httpx.Response, header: str) -> set[str]:
+    return {name.strip().lower() for name in response.headers[header].split(",")}
 
 
 def test_an_unknown_path_gets_a_problem_document(stack: LocalStack) -> None:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from api import cors
 from cupel.errors import CupelError, UsageError
 from cupel.stack import emulator
 from cupel.stack.address import LocalStack, read_local, write_local
 from cupel.stack.build import is_built, sources_digest
+from cupel.stack.deploy import CORS, is_recorded
+from cupel.stack.origins import DEFAULT_ORIGINS, choose_origins, read_origins
 from cupel.stack.paths import PYTHON_VERSION, StackPaths, find_stack_paths, write_private
 from cupel.stack.sources import write_sources
 from cupel.stack.subprocesses import child_environment, run
@@ -44,6 +47,41 @@ def test_a_clone_is_found_from_a_folder_below_it(paths: StackPaths) -> None:
     assert find_stack_paths(paths.repository / "functions" / "api") == StackPaths(
         paths.repository, paths.repository / ".cupel"
     )
+
+
+def test_chosen_origins_are_remembered(paths: StackPaths) -> None:
+    choose_origins(paths, ["http://localhost:3000", "https://app.example.com", "http://localhost:3000"])
+    assert read_origins(paths) == ("http://localhost:3000", "https://app.example.com")
+
+
+def test_without_a_choice_a_development_server_of_vite_may_call(paths: StackPaths) -> None:
+    assert read_origins(paths) == ("http://localhost:5173", "http://127.0.0.1:5173")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["*", "localhost:3000", "http://localhost:3000/", "https://App.example", "null", "http://a,http://b", ""],
+)
+def test_what_no_browser_sends_is_no_origin(paths: StackPaths, origin: str) -> None:
+    with pytest.raises(UsageError, match="is no origin"):
+        choose_origins(paths, [origin])
+
+
+def test_a_stack_with_other_origins_is_deployed_again(paths: StackPaths) -> None:
+    paths.state.mkdir()
+    (paths.state / "deployed.digest").write_text("\n".join(("digest", *DEFAULT_ORIGINS)))
+    before = is_recorded(paths, "digest")
+    choose_origins(paths, ["http://localhost:3000"])
+    assert (before, is_recorded(paths, "digest")) == (True, False)
+
+
+def test_the_embedded_cloud_allows_what_the_api_does() -> None:
+    preflight = {name: value for name, value in cors.PREFLIGHT.items() if name != "Access-Control-Max-Age"}
+    assert preflight == {
+        "Access-Control-Allow-Methods": ", ".join(CORS["AllowMethods"]),
+        "Access-Control-Allow-Headers": ", ".join(CORS["AllowHeaders"]),
+    }
+    assert ", ".join(CORS["ExposeHeaders"]) == cors.EXPOSED
 
 
 def test_every_function_is_warmed_but_those_that_the_first_request_starts() -> None:

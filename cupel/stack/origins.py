@@ -1,0 +1,33 @@
+"""The origins of web pages that may call the local stack: chosen by `cupel up --allow-origin`, and remembered."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from cupel.errors import UsageError
+from cupel.stack.paths import StackPaths
+
+DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
+
+
+def read_origins(paths: StackPaths) -> tuple[str, ...]:
+    file = _file(paths)
+    return tuple(json.loads(file.read_text())) if file.is_file() else DEFAULT_ORIGINS
+
+
+def choose_origins(paths: StackPaths, origins: Sequence[str]) -> None:
+    """Replace the origins; raises UsageError for what browsers do not send as one."""
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise UsageError(
+                f'"{origin}" is no origin: write the scheme, the host in lower case, and the port if it is not the '
+                "usual one, without a path, as in http://localhost:3000"
+            )
+    paths.state.mkdir(parents=True, exist_ok=True)
+    _file(paths).write_text(json.dumps(list(dict.fromkeys(origins))))
+
+
+def _file(paths: StackPaths) -> Path:
+    return paths.state / "origins.json"
