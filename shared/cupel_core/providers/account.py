@@ -1,17 +1,33 @@
 """A workspace's access to one provider."""
 
+import json
 from dataclasses import dataclass, field
 
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.resources.providers import ModelPrice
 
 DEFAULT_PARALLEL_REQUESTS = 50
+_SECRET_PARTS = ("private_key", "password")
+"""Of a service account's key, and of a service principal."""
 
 
 def is_key_file(api_key: str) -> bool:
     """Whether an API key is JSON for which access tokens are requested: a service account's key of Google Cloud, or a
     service principal of Microsoft Entra ID."""
     return api_key.lstrip().startswith("{")
+
+
+def secrets_of(api_key: str | None) -> list[str]:
+    """What must not be shown of an API key: the key, and of a key file each secret in it."""
+    key = (api_key or "").strip()
+    if not is_key_file(key):
+        return [key] if key else []
+    try:
+        parts = json.loads(key)
+    except ValueError:
+        return [key]
+    values = [parts.get(name) for name in _SECRET_PARTS] if isinstance(parts, dict) else []
+    return [key, *(value for value in values if isinstance(value, str) and value)]
 
 
 @dataclass(frozen=True)

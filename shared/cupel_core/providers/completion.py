@@ -11,7 +11,7 @@ from cupel_core.domain.limits.backoff import MAX_ATTEMPTS, delay_seconds
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.providers import model_name_of, wire_format_of
-from cupel_core.providers.account import Account
+from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.adaptation import ADAPTER, with_omitted, without
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
@@ -89,8 +89,9 @@ async def _call_provider(
 
 def sanitized(error: ProviderError, account: Account) -> ProviderError:
     """The error with a bounded message and without the API key: some servers repeat the key they reject."""
-    key = (account.api_key or "").strip()
-    message = error.message.replace(key, "[key]") if key else error.message
+    message = error.message
+    for secret in secrets_of(account.api_key):
+        message = message.replace(secret, "[key]")
     return ProviderError(
         error.code,
         storable(message, MAX_MESSAGE_LENGTH),

@@ -171,3 +171,16 @@ async def test_a_token_that_a_server_repeats_is_not_in_the_error() -> None:
     with pytest.raises(ProviderError, match=r"Access denied: Bearer \[key\]") as caught:
         await exchange(azure, principal())
     assert TOKEN not in caught.value.message
+
+
+async def test_a_token_that_a_server_repeats_is_not_shown() -> None:
+    azure = Azure(status=401, reply={"error": {"message": f"Access token {TOKEN} is invalid or expired."}})
+    with pytest.raises(ProviderError, match=r"Access token \[key\] is invalid"):
+        await exchange(azure, principal())
+
+
+async def test_the_secret_in_the_credentials_is_not_shown_if_a_server_repeats_it() -> None:
+    azure = Azure(token_status=401, token_body={"error": "invalid_client", "error_description": "s~cret is wrong"})
+    with pytest.raises(ProviderError, match="is wrong") as caught:
+        await embed(Account("azure", RESOURCE, principal()), "azure/small", ("a",), 5, azure)
+    assert "s~cret" not in caught.value.message
