@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
+from typing import NamedTuple
 
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
@@ -50,6 +51,16 @@ class DeadLetterCounts:
     """Messages that name no slice. They belong to no workspace and stay in their queue, where the alarm counts them."""
 
 
+class _Recorded(NamedTuple):
+    """What was done with a dead letter."""
+
+    errored: int = 0
+    """Probes recorded as errored."""
+    is_complete: bool = True
+    """False while another worker has claimed some of its probes. If that worker is dead and the run is cancelled, this
+    message is the last that leads to what their conversations have cost."""
+
+
 def record_dead_letters(now: datetime, has_time: Callable[[], bool]) -> DeadLetterCounts:
     """Process the dead letters of all queues, as far as time allows."""
     counts = DeadLetterCounts()
@@ -78,34 +89,35 @@ def _process(lane: Lane, delivery: Delivery, now: datetime, counts: DeadLetterCo
         return False
     letter = StoredDeadLetter(delivery.id, lane.provider, lane.priority, delivery.receive_count, probe_slice)
     try:
-        counts.errored += _record(letter, now)
+        recorded = _record(letter, now)
     except (AppError, *AWS_ERRORS):
         logger.exception("a dead letter could not be processed", run_id=probe_slice.run_id)
         return False
-    return True
+    counts.errored += recorded.errored
+    return recorded.is_complete
 
 
-def _record(letter: StoredDeadLetter, now: datetime) -> int:
-    """Store a dead letter that has probes without an outcome, and record these as errored; returns how many."""
+def _record(letter: StoredDeadLetter, now: datetime) -> _Recorded:
+    """Store a dead letter that has probes without an outcome, and record these as errored."""
     probe_slice = letter.probe_slice
     try:
         run = runs.get(probe_slice.run)
     except NotFound:
-        return 0
+        return _Recorded()
     if run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE:
         record_dropped(run, probe_slice, now)
-        return 0
+        return _Recorded()
     item = barrier.get_leaf(probe_slice.run, Node(0, probe_slice.leaf))
     missing = item.leaf.missing(probe_slice.indexes)
     indexes = [index for index in missing if _belongs_to_leaf(run, probe_slice, index)]
     if not indexes:
-        return 0
+        return _Recorded()
     provider = run.plan.column_of(indexes[0]).target.provider
     dead_letters.save(letter._replace(provider=provider), now)
     return _record_errors(run, probe_slice, indexes, item, now)
 
 
-def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: LeafItem, now: datetime) -> int:
+def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: LeafItem, now: datetime) -> _Recorded:
     """Under a claim, like a worker, because a worker may be processing another message with the same probes."""
     claimant, until = new_id("sweep"), now.timestamp() + _CLAIM_SECONDS
     claim = Claim(frozenset(index % FANOUT for index in indexes), until)
@@ -118,7 +130,7 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: 
     rounds = {index: division.round_of(index, run.conversation_round) for index in dead}
     errors = [_dead_letter_error(run, index, item, rounds[index], now) for index in dead]
     record(run, probe_slice.fencing_token, errors, {probe_slice.leaf: [claimant]})
-    return len(dead)
+    return _Recorded(len(dead), is_complete=not division.claimed)
 
 
 def _dead_letter_error(run: Run, index: int, item: LeafItem, conversation_round: int, now: datetime) -> ProbeError:

@@ -146,6 +146,21 @@ def test_a_dead_letter_of_a_cancelled_run_counts_what_its_conversation_has_cost(
     assert barrier.get_state(Tree.for_run(run)).spend.recorded.priced_usd == 0.03
 
 
+def test_a_dead_letter_stays_in_its_queue_while_a_worker_has_claimed_its_probes(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    """The worker may be dead: after a cancellation, only this message leads to what its conversations have cost."""
+    run, now = RunSetup(scenario_count=2).start(), NOW.timestamp()
+    checkpoints.save(ref_of(run), 0, 1, ConversationState((), turns=1, usage=Usage(10, 5), cost_usd=0.03), NOW)
+    barrier.acquire(ref_of(run), Node(0, 0), "dead", Claim(frozenset({0}), now + 30, now), [0], now)
+    queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [0, 1])])
+    assert sweep(NOW, plenty).dead_letters.errored == 1
+    runs.transition(ref_of(run), Action.CANCEL, NOW)
+    sweep(NOW + timedelta(minutes=1), plenty)
+    assert receive_bodies(cloud.probe_dlq_url("sim")) == []
+    assert barrier.get_state(Tree.for_run(run)).spend.recorded.priced_usd == 0.03
+
+
 def test_an_unreadable_dead_letter_is_counted(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     clients.sqs().send_message(QueueUrl=cloud.probe_dlq_url("sim"), MessageBody="no json")
     assert sweep(NOW, plenty).dead_letters.unreadable == 1
